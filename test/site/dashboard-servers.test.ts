@@ -135,6 +135,7 @@ describe('adding a server', () => {
     expect(refused.body).toContain('There is no game «minecruft» in the list.');
     expect(refused.body).toContain('value="&quot;&gt;&lt;script&gt;"');
     expect(refused.body).not.toContain('<script>');
+    for (const name of ['address', 'port', 'game']) expect(refused.body).toContain(`<a href="#${name}">`);
     expect((await post('/dashboard/servers/new', {})).statusCode).toBe(400);
   });
 
@@ -144,6 +145,10 @@ describe('adding a server', () => {
     const refused = await post(`${path}/check`);
     expect(refused.statusCode).toBe(429);
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+    expect(textOf(refused.body)).toMatch(/six times a minute.* You can try again .* Verify ownership/);
+    const saved = await post('/dashboard/servers/new', form({ port: '11' }));
+    expect(saved.statusCode).toBe(429);
+    expect(textOf(saved.body)).toMatch(/six times a minute.* Verify ownership/);
 
     const other = await signIn(web);
     expect((await get(path, other)).statusCode).toBe(404);
@@ -226,6 +231,7 @@ describe('the settings of a server', () => {
     const text = 'Vote & win\r\n<img src=x> at https://example.org/a?b=1&c=2. Not javascript:alert(1)';
     const previewed = await post(`${settings(id)}/how-to-vote`, { howToVote: text, do: 'preview' });
     expect(previewed.body).toContain('Preview (not saved)');
+    expect(previewed.body).toContain('id="how-to-vote" tabindex="-1" autofocus');
     expect(previewed.body).toContain(
       'Vote &amp; win<br />&lt;img src=x&gt; at <a href="https://example.org/a?b=1&amp;c=2" rel="nofollow ugc noopener noreferrer">https://example.org/a?b=1&amp;c=2</a>. Not javascript:alert(1)',
     );
@@ -243,6 +249,7 @@ describe('the settings of a server', () => {
     const id = await addOwnedServer(web.deps, olivia.userId, { port: 25_574 });
     const refused = await post(`${settings(id)}/remove`, { name: 'Another' });
     expect(refused.statusCode).toBe(400);
+    expect(refused.body).toContain('<a href="#removal">Name of the server: Type the name');
     expect((await server(id))?.removedAt).toBeNull();
     const { name = '' } = (await server(id)) ?? {};
     expect(locationOf(await post(`${settings(id)}/remove`, { name }))).toBe('/dashboard?done=removed');

@@ -56,6 +56,7 @@ test('an owner saves a webhook, chooses kinds, tests and removes it', async () =
   expect((await post('/kinds', {})).statusCode).toBe(400);
   const tested = await post('/test');
   expect(textOf(tested.body)).toContain('Discord accepted the test message.');
+  expect(tested.body).toContain('id="discord" tabindex="-1" autofocus');
   expect(discord.messages[0]?.embeds?.[0]?.title).toBe(
     'Alpha \\<b\\>\\&\\<\\/b\\> \\*Craft\\*\\: test message',
   );
@@ -126,7 +127,9 @@ test.each([
   ['refusing', () => ({ kind: 'fail', status: 400 }) as const, 'refused the message (HTTP 400)', false],
   [
     'of a forum channel',
-    () => void Object.assign(discord, { channel: 'forum' }),
+    () => {
+      discord.channel = 'forum';
+    },
     '“Copy Thread ID” in the menu of the post',
     true,
   ],

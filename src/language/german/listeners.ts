@@ -141,6 +141,8 @@ export const LISTENERS = {
   'Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.':
     'Kopiere es jetzt: Es wird nur einmal gezeigt. Wer es hat, darf für diesen Server, was du gewählt hast.',
   'the token': 'das Token',
+  'the secret': 'das Geheimnis',
+  'the file': 'die Datei',
   'An API token may': 'Ein API-Token darf',
   'What the token is for, such as «website».': 'Wofür das Token ist, etwa „Website“.',
   For: 'Für',
@@ -296,8 +298,8 @@ export const LISTENERS = {
     'Dieser Server hat keinen Vote-Listener mehr. Richte zuerst einen ein.',
   'We do not connect to ports of mail servers or remote shells. Enter the port of the vote plugin, usually 8192.':
     'Mit Ports von Mailservern oder Fernzugängen verbinden wir uns nicht. Gib den Port des Vote-Plugins ein, meist 8192.',
-  'You can send {times} test votes a minute. Send the next one {time}. Changing the listener’s settings and resuming it count too.':
-    'Du kannst {times} Teststimmen in der Minute senden. Sende die nächste {time}. Änderungen der Einstellungen und das Fortsetzen des Listeners zählen mit.',
+  'You can send {times} test votes a minute. Changing the listener’s settings and resuming it count too.':
+    'Du kannst {times} Teststimmen in der Minute senden. Änderungen der Einstellungen und das Fortsetzen des Listeners zählen mit.',
   'VotingPlugin with NuVotifier (Minecraft: Java Edition)':
     'VotingPlugin mit NuVotifier (Minecraft: Java Edition)',
   'Add this to VoteSites.yml of VotingPlugin. NuVotifier receives the votes: enter its host, port and token under “Vote listener”.':

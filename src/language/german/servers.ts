@@ -146,8 +146,8 @@ export const SERVERS = {
   Invited: 'Eingeladen',
   Withdraw: 'Zurückziehen',
   'No open invitations.': 'Keine offenen Einladungen.',
-  'Too many invitations by you, to this address or from your network. Try again {time}.':
-    'Zu viele Einladungen von dir, an diese Adresse oder aus deinem Netz. Versuche es {time} wieder.',
+  'Too many invitations by you, to this address or from your network.':
+    'Zu viele Einladungen von dir, an diese Adresse oder aus deinem Netz.',
   'You have no open invitation to this server. It may be withdrawn or expired.':
     'Du hast keine offene Einladung zu diesem Server. Sie wurde vielleicht zurückgezogen oder ist abgelaufen.',
   'This server has no member with this id.': 'Dieser Server hat kein Mitglied mit dieser Id.',
@@ -313,9 +313,8 @@ export const SERVERS = {
     'Diese Adresse mit diesem Port ist schon für einen anderen Besitzer gelistet. Gehört der Server dir, wende dich an den Betreiber dieses Verzeichnisses.',
   'Your account has reached its maximum number of servers. Remove one, or ask the operator of this listing for more.':
     'Dein Konto hat die höchste Zahl an Servern erreicht. Entferne einen, oder bitte den Betreiber dieses Verzeichnisses um mehr.',
-  'You can check a server six times a minute, including test votes and changes to settings. Go back and try again later.':
-    'Du kannst einen Server sechsmal in der Minute prüfen, Teststimmen und geänderte Einstellungen eingerechnet. Geh zurück und versuche es später noch einmal.',
-  'The form was incomplete. Try again.': 'Das Formular war unvollständig. Versuche es noch einmal.',
+  'You can check a server six times a minute, including test votes and changes to settings.':
+    'Du kannst einen Server sechsmal in der Minute prüfen, Teststimmen und geänderte Einstellungen eingerechnet.',
   'You have {most} unverified servers. Verify or discard one of them first.':
     'Du hast {most} Server ohne Nachweis. Weise zuerst den Besitz eines davon nach, oder verwirf ihn.',
   'Edit the server': 'Server ändern',
@@ -323,6 +322,6 @@ export const SERVERS = {
     'Wir prüfen den Server sofort und zeigen dir seine Antwort. Gelistet wird er, nachdem du den Besitz mit einem Code in seiner Nachricht (MOTD) oder einem DNS-Eintrag nachgewiesen hast.',
   'Save and check': 'Speichern und prüfen',
   'Check the server': 'Server prüfen',
-  'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total. Try again {when}.':
-    'Es wurde nichts gespeichert: Du kannst insgesamt {times}-mal in der Minute Einstellungen ändern, fortsetzen, testen und prüfen. Versuche es {when} noch einmal.',
+  'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.':
+    'Es wurde nichts gespeichert: Du kannst insgesamt {times}-mal in der Minute Einstellungen ändern, fortsetzen, testen und prüfen.',
 } as const satisfies Record<string, string>;

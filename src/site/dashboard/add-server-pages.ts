@@ -5,12 +5,13 @@ import { proveDraftNow } from '../../workflows/answer-now.ts';
 import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
 import { SIGNED_IN } from '../page-route.ts';
-import { errorsOf, readForm, type Typed, UNTOUCHED, withError } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { afterProving, idOf } from './draft-pages.ts';
+import { afterProving, draftPage, draftPath, noDraft } from './draft-pages.ts';
+import { hiddenId } from './hidden-ids.ts';
 import {
   addressFields,
   gameFields,
@@ -20,49 +21,54 @@ import {
   valuesOf,
 } from './server-fields.ts';
 
+const newServerForm = serverForm.extend({ draft: hiddenId.optional() });
+
 /** `/dashboard/servers/new`: the form for a new server, or for editing a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
-  const page = (typed: Typed, draft?: string) => newServerPage(base, typed, draft);
 
   app.get('/servers/new', SIGNED_IN, async (request, reply) => {
     const { draft } = request.query as { draft?: unknown };
-    if (draft === undefined) return sendPage(request, reply, page(UNTOUCHED));
-    const draftId = idOf(draft);
+    if (draft === undefined) return sendPage(request, reply, newServerPage(base, UNTOUCHED));
+    const draftId = hiddenId.safeParse(draft).data;
     const found = draftId && (await findDraft(deps, userOf(request)._id, draftId));
     if (!found) throw new PageError(404, t('You have no draft with this id.'));
-    return sendPage(request, reply, page(valuesOf(found), draftId.toHexString()));
+    return sendPage(request, reply, newServerPage(base, valuesOf(found), draftId.toHexString()));
   });
 
-  app.post('/servers/new', SIGNED_IN, async (request, reply) => {
-    const user = userOf(request);
-    const { data, typed } = readForm(serverForm, request);
-    const given = typed.values.draft;
-    const draftId = given ? idOf(given) : undefined;
-    const refuse = (shown: Typed) => sendPage(request, reply, page(shown, draftId?.toHexString()), 400);
-    if (!data || draftId === null) return refuse(withError(typed, t('The form was incomplete. Try again.')));
-    try {
-      const draft = await saveDraft(deps, user._id, data, draftId);
-      if (!draft) throw new PageError(404, t('You have no draft with this id.'));
+  formRoute(app, {
+    path: '/servers/new',
+    access: SIGNED_IN,
+    schema: newServerForm,
+    show: (_request, typed) => newServerPage(base, typed, typed.values.draft),
+    refusalOf: (error) =>
+      error instanceof TooManyDraftsError ? tooManyDrafts() : namingContact(app.site, error),
+    run: async ({ request, data: { draft: draftId, ...settings } }) => {
+      const user = userOf(request);
+      const draft = await saveDraft(deps, user._id, settings, draftId);
+      if (!draft) return noDraft();
       // After a correction, the code may already be in place.
-      const proved = proveDraftNow(deps, user, draft._id);
-      const path = `${base}/dashboard/drafts/${draft._id.toHexString()}`;
-      return await afterProving(reply, base, proved, path);
-    } catch (error) {
-      if (error instanceof TooManyDraftsError) {
-        const sentence = t('You have {most} unverified servers. Verify or discard one of them first.', {
-          most: MOST_DRAFTS,
-        });
-        return refuse(withError(typed, sentence));
-      }
-      if (error instanceof PageError) throw error;
-      return refuse(namingContact(app.site, errorsOf(error, typed.values)));
-    }
+      const proving = proveDraftNow(deps, user, draft._id);
+      const answer = await afterProving(app.site, proving, draftPath(base, draft._id));
+      if (typeof answer === 'string') return answer;
+      return { ...answer, on: draftPage(base, draft, deps.clock.now()) };
+    },
   });
 }
 
+function tooManyDrafts() {
+  const sentence = t('You have {most} unverified servers. Verify or discard one of them first.', {
+    most: MOST_DRAFTS,
+  });
+  return refused(400, sentence);
+}
+
+/** @param draft - the id of the draft that is edited */
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
   const title = draft ? t('Edit the server') : t('Add a server');
+  const intro = t(
+    'We check the server right away and show you its answer. It is listed after you verify ownership with a code in its message (MOTD) or a DNS record.',
+  );
   return {
     title,
     width: 'narrow',
@@ -70,8 +76,7 @@ function newServerPage(base: string, typed: Typed, draft?: string): Page {
         <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a></p>
         <h1>${title}</h1>
       </div></div>
-      <p class="soft">${t('We check the server right away and show you its answer. It is listed after you verify ownership with a code in its message (MOTD) or a DNS record.')}</p>
-      ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
+      <p class="soft">${intro}</p>
       <form method="post" action="${base}/dashboard/servers/new" class="card stack">
         ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}
         ${nameField(typed)} ${addressFields(typed)} ${gameFields(typed)}

@@ -145,6 +145,14 @@ export function picturesCard(
 ): Html {
   const { banner, icon } = server.profile ?? {};
   const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
+  const hint = t(
+    'PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.',
+  );
+  const aboutIcon = icon?.picture
+    ? t('The icon comes from your server (server-icon.png) and follows it by itself.')
+    : t(
+        'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.',
+      );
   return card({
     id: 'banner',
     title: t('Banner and icon'),
@@ -152,20 +160,14 @@ export function picturesCard(
       <form method="post" action="${path}/banner" enctype="multipart/form-data" class="stack">
         <div class="field">
           <label for="banner-file">${banner ? t('Another banner') : t('Banner')}</label>
-          <p class="hint" id="banner-hint">${t('PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.')}</p>
+          <p class="hint" id="banner-hint">${hint}</p>
           ${error ? html`<p class="error" id="banner-error">${error}</p>` : ''}
           <input id="banner-file" name="banner" type="file" accept="image/png,image/jpeg,image/webp" required
             aria-describedby="${describedBy}" ${error ? html`aria-invalid="true"` : ''} />
         </div>
         <button type="submit">${t('Upload')}</button>
       </form>
-      <div class="with-icon">${iconImage(base, icon)}<p class="small soft">${
-        icon?.picture
-          ? t('The icon comes from your server (server-icon.png) and follows it by itself.')
-          : t(
-              'A Minecraft Java server’s icon (server-icon.png, 64 × 64 pixels) appears by itself after the next check.',
-            )
-      }</p></div>`,
+      <div class="with-icon">${iconImage(base, icon)}<p class="small soft">${aboutIcon}</p></div>`,
   });
 }
 

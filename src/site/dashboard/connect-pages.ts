@@ -15,12 +15,12 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
 import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { newId, newIdField } from './new-id.ts';
+import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
 const keyForm = z.object({
-  newId,
+  newId: hiddenId,
   lifetime: lifetimeSchema.default('1y'),
 });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
@@ -125,14 +125,20 @@ function connectBody(base: string, connected: Connected, { message, key, tested 
   const path = serverPath(base, server, '/connect');
   const shown = (block: Block) => blockCard(base, connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
+  const twoWays = t(
+    '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
+  );
   return html`${message ?? ''}
     ${card({
       title: t('Two ways to reward players'),
-      body: html`<p>${t('<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.')}</p>
+      body: html`<p>${twoWays}</p>
         ${key ? keyNotice() : keyButton(path)}`,
     })}
     ${first.map(shown)}
-    <details ${isTestedBelow ? 'open' : ''}><summary>${t('Other plugins ({others})', { others: String(others.length) })}</summary><div class="spaced">${others.map(shown)}</div></details>`;
+    <details ${isTestedBelow ? 'open' : ''}>
+      <summary>${t('Other plugins ({others})', { others: String(others.length) })}</summary>
+      <div class="spaced">${others.map(shown)}</div>
+    </details>`;
 }
 
 function keyButton(path: string): Html {

@@ -102,5 +102,7 @@ function stepResults({ outcome, fault, step: stopped }: Diagnosis, protocol: Pro
 }
 
 function stepResult(tone: Tone, name: Text, question: Text, result: string): Html {
-  return html`<li class="${tone}"><strong>${t(name)}</strong> ${badge(tone, result)} <span class="soft">${t(question)}</span></li>`;
+  return html`<li class="${tone}">
+    <strong>${t(name)}</strong> ${badge(tone, result)} <span class="soft">${t(question)}</span>
+  </li>`;
 }

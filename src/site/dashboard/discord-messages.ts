@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
@@ -8,11 +9,12 @@ import { serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
+import type { Page } from '../shared/layout.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
@@ -26,29 +28,24 @@ export const DISCORD_MESSAGES = {
 /** What the card shows besides the stored webhook. */
 export type DiscordShowing = { typed?: Typed; message?: Html };
 
-type Show = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  showing: { discord: DiscordShowing; status?: number },
-) => Promise<FastifyReply>;
+type DiscordPage = (request: FastifyRequest, showing: DiscordShowing) => Promise<Page>;
 
 /** The forms of a server's Discord messages, on its settings page. */
-export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, show: Show): void {
-  const useCheck = checkTaker(deps);
+export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, page: DiscordPage): void {
   const path = '/servers/:serverId/settings/discord';
-  const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof DISCORD_MESSAGES) =>
-    reply.redirect(`${serverPath(app.site.base, serverOf(request), '/settings')}?done=${done}#discord`, 303);
+  const back = (request: FastifyRequest, done: keyof typeof DISCORD_MESSAGES) =>
+    `${serverPath(app.site.base, serverOf(request), '/settings')}?done=${done}#discord`;
 
-  app.post(path, OWNER, async (request, reply) => {
-    const { webhook = '' } = typedValues(request);
-    try {
-      await setWebhook(deps, serverOf(request)._id, webhook, userOf(request).email);
-    } catch (error) {
-      // The entered text may be a secret: it is not shown again.
-      const { errors } = errorsOf(error, { webhook });
-      return show(request, reply, { discord: { typed: { values: {}, errors } }, status: 400 });
-    }
-    return back(request, reply, 'discord-set');
+  formRoute(app, {
+    path,
+    access: OWNER,
+    schema: z.object({ webhook: fieldText }),
+    secrets: ['webhook'],
+    show: (request, typed) => page(request, { typed }),
+    run: async ({ request, data }) => {
+      await setWebhook(deps, serverOf(request)._id, data.webhook, userOf(request).email);
+      return back(request, 'discord-set');
+    },
   });
 
   formRoute(app, {
@@ -56,30 +53,32 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, sh
     access: OWNER,
     schema: kindsForm,
     run: async ({ request, values }) => {
-      const server = serverOf(request);
-      if (!(await chooseKinds(deps, server._id, chosenKinds(values), userOf(request).email)))
-        return refused(404, t('This server has no Discord webhook.'));
-      return `${serverPath(app.site.base, server, '/settings')}?done=discord-kinds#discord`;
+      const { _id } = serverOf(request);
+      const isSet = await chooseKinds(deps, _id, chosenKinds(values), userOf(request).email);
+      return isSet ? back(request, 'discord-kinds') : refused(404, t('This server has no Discord webhook.'));
     },
   });
 
-  app.post(`${path}/remove`, OWNER, async (request, reply) => {
-    await removeWebhook(deps, serverOf(request)._id, userOf(request).email);
-    return back(request, reply, 'discord-removed');
+  formRoute(app, {
+    path: `${path}/remove`,
+    access: OWNER,
+    run: async ({ request }) => {
+      await removeWebhook(deps, serverOf(request)._id, userOf(request).email);
+      return back(request, 'discord-removed');
+    },
   });
 
-  app.post(`${path}/test`, OWNER, async (request, reply) => {
-    const refused = await useCheck(request, reply);
-    if (refused)
-      return show(request, reply, { discord: { message: notice('attention', refused) }, status: 429 });
-    const ids = { serverId: serverOf(request)._id.toHexString() };
-    const ended = await answerNow(deps, 'test-discord', ids);
-    if (ended.kind !== 'answered') {
-      const message = notice('attention', notAnsweredText(ended));
-      return show(request, reply, { discord: { message }, status: notAnsweredStatus(ended) });
-    }
-    const [tone, words] = testText(ended.result);
-    return show(request, reply, { discord: { message: notice(tone, words) } });
+  formRoute(app, {
+    path: `${path}/test`,
+    access: OWNER,
+    check: checkTaker(deps),
+    show: (request) => page(request, {}),
+    run: async ({ request }) => {
+      const ids = { serverId: serverOf(request)._id.toHexString() };
+      const ended = await answerNow(deps, 'test-discord', ids);
+      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+      return { page: page(request, { message: notice(...testText(ended.result)) }) };
+    },
   });
 }
 
@@ -90,46 +89,74 @@ export function discordCard(
   { typed = UNTOUCHED, message }: DiscordShowing,
   now: Date,
 ): Html {
+  const about = t(
+    'We write to a channel of your Discord server about your vote listener, the server’s status, reviews and votes.',
+  );
   return card({
     id: 'discord',
     title: t('Discord messages'),
-    body: html`<p>${t('We write to a channel of your Discord server about your vote listener, the server’s status, reviews and votes.')}</p>
+    isResult: message !== undefined,
+    body: html`<p>${about}</p>
       ${message ?? ''} ${webhook ? present(path, webhook, now) : ''} ${addressForm(path, webhook, typed)}`,
   });
 }
 
 function present(path: string, webhook: DiscordWebhook, now: Date): Content {
-  const { ending, setAt, off, failing, kindsOff } = webhook;
-  return html`${
-    off
-      ? notice(
-          'bad',
-          html`${t('Messages are off since {time}: {why}', { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) })} ${t(OFF_ADVICE[off.reason])}`,
-        )
-      : html`<p>${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` })}</p>`
-  }
-    ${failing && !off ? notice('bad', html`${t('Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.', { time: timeAgo(failing.at, now), reason: failing.reason })}`) : ''}
+  return html`${stateOf(webhook, now)}
     <div class="actions">
-      ${button({ to: `${path}/test#discord`, text: t('Send test message'), kind: 'primary' })}
-      ${confirmed({ text: t('Remove'), of: t('the webhook'), consequence: t('No more messages go to Discord. The webhook itself stays in Discord until you delete it there.'), form: button({ to: `${path}/remove`, text: t('Remove webhook'), kind: 'danger' }) })}
+      ${button({ to: `${path}/test`, text: t('Send test message'), kind: 'primary' })}
+      ${confirmed({
+        text: t('Remove'),
+        of: t('the webhook'),
+        consequence: t(
+          'No more messages go to Discord. The webhook itself stays in Discord until you delete it there.',
+        ),
+        form: button({ to: `${path}/remove`, text: t('Remove webhook'), kind: 'danger' }),
+      })}
     </div>
     <form method="post" action="${path}/kinds" class="stack">
       <fieldset class="stack"><legend>${t('Write about')}</legend>
-        ${kindBoxes((kind) => !kindsOff.includes(kind), 'discord')}
+        ${kindBoxes((kind) => !webhook.kindsOff.includes(kind), 'discord')}
       </fieldset>
       <button type="submit" class="quiet">${t('Save choice')}</button>
     </form>`;
 }
 
+/** Whether messages are sent. */
+function stateOf({ ending, setAt, off, failing }: DiscordWebhook, now: Date): Html {
+  if (off) {
+    const why = { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) };
+    return notice(
+      'bad',
+      html`${t('Messages are off since {time}: {why}', why)} ${t(OFF_ADVICE[off.reason])}`,
+    );
+  }
+  const set = { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` };
+  return html`<p>
+    ${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', set)}
+  </p>
+  ${failing ? failingNotice(failing, now) : ''}`;
+}
+
+function failingNotice({ at, reason }: NonNullable<DiscordWebhook['failing']>, now: Date): Html {
+  return notice(
+    'bad',
+    html`${t(
+      'Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.',
+      { time: timeAgo(at, now), reason },
+    )}`,
+  );
+}
+
 function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
-  return html`<form method="post" action="${path}#discord" class="stack">
-      ${errors.form ? notice('bad', errors.form) : ''}
+  const hint = t(
+    'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
+  );
+  return html`<form method="post" action="${path}" class="stack">
       ${textField({
         name: 'webhook',
         label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
-        hint: t(
-          'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
-        ),
+        hint,
         required: true,
         maxlength: 300,
         autocomplete: 'off',
@@ -138,7 +165,9 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
         value: '',
         error: errors.webhook,
       })}
-      <button type="submit" class="${webhook ? 'quiet' : ''}">${webhook ? t('Replace webhook') : t('Save webhook')}</button>
+      <button type="submit" class="${webhook ? 'quiet' : ''}">
+        ${webhook ? t('Replace webhook') : t('Save webhook')}
+      </button>
     </form>`;
 }
 

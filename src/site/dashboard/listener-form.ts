@@ -6,7 +6,7 @@ import type { Protocol } from '../../listeners/listener.ts';
 import type { Typed } from '../shared/form.ts';
 import { counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { checkbox, notice, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
+import { checkbox, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
 import { PROTOCOLS } from '../shared/protocols.ts';
 
 type Form = {
@@ -24,15 +24,16 @@ type Form = {
 
 /** The choice of a protocol and the fields of the chosen one. */
 export function listenerForm(form: Form): Html {
-  const { path, protocol, listener, typed } = form;
+  const { path, protocol, listener } = form;
   return html`<nav class="choices" aria-label="${t('Protocol')}">
       ${PROTOCOLS.map(
         ([value, name, about]) =>
-          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}><strong>${name}</strong><span class="small soft">${t(about)}</span></a>`,
+          html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}
+            ><strong>${name}</strong><span class="small soft">${t(about)}</span></a
+          >`,
       )}
     </nav>
     <form method="post" action="${path}" class="stack">
-      ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : votifierFields(form)}
       ${maxSendingsField(form)} ${keepField(form)}
@@ -92,7 +93,9 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
       value: values.url ?? listener?.url ?? '',
       error: errors.url,
     }),
-    html`<p class="soft">${isSet ? t('The signing secret does not change.') : t('We create a signing secret and show it once.')}</p>`,
+    html`<p class="soft">
+      ${isSet ? t('The signing secret does not change.') : t('We create a signing secret and show it once.')}
+    </p>`,
   ];
 }
 

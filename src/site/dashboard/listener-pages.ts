@@ -1,10 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
   type ListenerSet,
+  type ListenerView,
   pauseListener,
   removeListener,
   resumeListener,
@@ -15,25 +17,27 @@ import { defineMessage, t } from '../../language/t.ts';
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
 import { UnsealError } from '../../platform/secrets.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../access.ts';
-import { PageError } from '../error-pages.ts';
 import { OWNER } from '../page-route.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { errorsOf, type Typed, typedValues, UNTOUCHED, withError } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/listener-state.ts';
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
 import { card, notice } from '../shared/parts.ts';
+import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { listenerForm } from './listener-form.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
-import { type StreamTest, testCard } from './listener-test-page.ts';
-import { rewardsForm, rewardsRoute } from './rewards.ts';
+import { type RunTest, testCard } from './listener-test-page.ts';
+import { rewardsCard, rewardsRoute } from './rewards.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** After settings were stored; the result of a test vote follows. */
@@ -54,197 +58,225 @@ const MESSAGES = {
   removed: defineMessage('Listener removed. Votes are counted, but no longer forwarded.'),
 };
 
-/** The protocol whose fields the form shows. */
-const chosen = z.object({ protocol: z.enum(PROTOCOLS).optional().catch(undefined) });
+const protocolField = z.enum(PROTOCOLS).optional().catch(undefined);
 
-type Showing = { protocol?: Protocol; typed?: Typed; message?: Html; status?: number };
+/** The fields of all protocols; the features check those of the chosen one. */
+const settingsForm = z.object({
+  protocol: protocolField,
+  url: fieldText,
+  host: fieldText,
+  port: fieldText,
+  secret: fieldText,
+  serviceName: fieldText,
+  maxSendings: z.string().transform(Number).optional(),
+  keepUnconfirmed: z.string().optional(),
+});
+const rotateForm = z.object({ revision: z.string().transform(Number) });
+
+/** The protocol of a form that names none. */
+const DEFAULT_PROTOCOL = 'votifier-v2';
+
+type Showing = { protocol?: Protocol | undefined; typed?: Typed; message?: Html };
+type ListenerPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
 /** `/dashboard/servers/<id>/listener`: the vote listener's settings and state. */
-export function listenerPages(app: FastifyInstance, parts: DashboardParts, streamTest: StreamTest): void {
-  const { deps } = parts;
-  const { base } = app.site;
+export function listenerPages(app: FastifyInstance, parts: DashboardParts, runTest: RunTest): void {
+  const page = listenerPage(app.site, parts.deps);
+  app.get('/servers/:serverId/listener', OWNER, async (request, reply) => {
+    const { protocol } = request.query as { protocol?: unknown };
+    return sendPage(request, reply, await page(request, { protocol: protocolField.parse(protocol) }));
+  });
+  settingsRoutes(app, parts.deps, page, runTest);
+  queueRoutes(app, parts.deps, page);
   rewardsRoute(app, parts);
-  const statusOf = listenerStatusReader(deps);
+}
 
-  const show = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { protocol, typed = UNTOUCHED, message, status = 200 }: Showing = {},
-  ) => {
+function listenerPage(site: Site, deps: AppDeps): ListenerPage {
+  const statusOf = listenerStatusReader(deps);
+  return async (request, { protocol, typed = UNTOUCHED, message } = {}) => {
     const server = serverOf(request);
-    const path = serverPath(base, server, '/listener');
+    const path = serverPath(site.base, server, '/listener');
     const { listener, queuePaused } = await statusOf(server._id);
     const now = deps.clock.now();
-    const form = listenerForm({
-      path,
-      protocol: protocol ?? listener?.protocol ?? 'votifier-v2',
-      listener,
-      typed,
-      unconfirmed: listener
-        ? listener.unconfirmed
-        : await countUnconfirmed(deps, server._id, COUNTED_AT_MOST),
-      serviceName: deps.config.SERVICE_NAME,
-    });
-    const state = listener && {
-      id: 'listener-state',
-      href: path,
-      announcement: listenerAnnouncement(listener),
-      open: listener.waiting > 0,
-      body: card({
-        title: t('Status'),
-        actions: listenerBadge(listener),
-        body: listenerState({ listener, queuePaused }, path, now),
-      }),
-    };
-    const settings = listener && !protocol ? settingsCard(path, listener, now) : form;
-    const hasKeys = await hasClaimKeys(deps, server._id);
+    const settings =
+      listener && !protocol
+        ? settingsCard(path, listener, now)
+        : listenerForm({
+            path,
+            protocol: protocol ?? DEFAULT_PROTOCOL,
+            listener,
+            typed,
+            unconfirmed: listener?.unconfirmed ?? (await countUnconfirmed(deps, server._id, COUNTED_AT_MOST)),
+            serviceName: deps.config.SERVICE_NAME,
+          });
+    const present = listener && [
+      statusPart(path, { listener, queuePaused }, now),
+      testCard(path, listener),
+      rewardsCard(path, listener.rewards ?? undefined, await hasClaimKeys(deps, server._id)),
+    ];
     const warning = listener && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
-      warning ? notice('attention', warning) : '',
-      state
-        ? livePart(state)
-        : html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
-      listener ? testCard(path, listener) : '',
-      listener
-        ? card({
-            id: 'rewards',
-            title: t('Rewards'),
-            body: rewardsForm(path, listener.rewards ?? undefined, hasKeys),
-          })
-        : '',
+      warning && notice('attention', warning),
+      present ??
+        html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
       card({
         id: 'settings',
         title: listener ? t('Settings') : t('Set up the vote listener'),
         body: settings,
       }),
     ];
-    const page = {
+    return {
       title: t('Vote listener · {server}', { server: server.name }),
       live: listener !== null,
       messages: MESSAGES,
-      body: serverFrame({ site: app.site, server, now, part: '/listener', body }),
+      body: serverFrame({ site, server, now, part: '/listener', body }),
     };
-    return sendPage(request, reply, page, status);
   };
+}
 
-  const useCheck = checkTaker(deps);
+type Present = { listener: ListenerView; queuePaused: boolean | null };
 
-  const back = (request: FastifyRequest, reply: FastifyReply, done: keyof typeof MESSAGES) =>
-    reply.redirect(`${serverPath(base, serverOf(request), '/listener')}?done=${done}`, 303);
-
-  app.get('/servers/:serverId/listener', OWNER, (request, reply) => {
-    const { protocol } = chosen.parse(request.query);
-    return show(request, reply, protocol ? { protocol } : {});
-  });
-
-  app.post('/servers/:serverId/listener', OWNER, async (request, reply) => {
-    const values = typedValues(request);
-    const { protocol = 'votifier-v2' } = chosen.parse(values);
-    const refused = await useCheck(request, reply);
-    if (refused) {
-      const typed = withError({ values, errors: {} }, refused);
-      return show(request, reply, { protocol, typed, status: 429 });
-    }
-    const stored = await store(request, protocol, values);
-    if ('typed' in stored) return show(request, reply, { protocol, typed: stored.typed, status: 400 });
-    if (stored.secret === null)
-      return streamTest(request, reply, notice('good', t(SAVED[await doneOf(stored)])));
-    // Nothing can answer the challenge of a test before the secret is there.
-    return show(request, reply, { message: secretShownOnce(stored.secret, null) });
-  });
-
-  /** Stores the entered settings. Returns the secret of a new HTTP listener, to show it once. */
-  const store = async (
-    request: FastifyRequest,
-    protocol: Protocol,
-    values: Record<string, string>,
-  ): Promise<(ListenerSet & { secret: string | null }) | { typed: Typed }> => {
-    const { _id: serverId } = serverOf(request);
-    const by = userOf(request).email;
-    const { url = '', host = '', port = '', secret = '', serviceName = '', maxSendings } = values;
-    const unanswered = {
-      ...(maxSendings === undefined ? {} : { maxSendings: Number(maxSendings) }),
-      resendUsedUp: values.keepUnconfirmed !== 'yes',
-    };
-    try {
-      if (protocol === 'http') {
-        const before = await deps.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
-        const sameName = before?.serviceName ?? deps.config.SERVICE_NAME;
-        const settings = { url, serviceName: sameName, ...unanswered };
-        const set = await setHttpListener(deps, serverId, settings, by);
-        return { ...set.listener, secret: set.secret };
-      }
-      const entered = secret.trim() === '' ? null : secret;
-      const number = port.trim() === '' ? Number.NaN : Number(port);
-      const settings = { protocol, host, port: number, secret: entered, serviceName, ...unanswered };
-      return { ...(await setListener(deps, serverId, settings, by)), secret: null };
-    } catch (error) {
-      return { typed: settingErrors(error, values) };
-    }
-  };
-
-  /** The message after settings were stored. */
-  const doneOf = async (set: ListenerSet): Promise<keyof typeof SAVED> => {
-    if (set.resent > 0) return 'set-and-resent';
-    if (!set.isCredentialsChange) return 'set';
-    return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
-  };
-
-  app.post('/servers/:serverId/listener/pause', OWNER, async (request, reply) => {
-    const { email } = userOf(request);
-    if (!(await pauseListener(deps, serverOf(request)._id, email))) throw noListener();
-    return back(request, reply, 'paused');
-  });
-
-  app.post('/servers/:serverId/listener/resume', OWNER, async (request, reply) => {
-    const { email } = userOf(request);
-    const refused = await useCheck(request, reply);
-    if (refused) return show(request, reply, { message: notice('attention', refused), status: 429 });
-    if (!(await resumeListener(deps, serverOf(request)._id, email))) throw noListener();
-    return back(request, reply, 'resumed');
-  });
-
-  app.post('/servers/:serverId/listener/remove', OWNER, async (request, reply) => {
-    const { email } = userOf(request);
-    // If the form is sent twice, the second request removes nothing.
-    await removeListener(deps, serverOf(request)._id, email);
-    return back(request, reply, 'removed');
-  });
-
-  app.post('/servers/:serverId/listener/rotate', OWNER, async (request, reply) => {
-    const { _id: serverId } = serverOf(request);
-    const revision = Number(typedValues(request).revision ?? Number.NaN);
-    const rotated = await rotateSecret(deps, serverId, userOf(request).email, revision);
-    if (!rotated) {
-      const message = notice(
-        'attention',
-        t(
-          'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
-        ),
-      );
-      return show(request, reply, { message, status: 409 });
-    }
-    const { secret, previousValidUntil } = rotated;
-    return show(request, reply, { message: secretShownOnce(secret, timeText(previousValidUntil)) });
+/** The state of the listener, which refreshes itself. */
+function statusPart(path: string, { listener, queuePaused }: Present, now: Date): Html {
+  return livePart({
+    id: 'listener-state',
+    href: path,
+    announcement: listenerAnnouncement(listener),
+    open: listener.waiting > 0,
+    body: card({
+      title: t('Status'),
+      actions: listenerBadge(listener),
+      body: listenerState({ listener, queuePaused }, path, now),
+    }),
   });
 }
 
-function noListener(): PageError {
-  return new PageError(404, t('This server has no vote listener.'));
-}
+/** The form that stores settings, and the one that replaces the secret. */
+function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage, runTest: RunTest): void {
+  formRoute(app, {
+    path: '/servers/:serverId/listener',
+    access: OWNER,
+    schema: settingsForm,
+    check: checkTaker(deps),
+    show: (request, typed) =>
+      page(request, { protocol: protocolField.parse(typed.values.protocol) ?? DEFAULT_PROTOCOL, typed }),
+    refusalOf: secretRefusal,
+    run: async ({ request, data }) => {
+      const { set, secret } = await store(deps, serverOf(request)._id, data, userOf(request).email);
+      // Nothing can answer the challenge of a test before the secret is there.
+      if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
+      return runTest(request, notice('good', t(SAVED[await doneOf(deps, set)])));
+    },
+  });
 
-/** The form with the errors of the settings beside their fields. */
-function settingErrors(error: unknown, values: Record<string, string>): Typed {
-  if (error instanceof CredentialError) return { values, errors: { secret: error.message } };
-  if (error instanceof UnsealError) {
-    const unreadable = t('The stored value cannot be read. Enter it again.');
-    return 'secret' in values
-      ? { values, errors: { secret: unreadable } }
-      : withError(
-          { values, errors: {} },
-          t('The stored secret cannot be read. Remove the listener and set it up again.'),
+  formRoute(app, {
+    path: '/servers/:serverId/listener/rotate',
+    access: OWNER,
+    schema: rotateForm,
+    show: (request) => page(request),
+    run: async ({ request, data }) => {
+      const { _id: serverId } = serverOf(request);
+      const rotated = await rotateSecret(deps, serverId, userOf(request).email, data.revision);
+      if (!rotated)
+        return refused(
+          409,
+          t(
+            'The listener has changed since you opened this page, so no secret was created. If you sent the form twice, the first request created it.',
+          ),
         );
+      const { secret, previousValidUntil } = rotated;
+      return { page: page(request, { message: secretShownOnce(secret, timeText(previousValidUntil)) }) };
+    },
+  });
+}
+
+type Stored = {
+  set: ListenerSet;
+  /** The secret of a new HTTP listener, to show it once. */
+  secret: string | null;
+};
+
+/** Stores the entered settings. */
+async function store(
+  deps: AppDeps,
+  serverId: ObjectId,
+  { protocol = DEFAULT_PROTOCOL, url, host, maxSendings, ...data }: z.output<typeof settingsForm>,
+  by: string,
+): Promise<Stored> {
+  const unanswered = {
+    ...(maxSendings === undefined ? {} : { maxSendings }),
+    resendUsedUp: data.keepUnconfirmed !== 'yes',
+  };
+  if (protocol === 'http') {
+    const before = await deps.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
+    const serviceName = before?.serviceName ?? deps.config.SERVICE_NAME;
+    const { listener, secret } = await setHttpListener(
+      deps,
+      serverId,
+      { url, serviceName, ...unanswered },
+      by,
+    );
+    return { set: listener, secret };
   }
-  return errorsOf(error, values);
+  const secret = data.secret.trim() === '' ? null : data.secret;
+  const port = data.port.trim() === '' ? Number.NaN : Number(data.port);
+  const settings = { protocol, host, port, secret, serviceName: data.serviceName, ...unanswered };
+  return { set: await setListener(deps, serverId, settings, by), secret: null };
+}
+
+/** The message after settings were stored. */
+async function doneOf(deps: AppDeps, set: ListenerSet): Promise<keyof typeof SAVED> {
+  if (set.resent > 0) return 'set-and-resent';
+  if (!set.isCredentialsChange) return 'set';
+  return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
+}
+
+/** What is wrong with the entered or the stored secret. */
+function secretRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
+  if (error instanceof CredentialError) return { errors: { secret: error.message } };
+  if (!(error instanceof UnsealError)) return undefined;
+  return 'secret' in values
+    ? { errors: { secret: t('The stored value cannot be read. Enter it again.') } }
+    : refused(400, t('The stored secret cannot be read. Remove the listener and set it up again.'));
+}
+
+/** The forms that pause, resume and remove the listener. */
+function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): void {
+  const back = (request: FastifyRequest, done: keyof typeof MESSAGES) =>
+    `${serverPath(app.site.base, serverOf(request), '/listener')}?done=${done}`;
+
+  formRoute(app, {
+    path: '/servers/:serverId/listener/pause',
+    access: OWNER,
+    run: async ({ request }) => {
+      const isPaused = await pauseListener(deps, serverOf(request)._id, userOf(request).email);
+      return isPaused ? back(request, 'paused') : noListener();
+    },
+  });
+
+  formRoute(app, {
+    path: '/servers/:serverId/listener/resume',
+    access: OWNER,
+    check: checkTaker(deps),
+    show: (request) => page(request),
+    run: async ({ request }) => {
+      const isResumed = await resumeListener(deps, serverOf(request)._id, userOf(request).email);
+      return isResumed ? back(request, 'resumed') : noListener();
+    },
+  });
+
+  formRoute(app, {
+    path: '/servers/:serverId/listener/remove',
+    access: OWNER,
+    run: async ({ request }) => {
+      // If the form is sent twice, the second request removes nothing.
+      await removeListener(deps, serverOf(request)._id, userOf(request).email);
+      return back(request, 'removed');
+    },
+  });
+}
+
+function noListener(): Refused {
+  return refused(404, t('This server has no vote listener.'));
 }

@@ -71,11 +71,14 @@ function rotateButton(path: string, revision: number): Html {
 
 /** Shows a new secret once. */
 export function secretShownOnce(secret: string, previousValidUntil: Content): Html {
+  const oldSecret =
+    previousValidUntil &&
+    t('Votes are also signed with the old secret until {time}.', { time: html`${previousValidUntil}` });
   return html`<section class="card">
     <h2>${t('Your signing secret')}</h2>
     <p>${t('Copy it now: it is shown only once. Your website uses it to verify that votes come from this listing.')}</p>
-    ${copyable(secret, 'the secret')}
-    ${previousValidUntil ? html`<p>${t('Votes are also signed with the old secret until {time}.', { time: html`${previousValidUntil}` })}</p>` : ''}
+    ${copyable(secret, t('the secret'))}
+    ${oldSecret ? html`<p>${oldSecret}</p>` : ''}
   </section>`;
 }
 
@@ -98,15 +101,25 @@ if (type === 'listener.challenge') return { challenge: data.challenge };
 if (await isNew(data.vote_id)) await reward(data.username);`;
 
 function verifying(): Html {
+  const signed = t(
+    'It is signed according to <a>Standard Webhooks</a>, which has libraries for a dozen languages. In JavaScript:',
+    { a: (text) => html`<a href="https://www.standardwebhooks.com" rel="noreferrer">${text}</a>` },
+  );
+  const challenge = t(
+    'Before the first vote, and from time to time, we send a <code>listener.challenge</code> message. Answer with its challenge, as above, to show that your website accepts votes. Otherwise no votes are sent.',
+  );
+  const answer = t(
+    'Answer with any 2xx status. If your answer gets lost, the vote is sent again with the same <code>webhook-id</code>, which is the <code>vote_id</code>. Store the ids of rewarded votes to avoid duplicates.',
+  );
   return html`<details>
     <summary>${t('How to receive and verify votes')}</summary>
     <div class="spaced">
       <p>${t('Each vote is a <code>POST</code> with this JSON:')}</p>
       ${copyable(MESSAGE, t('an example message'))}
-      <p>${t('It is signed according to <a>Standard Webhooks</a>, which has libraries for a dozen languages. In JavaScript:', { a: (text) => html`<a href="https://www.standardwebhooks.com" rel="noreferrer">${text}</a>` })}</p>
+      <p>${signed}</p>
       ${copyable(VERIFYING, t('the verification in JavaScript'))}
-      <p>${t('Before the first vote, and from time to time, we send a <code>listener.challenge</code> message. Answer with its challenge, as above, to show that your website accepts votes. Otherwise no votes are sent.')}</p>
-      <p>${t('Answer with any 2xx status. If your answer gets lost, the vote is sent again with the same <code>webhook-id</code>, which is the <code>vote_id</code>. Store the ids of rewarded votes to avoid duplicates.')}</p>
+      <p>${challenge}</p>
+      <p>${answer}</p>
     </div>
   </details>`;
 }

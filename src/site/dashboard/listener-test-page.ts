@@ -1,23 +1,27 @@
 import { EventEmitter, on } from 'node:events';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
 import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
+import type { Protocol } from '../../listeners/listener.ts';
 import type { Ended } from '../../platform/answers.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
 import { roleOf } from '../../servers/ownership.ts';
+import type { Server } from '../../servers/server.ts';
 import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf, userOf } from '../access.ts';
 import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { relative } from '../shared/format.ts';
+import { type FormAnswer, formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { sendPage, streamPage } from '../shared/layout.ts';
+import { type Page, streamPage } from '../shared/layout.ts';
 import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card, notice } from '../shared/parts.ts';
+import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult } from './diagnosis-texts.ts';
 import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
@@ -25,9 +29,16 @@ import { serverFrame } from './server-frame.ts';
 
 /** Explains the test vote, with a button to send one. */
 export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {
+  const about = t('Sends a marked vote of the player «{player}» and shows each step. It is not counted.', {
+    player: TEST_USERNAME,
+  });
+  const sentAnyway =
+    state === 'active'
+      ? ''
+      : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATES[state]) })}`;
   return card({
     title: t('Test vote'),
-    body: html`<p>${t('Sends a marked vote of the player «{player}» and shows each step. It is not counted.', { player: TEST_USERNAME })}${state === 'active' ? '' : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATES[state]) })}`}</p>
+    body: html`<p>${about}${sentAnyway}</p>
       <div>${button({ to: `${path}/test`, text: t('Send test vote'), kind: 'primary' })}</div>`,
   });
 }
@@ -36,11 +47,7 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
  * Answers with a page on which a test vote is shown step by step. `saved`: a message above it, after the settings were
  * saved; the check is then counted already.
  */
-export type StreamTest = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  saved?: Html,
-) => Promise<FastifyReply>;
+export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
 /**
  * `POST /dashboard/servers/<id>/listener/test`: has a worker diagnose a listener. The answer is a page that is streamed
@@ -48,79 +55,74 @@ export type StreamTest = (
  *
  * @returns the same, for the form that saves the settings
  */
-export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): StreamTest {
-  const { base } = app.site;
+export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
+  const { site } = app;
   // A user may reload the result's address.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
-    reply.redirect(serverPath(base, serverOf(request), '/listener'), 303),
+    reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
 
-  const streamTest: StreamTest = async (request, reply, saved) => {
+  const page = (request: FastifyRequest, content: Content): Page =>
+    testPage(site, serverOf(request), deps.clock.now(), content);
+
+  const runTest: RunTest = async (request, saved) => {
     const { _id: serverId } = serverOf(request);
     const user = userOf(request);
-    const refused = await requestDiagnosis(deps, {
+    const refuse = (why: Refused): FormAnswer =>
+      saved ? { page: page(request, [saved, notice('attention', why.errors.form)]) } : why;
+    const refusal = await requestDiagnosis(deps, {
       ownerId: user._id.toHexString(),
       serverId,
       proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
       isCounted: saved !== undefined,
     });
-    if (refused) return refuse(request, reply, refusalText(refused, deps.clock.now()), saved);
+    if (refusal) return refuse(refusedFor(refusal));
     const ids = { serverId: serverId.toHexString() };
     const test = begin((onStep) => answerNow(deps, 'test-listener', ids, onStep));
     const first = await Promise.race([test.begun, test.result]);
-    if (first !== 'begun' && !diagnosisIn(first))
-      return refuse(request, reply, missingResult(first, deps.clock.now()), saved);
-
-    const { protocol = 'votifier-v2' } =
-      (await deps.listeners.findOne({ serverId }, { projection: { protocol: 1 } })) ?? {};
-    async function* pieces(): AsyncGenerator<Html> {
-      yield html`<p class="soft under-way">${t('Test in progress. It takes up to a minute if the listener does not answer.')}</p>
-        <ol class="steps under-way" aria-live="polite">`;
-      for await (const [step] of test.steps) yield beginning(step, protocol);
-      yield html`</ol>`;
-      yield resultOf(await test.result);
-    }
-    const resultOf = (ending: Ending): Html => {
-      const diagnosis = diagnosisIn(ending);
-      if (diagnosis) return diagnosisResult(diagnosis, protocol);
-      return html`<div class="verdict">${notice('attention', missingResult(ending, deps.clock.now()).sentence)}</div>`;
-    };
+    if (first !== 'begun' && !diagnosisIn(first)) return refuse(missingResult(first));
+    const listener = await deps.listeners.findOne({ serverId }, { projection: { protocol: 1 } });
+    const pieces = piecesOf(test, listener?.protocol ?? 'votifier-v2');
     const body = (content: Content) =>
-      page(request, html`${saved ?? ''}${card({ title: t('Test vote'), body: content })}`);
-    return streamPage(request, reply, { title: title(request), body }, pieces());
+      page(request, [saved, card({ title: t('Test vote'), body: content })]).body;
+    return { send: (reply) => streamPage(request, reply, { ...page(request, ''), body }, pieces) };
   };
 
-  app.post('/servers/:serverId/listener/test', OWNER, (request, reply) => streamTest(request, reply));
+  formRoute(app, {
+    path: '/servers/:serverId/listener/test',
+    access: OWNER,
+    show: (request) => page(request, ''),
+    run: ({ request }) => runTest(request),
+  });
+  return runTest;
+}
 
-  const title = (request: FastifyRequest) => t('Test vote · {name}', { name: serverOf(request).name });
-
-  const page = (request: FastifyRequest, content: Content) => {
-    const server = serverOf(request);
-    const path = serverPath(base, server, '/listener');
-    const body = html`${content}
-      <div class="actions">
-        ${button({ to: `${path}/test`, text: t('Send another test vote') })}
-        <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
-        <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
-      </div>`;
-    return serverFrame({ site: app.site, server, now: deps.clock.now(), part: '/listener', body });
+function testPage(site: Site, server: WithId<Server>, now: Date, content: Content): Page {
+  const path = serverPath(site.base, server, '/listener');
+  const body = html`${content}
+    <div class="actions">
+      ${button({ to: `${path}/test`, text: t('Send another test vote') })}
+      <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
+      <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
+    </div>`;
+  return {
+    title: t('Test vote · {name}', { name: server.name }),
+    body: serverFrame({ site, server, now, part: '/listener', body }),
   };
+}
 
-  const refuse = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { status, sentence, retryAt }: Refusal,
-    saved?: Html,
-  ) => {
-    if (retryAt) {
-      const seconds = Math.ceil((retryAt.getTime() - deps.clock.now().getTime()) / 1_000);
-      reply.header('retry-after', String(Math.max(1, seconds)));
-    }
-    const body = page(request, html`${saved ?? ''}${notice('attention', sentence)}`);
-    // The settings are saved, whatever the test says.
-    return sendPage(request, reply, { title: title(request), body }, saved ? 200 : status);
-  };
-  return streamTest;
+/** The steps of a test as they begin, and its result. */
+async function* piecesOf(test: RunningTest, protocol: Protocol): AsyncGenerator<Html> {
+  const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
+  yield html`<p class="soft under-way">${underWay}</p>
+    <ol class="steps under-way" aria-live="polite">`;
+  for await (const [step] of test.steps) yield beginning(step, protocol);
+  yield html`</ol>`;
+  const ending = await test.result;
+  const diagnosis = diagnosisIn(ending);
+  yield diagnosis
+    ? diagnosisResult(diagnosis, protocol)
+    : html`<div class="verdict">${notice('attention', missingResult(ending).errors.form)}</div>`;
 }
 
 /** A running test. */
@@ -143,48 +145,41 @@ function begin(diagnose: (onStep: OnStep) => Promise<Ending>): RunningTest {
 }
 
 type Ending = Ended<AnswerOf['test-listener']>;
-type Refusal = { status: number; sentence: string; retryAt?: Date };
 
 function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
 /** Why a test has no diagnosis, as a message for users. */
-function missingResult(ending: Ending, now: Date): Refusal {
-  if (ending.kind !== 'answered')
-    return { status: notAnsweredStatus(ending), sentence: notAnsweredText(ending) };
+function missingResult(ending: Ending): Refused {
+  if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
   // The listener has changed since the request.
-  if (result.kind === 'refused') return refusalText(result, now);
-  return {
-    status: 500,
-    sentence: t('The stored token, key or secret cannot be read. Enter it again under «Change».'),
-  };
+  if (result.kind === 'refused') return refusedFor(result);
+  return refused(500, t('The stored token, key or secret cannot be read. Enter it again under «Change».'));
 }
 
 /** Why no diagnosis is made, as a message for users. */
-function refusalText(refusal: DiagnosisRefusal, now: Date): Refusal {
+function refusedFor(refusal: DiagnosisRefusal): Refused {
   switch (refusal.code) {
     case 'ownership-not-proven':
-      return { status: 403, sentence: t('Verify that you own the server before you send test votes.') };
+      return refused(403, t('Verify that you own the server before you send test votes.'));
     case 'not-found':
     case 'no-listener':
-      return { status: 409, sentence: t('This server no longer has a vote listener. Set one up first.') };
+      return refused(409, t('This server no longer has a vote listener. Set one up first.'));
     case 'port-refused':
-      return {
-        status: 409,
-        sentence: t(
+      return refused(
+        409,
+        t(
           'We do not connect to ports of mail servers or remote shells. Enter the port of the vote plugin, usually 8192.',
         ),
-      };
-    case 'too-many':
-      return {
-        status: 429,
-        sentence: t(
-          'You can send {times} test votes a minute. Send the next one {time}. Changing the listener’s settings and resuming it count too.',
-          { times: CHECKS_A_MINUTE, time: relative(refusal.nextAllowedAt, now) },
-        ),
-        retryAt: refusal.nextAllowedAt,
-      };
+      );
+    case 'too-many': {
+      const sentence = t(
+        'You can send {times} test votes a minute. Changing the listener’s settings and resuming it count too.',
+        { times: CHECKS_A_MINUTE },
+      );
+      return refused(429, sentence, refusal.nextAllowedAt);
+    }
   }
 }

@@ -41,11 +41,12 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
       readAnswered(deps, server._id, { page: 1, limit: 1 }),
     ]);
     const done = { token: tokens.some((token) => isValid(token, now)), listener };
+    const open = (part: string) => html`<a href="${serverPath(base, server, part)}">${t('Open')}</a>`;
     const body = html`<section class="card">${serverFigures(info, { game: server.game })}</section>
       ${nextSteps(base, server, done)}
       <div class="columns">
-        ${card({ title: t('Vote listener'), actions: html`<a href="${serverPath(base, server, '/listener')}">${t('Open')}</a>`, body: listenerLine(listener, now) })}
-        ${card({ title: t('Reviews'), actions: html`<a href="${serverPath(base, server, '/reviews')}">${t('Open')}</a>`, body: reviewLine(reviews) })}
+        ${card({ title: t('Vote listener'), actions: open('/listener'), body: listenerLine(listener, now) })}
+        ${card({ title: t('Reviews'), actions: open('/reviews'), body: reviewLine(reviews) })}
       </div>
       ${card({ title: t('The server'), body: about(server, now) })}
       ${server.hiddenAt ? '' : shareCard(app.site, server)}`;
@@ -93,8 +94,12 @@ function nextSteps(base: string, server: WithId<Server>, { token, listener }: Do
     body: html`<ol class="checklist">
       ${steps.map(
         ({ done, part, text, why }) => html`<li class="${done ? 'done' : ''}">
-          <span>${done ? html`${text} <span class="soft">${t('– done')}</span>` : html`<a href="${serverPath(base, server, part)}">${text}</a>`}</span>
-          ${done ? '' : html`<span class="soft small">${why}</span>`}
+          ${
+            done
+              ? html`<span>${text} <span class="soft">${t('– done')}</span></span>`
+              : html`<span><a href="${serverPath(base, server, part)}">${text}</a></span>
+                <span class="soft small">${why}</span>`
+          }
         </li>`,
       )}
     </ol>`,
@@ -105,14 +110,18 @@ function listenerLine(listener: ListenerView | null, now: Date): Html {
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
   const { waiting } = listener;
-  return html`<p>${listenerBadge(listener)} ${waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.')}
-    ${lastVoteText(listener, now)}</p>`;
+  const waitingText =
+    waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.');
+  return html`<p>${listenerBadge(listener)} ${waitingText} ${lastVoteText(listener, now)}</p>`;
 }
 
 function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {
-  return reviewCount === 0
-    ? html`<p class="soft">${t('No public reviews yet.')}</p>`
-    : html`<p>${t('{reviews}, {averageRating} of 5 stars on average.', { reviews: counted(reviewCount, 'review'), averageRating: decimal(averageRating) })}</p>`;
+  if (reviewCount === 0) return html`<p class="soft">${t('No public reviews yet.')}</p>`;
+  const average = t('{reviews}, {averageRating} of 5 stars on average.', {
+    reviews: counted(reviewCount, 'review'),
+    averageRating: decimal(averageRating),
+  });
+  return html`<p>${average}</p>`;
 }
 
 const OWNERSHIP_PROOF_TEXTS = {
@@ -140,5 +149,8 @@ function about(server: WithId<Server>, now: Date): Html {
       proof ? html`${t(OWNERSHIP_PROOF_TEXTS[proof.method])}, ${timeAgo(proof.at, now)}` : undefined,
     ],
   ])}
-  <div><p class="soft small">${t('Server id for plugins and the API')}</p>${copyable(server._id.toHexString(), t('the server id'))}</div>`;
+  <div>
+    <p class="soft small">${t('Server id for plugins and the API')}</p>
+    ${copyable(server._id.toHexString(), t('the server id'))}
+  </div>`;
 }

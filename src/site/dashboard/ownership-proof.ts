@@ -21,26 +21,46 @@ type Shown = {
 
 /** The result of the latest check, and the ways to verify ownership. */
 export function ownershipProofCards({ draft, now, action, correct }: Shown): Html {
-  const { check, game } = draft;
-  const canAsk = isProbed(game);
-  return html`${check ? card({ id: 'check', title: t('Check result'), actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`, body: checkResult(draft, check, correct) }) : ''}
-    ${card({
-      title: t('Verify ownership'),
-      body: html`<p>${canAsk && hasName(draft) ? t('Choose one of these ways, then check.') : t('Do this, then check.')} ${t('You only need to do this once and can remove the code afterwards.')}</p>
-        ${canAsk || hasName(draft) ? '' : notice('attention', t('We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.'))}
-        ${canAsk ? messageWay(draft) : ''} ${hasName(draft) ? dnsWay(draft) : ''}
-        <div class="actions">${button({ to: action, text: t('Check now'), kind: 'primary' })}</div>
-        <p class="soft small">${t('Your entries are kept until {day}.', { day: day(after(draft.createdAt, DRAFT_TTL_MS)) })}</p>`,
-    })}`;
+  const { check } = draft;
+  return html`${check ? checkCard(draft, check, correct, now) : ''}${proofCard(draft, action)}`;
 }
 
-function checkResult(draft: ServerDraft, check: DraftCheck, correct: string): Html {
-  return html`${reached(draft, check, correct)}
-    ${check.reached && check.motd ? html`<div><p class="soft small">${t('Message (MOTD) or name')}</p><pre class="block" dir="auto">${plainText(check.motd)}</pre></div>` : ''}
-    <ul class="plain">
-      ${check.reached ? html`<li>${messageResult(draft, check)}</li>` : ''}
-      <li>${dnsResult(draft, check)}</li>
-    </ul>`;
+function checkCard(draft: ServerDraft, check: DraftCheck, correct: string, now: Date): Html {
+  const message = (motd: string) => html`<div>
+    <p class="soft small">${t('Message (MOTD) or name')}</p>
+    <pre class="block" dir="auto">${plainText(motd)}</pre>
+  </div>`;
+  return card({
+    id: 'check',
+    title: t('Check result'),
+    actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`,
+    body: html`${reached(draft, check, correct)}
+      ${check.reached && check.motd ? message(check.motd) : ''}
+      <ul class="plain">
+        ${check.reached ? html`<li>${messageResult(draft, check)}</li>` : ''}
+        <li>${dnsResult(draft, check)}</li>
+      </ul>`,
+  });
+}
+
+/** `action`: the path that starts a check. */
+function proofCard(draft: ServerDraft, action: string): Html {
+  const ways = [
+    ...(isProbed(draft.game) ? [messageWay(draft)] : []),
+    ...(hasName(draft) ? [dnsWay(draft)] : []),
+  ];
+  const what = ways.length > 1 ? t('Choose one of these ways, then check.') : t('Do this, then check.');
+  const noWay = t(
+    'We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.',
+  );
+  const lastDay = day(after(draft.createdAt, DRAFT_TTL_MS));
+  return card({
+    title: t('Verify ownership'),
+    body: html`<p>${what} ${t('You only need to do this once and can remove the code afterwards.')}</p>
+      ${ways.length === 0 ? notice('attention', noWay) : ways}
+      <div class="actions">${button({ to: action, text: t('Check now'), kind: 'primary' })}</div>
+      <p class="soft small">${t('Your entries are kept until {day}.', { day: lastDay })}</p>`,
+  });
 }
 
 function reached({ game, address, port }: ServerDraft, check: DraftCheck, correct: string): Html {
@@ -53,10 +73,11 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
             players: counted(maxPlayers, 'player'),
           })
         : counted(onlinePlayers, 'player');
-    return notice(
-      'good',
-      html`${t('Server reached: {players}, {latencyMs} ms', { players, latencyMs: count(Math.round(latencyMs)) })}${version ? html` <span class="soft">(${version})</span>` : ''}`,
-    );
+    const reply = t('Server reached: {players}, {latencyMs} ms', {
+      players,
+      latencyMs: count(Math.round(latencyMs)),
+    });
+    return notice('good', html`${reply}${version ? html` <span class="soft">(${version})</span>` : ''}`);
   }
   if (!isProbed(game)) {
     return notice(
@@ -71,10 +92,14 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
           ),
     );
   }
+  const advice = t(
+    'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.',
+    { a: (text) => html`<a href="${correct}">${text}</a>` },
+  );
   return notice(
     'bad',
     html`<p>${t('We could not reach {address}.', { address: `${address}:${port}` })} ${check.words}</p>
-      <p>${t('The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.', { a: (text) => html`<a href="${correct}">${text}</a>` })}</p>`,
+      <p>${advice}</p>`,
   );
 }
 
@@ -93,11 +118,16 @@ function dnsResult({ address }: ServerDraft, { dns }: DraftCheck): Content {
     case 'found':
       return t('DNS record found.');
     case 'wrong':
-      return html`${t('The DNS record <code>{address}</code> has a different code.', { address: recordName(address) })}`;
+      return t('The DNS record <code>{address}</code> has a different code.', {
+        address: recordName(address),
+      });
     case 'none':
-      return html`${t('DNS record <code>{address}</code> not found yet. A new record may take some minutes to appear.', { address: recordName(address) })}`;
+      return t(
+        'DNS record <code>{address}</code> not found yet. A new record may take some minutes to appear.',
+        { address: recordName(address) },
+      );
     case 'no-answer':
-      return html`${t('The name servers of <code>{address}</code> did not answer.', { address })}`;
+      return t('The name servers of <code>{address}</code> did not answer.', { address });
     case 'no-name':
       return t('An IP address has no DNS record. Use the message.');
   }

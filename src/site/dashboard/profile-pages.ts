@@ -114,12 +114,10 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
 
 /** What an operator removed, and why. */
 function removals({ profile }: Server): Content {
-  return (profile?.removals ?? []).map(({ part, at, reason }) =>
-    notice(
-      'attention',
-      html`${t('The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”', { part: t(PART_TEXTS[part]), day: day(at), reason })}`,
-    ),
-  );
+  return (profile?.removals ?? []).map(({ part, at, reason }) => {
+    const removed = { part: t(PART_TEXTS[part]), day: day(at), reason };
+    return notice('attention', t('The operator removed the {part} on {day}: “<bdi>{reason}</bdi>”', removed));
+  });
 }
 
 /** The stored profile as a form. */
@@ -147,12 +145,29 @@ function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Sh
     title: t('Profile'),
     body: html`<p>${t('Tell players what your server is. Every field is optional.')}</p>
       <form method="post" action="${path}" class="stack">
-        ${textField({ ...field('shortText'), label: t('Short text'), hint: t('One sentence, up to {characters} characters. The list of servers shows it.', { characters: LONGEST_SHORT_TEXT }), maxlength: 2 * LONGEST_SHORT_TEXT })}
+        ${textField({
+          ...field('shortText'),
+          label: t('Short text'),
+          hint: t('One sentence, up to {characters} characters. The list of servers shows it.', {
+            characters: LONGEST_SHORT_TEXT,
+          }),
+          maxlength: 2 * LONGEST_SHORT_TEXT,
+        })}
         ${textArea({ ...field('description'), label: t('Description'), hint: descriptionHint(), rows: 12 })}
         ${tagField(tags, chosen, errors.tags)}
-        ${textField({ ...field('languages'), label: t('Languages'), hint: t('Up to {most}, separated by commas: English, Deutsch, fr', { most: MOST_LANGUAGES }), maxlength: 400, spellcheck: false })}
+        ${textField({
+          ...field('languages'),
+          label: t('Languages'),
+          hint: t('Up to {most}, separated by commas: English, Deutsch, fr', { most: MOST_LANGUAGES }),
+          maxlength: 400,
+          spellcheck: false,
+        })}
         <div class="row">${link('website', 'https://example.org')}${link('discord', 'https://discord.gg/AbCdEf')}</div>
-        <div class="row">${link('store', t('Where players buy ranks'))}${link('rules', t('The rules of your server'))}${link('video', t('A trailer; shown as a link'))}</div>
+        <div class="row">
+          ${link('store', t('Where players buy ranks'))}
+          ${link('rules', t('The rules of your server'))}
+          ${link('video', t('A trailer; shown as a link'))}
+        </div>
         <div class="actions">
           <button type="submit">${t('Save')}</button>
           <button type="submit" class="quiet" name="do" value="preview">${t('Preview')}</button>
@@ -162,14 +177,18 @@ function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Sh
 }
 
 function descriptionHint(): Html {
-  return html`${t('Up to {characters} characters of Markdown: <code># Heading</code>, <code>**bold**</code>, <code>*italic*</code>, <code>- list</code>, <code>> quote</code>, <code>[link](https://example.org)</code>. No images and no HTML.', { characters: count(LONGEST_DESCRIPTION) })}`;
+  return t(
+    'Up to {characters} characters of Markdown: <code># Heading</code>, <code>**bold**</code>, <code>*italic*</code>, <code>- list</code>, <code>> quote</code>, <code>[link](https://example.org)</code>. No images and no HTML.',
+    { characters: count(LONGEST_DESCRIPTION) },
+  );
 }
 
 function tagField(tags: Tag[], chosen: string[], error: string | undefined): Html {
   const describedBy = error ? 'tags-hint tags-error' : 'tags-hint';
+  const hint = t('Up to {most}. Players filter the list by them.', { most: MOST_TAGS_OF_A_SERVER });
   return html`<fieldset id="tags" class="field" aria-describedby="${describedBy}" tabindex="-1">
     <legend>${t('Tags')}</legend>
-    <p class="hint" id="tags-hint">${t('Up to {most}. Players filter the list by them.', { most: MOST_TAGS_OF_A_SERVER })}</p>
+    <p class="hint" id="tags-hint">${hint}</p>
     ${error ? html`<p class="error" id="tags-error">${error}</p>` : ''}
     <div class="tag-choices">
       ${tags.map(
@@ -187,8 +206,11 @@ function previewCard(base: string, { name }: Server, preview: ProfileTexts, tags
     id: 'preview',
     isResult: true,
     title: t('Preview (not saved)'),
-    body: html`<div><p><strong><bdi>${name}</bdi></strong></p>
-      ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}${tagChips(base, preview.tags, tags)}</div>
+    body: html`<div>
+        <p><strong><bdi>${name}</bdi></strong></p>
+        ${preview.shortText ? html`<p dir="auto">${preview.shortText}</p>` : ''}
+        ${tagChips(base, preview.tags, tags)}
+      </div>
       ${hasAbout(preview) ? aboutBody(preview) : ''}`,
   });
 }

@@ -131,7 +131,6 @@ function questionBody(
   { states, player, until }: ResendRange,
   { votes, more }: { votes: number; more: boolean },
 ): Html {
-  const back = html`<a class="button quiet" href="${path}${filterText(filter)}">${votes === 0 ? t('Back to votes') : t('Cancel')}</a>`;
   const hidden = Object.fromEntries(
     Object.entries({ ...filter, shown: until.toISOString() }).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
@@ -143,19 +142,40 @@ function questionBody(
     kind: 'primary',
     hidden,
   });
-  return html`<p>${votes === 0 ? t('No matching votes to send.') : more ? t('<strong>{votes}</strong> or more will be queued again.', { votes: counted(votes, 'vote') }) : t('<strong>{votes}</strong> will be queued again.', { votes: counted(votes, 'vote') })}</p>
+  const first = t('The first {votes} are sent first, oldest first. You can then send the rest.', {
+    votes: count(votes),
+  });
+  return html`<p>${howMany(votes, more)}</p>
     ${facts([
       [t('State'), oneOf(states.map((state) => t(STATE_TEXTS[state])))],
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
-      [
-        t('Cast'),
-        `${filter.since ? t('from {since}', { since: filter.since }) : t('in the last 30 days')}${filter.until ? ` ${t('to {until}', { until: filter.until })}` : `, ${t('before {time}', { time: timeText(until) })}`}`,
-      ],
+      [t('Cast'), castText(filter, until)],
     ])}
     ${votes === 0 ? '' : duplicateWarning(states)}
-    ${more ? html`<p>${t('The first {votes} are sent first, oldest first. You can then send the rest.', { votes: count(votes) })}</p>` : ''}
+    ${more ? html`<p>${first}</p>` : ''}
     <p class="soft">${t('You can send votes for 30 days after they were cast. Imported votes are never sent.')}</p>
-    <div class="actions">${votes === 0 ? '' : sendButton}${back}</div>`;
+    <div class="actions">
+      ${votes === 0 ? '' : sendButton}
+      <a class="button quiet" href="${path}${filterText(filter)}">
+        ${votes === 0 ? t('Back to votes') : t('Cancel')}
+      </a>
+    </div>`;
+}
+
+function howMany(votes: number, more: boolean): Content {
+  if (votes === 0) return t('No matching votes to send.');
+  const shown = { votes: counted(votes, 'vote') };
+  return more
+    ? t('<strong>{votes}</strong> or more will be queued again.', shown)
+    : t('<strong>{votes}</strong> will be queued again.', shown);
+}
+
+/** When the votes were cast. */
+function castText({ since, until }: VoteFilter, before: Date): string {
+  const from = since ? t('from {since}', { since }) : t('in the last 30 days');
+  return until
+    ? `${from} ${t('to {until}', { until })}`
+    : `${from}, ${t('before {time}', { time: timeText(before) })}`;
 }
 
 function duplicateWarning(states: VoteSelection[]): Content {
@@ -173,5 +193,8 @@ function duplicateWarning(states: VoteSelection[]): Content {
   if (states.includes('unconfirmed')) {
     return notice('attention', t('These votes may have arrived. Some may arrive twice.'));
   }
-  return html`<p>${t('A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.')}</p>`;
+  const mayArriveTwice = t(
+    'A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.',
+  );
+  return html`<p>${mayArriveTwice}</p>`;
 }

@@ -35,13 +35,18 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     const page = pageOf(request);
     const found = await readAnswered(deps, server._id, { page, limit: REVIEWS_A_PAGE });
     const path = serverPath(base, server, '/reviews');
+    const reviews = found.reviews.map((review) => answerable({ path, page, review, server, now, wrong }));
+    const empty =
+      page > 1
+        ? t('There are no reviews on this page.')
+        : t('No public reviews yet. New reviews appear here after an operator approves them.');
     const body = html`${spreadCard(found)}
       ${card({
         title: t('Reviews'),
         body:
-          found.reviews.length === 0
-            ? html`<div class="empty">${page > 1 ? t('There are no reviews on this page.') : t('No public reviews yet. New reviews appear here after an operator approves them.')}</div>`
-            : html`<ol class="reviews">${found.reviews.map((review) => answerable({ path, page, review, server, now, wrong }))}</ol>`,
+          reviews.length === 0
+            ? html`<div class="empty">${empty}</div>`
+            : html`<ol class="reviews">${reviews}</ol>`,
       })}
       ${pager({
         newer: page > 1 ? `${path}?page=${page - 1}` : undefined,
@@ -142,13 +147,27 @@ function answerForms({
     value: wrong?.values.answer ?? answer?.text ?? '',
     error: wrong?.errors.answer,
   });
+  const whose = t('to {username}', { username });
+  const removal = confirmed({
+    text: t('Remove your answer'),
+    of: whose,
+    consequence: t('Your answer is deleted and no longer public.'),
+    form: button({
+      to: `${path}/remove-answer?page=${page}`,
+      text: t('Remove answer'),
+      kind: 'danger',
+    }),
+  });
   return html`<div class="actions">
-    <details ${wrong ? 'open' : ''}><summary class="button quiet">${answer ? t('Edit your answer') : t('Answer')}<span class="for-readers"> ${t('to {username}', { username })}</span></summary>
+    <details ${wrong ? 'open' : ''}>
+      <summary class="button quiet">
+        ${answer ? t('Edit your answer') : t('Answer')}<span class="for-readers"> ${whose}</span>
+      </summary>
       <form method="post" action="${path}/answer?page=${String(page)}" class="stack answer-form">
         ${field}
         <button type="submit">${answer ? t('Save answer') : t('Publish answer')}</button>
       </form>
     </details>
-    ${answer ? confirmed({ text: t('Remove your answer'), of: t('to {username}', { username }), consequence: t('Your answer is deleted and no longer public.'), form: button({ to: `${path}/remove-answer?page=${page}`, text: t('Remove answer'), kind: 'danger' }) }) : ''}
+    ${answer ? removal : ''}
   </div>`;
 }

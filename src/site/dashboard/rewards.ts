@@ -8,7 +8,7 @@ import { OWNER } from '../page-route.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { notice, select } from '../shared/parts.ts';
+import { card, notice, select } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 const REWARD_TEXTS: Record<Rewards, Text> = {
@@ -39,7 +39,7 @@ export function rewardsRoute(app: FastifyInstance, { deps }: DashboardParts): vo
  *
  * @param hasClaimKeys - whether a plugin can claim votes now
  */
-export function rewardsForm(path: string, rewards: Rewards | undefined, hasClaimKeys: boolean): Html {
+export function rewardsCard(path: string, rewards: Rewards | undefined, hasClaimKeys: boolean): Html {
   const isTwice = (rewards ?? 'both') === 'both' && hasClaimKeys;
   const warning: Content = isTwice
     ? notice(
@@ -49,17 +49,21 @@ export function rewardsForm(path: string, rewards: Rewards | undefined, hasClaim
         ),
       )
     : '';
-  return html`${warning}
-    <form method="post" action="${path}/rewards" class="stack">
-      ${select({
-        name: 'rewards',
-        label: t('How players are rewarded'),
-        hint: t(
-          'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
-        ),
-        value: rewards ?? 'both',
-        options: REWARDS.map((one): [string, string] => [one, t(REWARD_TEXTS[one])]),
-      })}
-      <div class="actions"><button type="submit" class="quiet">${t('Save')}</button></div>
-    </form>`;
+  return card({
+    id: 'rewards',
+    title: t('Rewards'),
+    body: html`${warning}
+      <form method="post" action="${path}/rewards" class="stack">
+        ${select({
+          name: 'rewards',
+          label: t('How players are rewarded'),
+          hint: t(
+            'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
+          ),
+          value: rewards ?? 'both',
+          options: REWARDS.map((one): [string, string] => [one, t(REWARD_TEXTS[one])]),
+        })}
+        <div class="actions"><button type="submit" class="quiet">${t('Save')}</button></div>
+      </form>`,
+  });
 }

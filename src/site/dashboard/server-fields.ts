@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { knownGame, listGames } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
+import { InvalidDocumentError } from '../../platform/document.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
 import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
 import type { Typed } from '../shared/form.ts';
+import type { Refused } from '../shared/form-route.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH, select, textField } from '../shared/parts.ts';
@@ -33,11 +35,12 @@ export const detailsForm = serverForm.omit({ address: true, port: true });
 /** The games to choose from: those that can be found by their name. Some are not probed. */
 const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
-/** Adds the operator's contact to an error that only the operator can solve. */
-export function namingContact(site: Site, typed: Typed): Typed {
-  const { address } = typed.errors;
-  if (address !== t(TAKEN) && address !== t(MOVE_TAKEN)) return typed;
-  return { ...typed, errors: { ...typed.errors, address: `${address}${contactText(site)}` } };
+/** Adds the operator's contact to an error that only the operator can solve; undefined for other errors. */
+export function namingContact(site: Site, error: unknown): Refused | undefined {
+  if (!(error instanceof InvalidDocumentError)) return undefined;
+  const { address } = error.errors;
+  if (address !== t(TAKEN) && address !== t(MOVE_TAKEN)) return undefined;
+  return { errors: { ...error.errors, address: `${address}${contactText(site)}` } };
 }
 
 export function nameField({ values, errors }: Typed): Html {
@@ -54,17 +57,64 @@ export function nameField({ values, errors }: Typed): Html {
 
 export function addressFields({ values, errors }: Typed): Html {
   return html`<div class="row place">
-    ${textField({ name: 'address', label: t('Address'), hint: t('Host name or IP address'), required: true, maxlength: 253, spellcheck: false, placeholder: 'play.example.org', value: values.address ?? '', error: errors.address })}
-    ${textField({ name: 'port', label: t('Port'), hint: t('The port for players'), required: true, inputmode: 'numeric', maxlength: PORT_LENGTH, placeholder: '25565', value: values.port ?? '', error: errors.port })}
+    ${textField({
+      name: 'address',
+      label: t('Address'),
+      hint: t('Host name or IP address'),
+      required: true,
+      maxlength: 253,
+      spellcheck: false,
+      placeholder: 'play.example.org',
+      value: values.address ?? '',
+      error: errors.address,
+    })}
+    ${textField({
+      name: 'port',
+      label: t('Port'),
+      hint: t('The port for players'),
+      required: true,
+      inputmode: 'numeric',
+      maxlength: PORT_LENGTH,
+      placeholder: '25565',
+      value: values.port ?? '',
+      error: errors.port,
+    })}
   </div>`;
 }
 
 export function gameFields({ values, errors }: Typed): Html {
-  return html`${textField({ name: 'game', label: t('Game'), hint: t('Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.'), list: 'games', maxlength: 100, spellcheck: false, value: values.game ?? '', error: errors.game })}
+  const hint = t(
+    'Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.',
+  );
+  return html`${textField({
+    name: 'game',
+    label: t('Game'),
+    hint,
+    list: 'games',
+    maxlength: 100,
+    spellcheck: false,
+    value: values.game ?? '',
+    error: errors.game,
+  })}
     <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
     <div class="row">
-      ${textField({ name: 'queryPort', label: t('Query port (optional)'), hint: t('Only if it is not the default'), inputmode: 'numeric', maxlength: PORT_LENGTH, value: values.queryPort ?? '', error: errors.queryPort })}
-      ${select({ name: 'countryCode', label: t('Country (optional)'), hint: t('Location of the server'), value: values.countryCode ?? '', error: errors.countryCode, options: [['', t('Not specified')], ...countries()] })}
+      ${textField({
+        name: 'queryPort',
+        label: t('Query port (optional)'),
+        hint: t('Only if it is not the default'),
+        inputmode: 'numeric',
+        maxlength: PORT_LENGTH,
+        value: values.queryPort ?? '',
+        error: errors.queryPort,
+      })}
+      ${select({
+        name: 'countryCode',
+        label: t('Country (optional)'),
+        hint: t('Location of the server'),
+        value: values.countryCode ?? '',
+        error: errors.countryCode,
+        options: [['', t('Not specified')], ...countries()],
+      })}
     </div>`;
 }
 

@@ -23,9 +23,13 @@ type Frame = {
 /** The frame of each page of a server: name, status and tabs. */
 export function serverFrame({ site, server, now, part, body }: Frame): Html {
   const { base } = site;
+  const hasRemovals = Boolean(server.profile?.removals?.length);
   return html`<div class="page-head">
       <div>
-        <p class="small"><a href="${base}/dashboard">${t('Your servers')}</a> · <a href="${base}${publicPath(server)}">${t('Public page')}</a></p>
+        <p class="small">
+          <a href="${base}/dashboard">${t('Your servers')}</a> ·
+          <a href="${base}${publicPath(server)}">${t('Public page')}</a>
+        </p>
         <h1><bdi>${server.name}</bdi></h1>
       </div>
       ${statusBadge(server, now)}
@@ -35,7 +39,22 @@ export function serverFrame({ site, server, now, part, body }: Frame): Html {
       DASHBOARD_PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text: t(text) })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? notice('attention', html`${t('The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.', { reason: server.hiddenReason ?? '' })}${contactLine(site)}`) : ''}
-    ${server.profile?.removals?.length && part !== '/profile' ? notice('attention', t('The operator removed a part of this server’s profile. <a>See the reason</a>.', { a: (text) => html`<a href="${serverPath(base, server, '/profile')}">${text}</a>` })) : ''}
+    ${server.hiddenAt ? hiddenNotice(site, server) : ''}
+    ${hasRemovals && part !== '/profile' ? removalNotice(serverPath(base, server, '/profile')) : ''}
     ${body}`;
+}
+
+function hiddenNotice(site: Frame['site'], { hiddenReason }: Frame['server']): Html {
+  const hidden = t(
+    'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
+    { reason: hiddenReason ?? '' },
+  );
+  return notice('attention', html`${hidden}${contactLine(site)}`);
+}
+
+function removalNotice(profilePath: string): Html {
+  const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
+    a: (text) => html`<a href="${profilePath}">${text}</a>`,
+  });
+  return notice('attention', removed);
 }

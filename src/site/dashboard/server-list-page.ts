@@ -24,7 +24,8 @@ import { listenerBadge } from '../shared/listener-state.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { addressOf, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { invitationCard, ROLE_TEXTS } from './member-pages.ts';
+import { receivedInvitations } from './invitation-cards.ts';
+import { ROLE_TEXTS } from './members-card.ts';
 
 const MESSAGES = {
   discarded: defineMessage('Draft discarded.'),
@@ -53,6 +54,8 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
       invitationsOf(deps, user),
     ]);
     const listeners = await listenersOf(servers);
+    const table = serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() });
+    const unconfirmed = t('Your e-mail address is not confirmed, so invitations to servers are not shown.');
     return sendPage(request, reply, {
       title: t('Your servers'),
       messages: MESSAGES,
@@ -60,8 +63,9 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
           <h1>${t('Your servers')}</h1>
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
-        ${invitationCard(base, invitations)} ${user.emailVerified || !deps.config.SMTP_URL ? '' : html`<p class="soft">${t('Your e-mail address is not confirmed, so invitations to servers are not shown.')} ${contactText(app.site)}</p>`}
-        ${servers.length === 0 && drafts.length > 0 ? '' : html`<section class="card">${serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() })}</section>`}
+        ${receivedInvitations(base, invitations)}
+        ${user.emailVerified || !deps.config.SMTP_URL ? '' : html`<p class="soft">${unconfirmed} ${contactText(app.site)}</p>`}
+        ${servers.length === 0 && drafts.length > 0 ? '' : html`<section class="card">${table}</section>`}
         ${draftCard(base, drafts)}`,
     });
   });
@@ -71,13 +75,20 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
 function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
   const role = roleOf(server, userId);
   if (!role || role === 'owner') return '';
-  const form = button({
-    to: `${base}/dashboard/memberships/${server._id.toHexString()}/leave`,
-    text: t('Leave'),
-    kind: 'danger',
+  const leave = confirmed({
+    text: t('Leave…'),
     of: server.name,
+    consequence: t(
+      'You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.',
+    ),
+    form: button({
+      to: `${base}/dashboard/memberships/${server._id.toHexString()}/leave`,
+      text: t('Leave'),
+      kind: 'danger',
+      of: server.name,
+    }),
   });
-  return html`<div class="small">${t('member, {role}', { role: t(ROLE_TEXTS[role]) })} ${confirmed({ text: t('Leave…'), of: server.name, consequence: t('You no longer see this server. Only its owner can invite you again. Tokens that you made for it are revoked, and its owner is told.'), form })}</div>`;
+  return html`<div class="small">${t('member, {role}', { role: t(ROLE_TEXTS[role]) })} ${leave}</div>`;
 }
 
 type ListedListener = Pick<Listener, 'serverId'> &

@@ -46,11 +46,15 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
       ...reported,
       points: withoutEmptyEnds(since(reported.points, now, days)),
     };
-    const body = html`<p class="actions">${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">${t('All days are UTC.')}</span></p>
+    const players = playersChart(t('Players in {days} days', { days }), recent, now);
+    const latency = latencyChart(t('Latency in {days} days', { days }), recent, now);
+    const body = html`<p class="actions">
+        ${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">${t('All days are UTC.')}</span>
+      </p>
       ${part(t('Votes'), path, `votes.csv?days=${days}`, votesChart(votes))}
       ${rankPart(base, rankDays)}
-      ${part(t('Players'), path, `players.csv?days=${days}`, playersChart(t('Players in {days} days', { days }), recent, now))}
-      ${part(t('Latency'), path, `latency.csv?days=${days}`, latencyChart(t('Latency in {days} days', { days }), recent, now))}
+      ${part(t('Players'), path, `players.csv?days=${days}`, players)}
+      ${part(t('Latency'), path, `latency.csv?days=${days}`, latency)}
       ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
       ${part(t('Uptime in the last 30 days'), path, 'uptime.csv', uptimeChart(uptime))}
       ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
@@ -83,15 +87,18 @@ function fileName({ slug }: WithId<Server>, table: string): string {
 }
 
 function spanLink(path: string, span: number, current: number): Html {
-  return html`<a class="button ${span === current ? '' : 'quiet'}" href="${path}?days=${String(span)}" ${span === current ? html`aria-current="true"` : ''}>${t('{span} days', { span: String(span) })}</a>`;
+  const isCurrent = span === current;
+  const text = t('{span} days', { span: String(span) });
+  return html`<a class="button ${isCurrent ? '' : 'quiet'}" href="${path}?days=${String(span)}"
+    ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
 }
 
 function part(title: string, path: string, file: string, body: Html): Html {
-  return card({
+  const download = t('Download CSV<span>: {title}</span>', {
+    span: (text) => html`<span class="for-readers">${text}</span>`,
     title,
-    actions: html`<a href="${path}/${file}" download>${t('Download CSV<span>: {title}</span>', { span: (text) => html`<span class="for-readers">${text}</span>`, title })}</a>`,
-    body,
   });
+  return card({ title, actions: html`<a href="${path}/${file}" download>${download}</a>`, body });
 }
 
 /** How many of the votes count for the rank, and why the others do not. */
@@ -109,11 +116,14 @@ function rankPart(base: string, days: RankDay[]): Html {
 
 /** The server's own reports, beside the charts of our checks. */
 function reportedPart(path: string, reported: History, now: Date, days: number): Html {
+  const about = t(
+    'The server reported these values through the API. The charts above, averages and uptime come from our own checks.',
+  );
   return part(
     t('Reported by the server'),
     path,
     `reported.csv?days=${days}`,
-    html`<p class="soft">${t('The server reported these values through the API. The charts above, averages and uptime come from our own checks.')}</p>
+    html`<p class="soft">${about}</p>
       ${playersChart(t('Players in {days} days, as reported', { days }), reported, now)}
       ${latencyChart(t('Latency in {days} days, as reported', { days }), reported, now)}`,
   );

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import {
   kindOf,
   TOKEN_KINDS,
@@ -24,9 +25,10 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import type { Site } from '../shared/site-settings.ts';
 import { curlLines } from './curl-lines.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { newId, newIdField } from './new-id.ts';
+import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
@@ -52,46 +54,76 @@ const issueForm = z.object({
   vote: box,
   status: box,
   read: box,
-  newId,
+  newId: hiddenId,
 });
 const rotateForm = z.object({
   overlap: z.enum(Object.keys(OVERLAPS) as [keyof typeof OVERLAPS], {
     error: () => t('Choose one of these.'),
   }),
-  newId,
+  newId: hiddenId,
 });
 
 const MESSAGES = { revoked: defineMessage('Token revoked. It stops working within 5 seconds.') };
 
 /** `/dashboard/servers/<id>/tokens`: a server's API tokens, and example calls. */
 export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void {
-  const { base } = app.site;
+  const page = tokenPage(app.site, deps);
+  app.get('/servers/:serverId/tokens', OWNER, async (request, reply) =>
+    sendPage(request, reply, await page(request)),
+  );
 
-  const vrcFor = (server: Server) => (key: string) => {
-    const { url, name } = app.site;
-    return vrcFile({ name, url }, `${url}${publicPath(server)}`, key);
-  };
+  issuingRoutes(app, deps, page);
 
-  const page = async (
-    request: FastifyRequest,
-    { typed = UNTOUCHED, issued, kind = 'api', message }: Showing = {},
-  ): Promise<Page> => {
+  formRoute(app, {
+    path: '/servers/:serverId/tokens/:tokenId/revoke',
+    access: OWNER,
+    run: async ({ request }) => {
+      const server = serverOf(request);
+      const tokenId = idParam(request, 'tokenId');
+      const isRevoked = await revokeTokenBy(deps, server._id, tokenId, userOf(request).email);
+      return isRevoked
+        ? `${serverPath(app.site.base, server, '/tokens')}?done=revoked`
+        : refused(404, t('This server has no token with this id.'));
+    },
+  });
+}
+
+type Showing = {
+  typed?: Typed;
+  issued?: IssuedToken;
+  kind?: TokenKind;
+  message?: Html;
+};
+type TokenPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
+
+function tokenPage(site: Site, deps: AppDeps): TokenPage {
+  return async (request, { typed = UNTOUCHED, issued, kind = 'api', message } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
+    const vrcFor = (key: string) => vrcFile(site, `${site.url}${publicPath(server)}`, key);
     const tokens = await listTokens(deps, server._id);
     const makerNameOf = await makerNames(deps, server, tokens);
     const address = `${deps.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
-    const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor(server)) : ''}
-      ${card({ title: t('Tokens'), body: html`${oldTokensNotice(tokens, now)}${tokenTable({ base, server, tokens, makerOf: makerNameOf, now })}` })}
-      ${card({ title: t('Create a token'), body: createForm(base, server, typed) })}
+    const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor) : ''}
+      ${card({
+        title: t('Tokens'),
+        body: [
+          oldTokensNotice(tokens, now),
+          tokenTable({ base: site.base, server, tokens, makerOf: makerNameOf, now }),
+        ],
+      })}
+      ${card({ title: t('Create a token'), body: createForm(site.base, server, typed) })}
       ${card({ title: t('Example calls'), body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
     return {
       title: t('API access · {server}', { server: server.name }),
       messages: MESSAGES,
-      body: serverFrame({ site: app.site, server, now, part: '/tokens', body }),
+      body: serverFrame({ site, server, now, part: '/tokens', body }),
     };
   };
+}
 
+/** The forms that create and replace a token. */
+function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): void {
   /** The page with a new token, or with a message if the form was sent twice. */
   const issuing = async (
     request: FastifyRequest,
@@ -107,10 +139,6 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
       return { page: page(request, { message: alreadyCreated() }), status: 409 };
     }
   };
-
-  app.get('/servers/:serverId/tokens', OWNER, async (request, reply) =>
-    sendPage(request, reply, await page(request)),
-  );
 
   formRoute(app, {
     path: '/servers/:serverId/tokens',
@@ -162,27 +190,7 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
       );
     },
   });
-
-  formRoute(app, {
-    path: '/servers/:serverId/tokens/:tokenId/revoke',
-    access: OWNER,
-    run: async ({ request }) => {
-      const server = serverOf(request);
-      const tokenId = idParam(request, 'tokenId');
-      const isRevoked = await revokeTokenBy(deps, server._id, tokenId, userOf(request).email);
-      return isRevoked
-        ? `${serverPath(base, server, '/tokens')}?done=revoked`
-        : refused(404, t('This server has no token with this id.'));
-    },
-  });
 }
-
-type Showing = {
-  typed?: Typed;
-  issued?: IssuedToken;
-  kind?: TokenKind;
-  message?: Html;
-};
 
 function alreadyCreated(): Html {
   return notice(
@@ -194,29 +202,39 @@ function alreadyCreated(): Html {
 }
 
 function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) => VrcFile): Html {
-  if (kind === 'claim') {
-    return html`<section class="card new-token">
-      <h2>${t('Your new claim key')}</h2>
-      <p>${t('Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.')}</p>
-      ${copyable(token, t('the claim key'))}
-      <h3>${t('File for VoteReward (PocketMine)')}</h3>
-      <p>${t('Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.')}</p>
-      ${copyable(JSON.stringify(vrc(token), null, 2), 'the file')}
-    </section>`;
-  }
+  if (kind === 'claim') return claimKeyShownOnce(token, vrc(token));
   return html`<section class="card new-token">
     <h2>${t('Your new token')}</h2>
     <p>${t('Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.')}</p>
-    ${copyable(token, 'the token')}
+    ${copyable(token, t('the token'))}
+  </section>`;
+}
+
+function claimKeyShownOnce(key: string, file: VrcFile): Html {
+  const once = t(
+    'Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.',
+  );
+  const where = t(
+    'Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.',
+  );
+  return html`<section class="card new-token">
+    <h2>${t('Your new claim key')}</h2>
+    <p>${once}</p>
+    ${copyable(key, t('the claim key'))}
+    <h3>${t('File for VoteReward (PocketMine)')}</h3>
+    <p>${where}</p>
+    ${copyable(JSON.stringify(file, null, 2), t('the file'))}
   </section>`;
 }
 
 /** All scopes are chosen in a new form. */
 function scopeFields({ values }: Typed): Html {
   const isNew = Object.keys(values).length === 0;
+  const boxOf = (scope: TokenScope) =>
+    checkbox({ name: scope, label: t(SCOPE_TEXTS[scope]), checked: isNew || values[scope] === 'yes' });
   return html`<fieldset>
     <legend>${t('An API token may')}</legend>
-    ${TOKEN_SCOPES.map((scope) => checkbox({ name: scope, label: t(SCOPE_TEXTS[scope]), checked: isNew || values[scope] === 'yes' }))}
+    ${TOKEN_SCOPES.map(boxOf)}
   </fieldset>`;
 }
 
@@ -225,8 +243,23 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     ${newIdField()}
     <div class="row">
-      ${textField({ name: 'name', label: t('Name'), hint: t('What the token is for, such as «website».'), required: true, maxlength: 120, value: values.name ?? '', error: errors.name })}
-      ${select({ name: 'kind', label: t('For'), hint: t('A claim key may only check and claim votes.'), value: values.kind, options: optionsOf(KIND_TEXTS), error: errors.kind })}
+      ${textField({
+        name: 'name',
+        label: t('Name'),
+        hint: t('What the token is for, such as «website».'),
+        required: true,
+        maxlength: 120,
+        value: values.name ?? '',
+        error: errors.name,
+      })}
+      ${select({
+        name: 'kind',
+        label: t('For'),
+        hint: t('A claim key may only check and claim votes.'),
+        value: values.kind,
+        options: optionsOf(KIND_TEXTS),
+        error: errors.kind,
+      })}
       ${lifetimeField(values.lifetime, errors.lifetime)}
     </div>
     ${scopeFields(typed)}

@@ -8,8 +8,8 @@ import type { makerNames } from '../../servers/token-makers.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { badge, button, confirmed, dataTable, notice } from '../shared/parts.ts';
-import { newIdField } from './new-id.ts';
+import { badge, button, type Column, confirmed, dataTable, notice, type Tone } from '../shared/parts.ts';
+import { newIdField } from './hidden-ids.ts';
 
 /** A token that expires within this time is marked. */
 const SOON_MS = 30 * DAY;
@@ -76,12 +76,19 @@ export function tokenTable({ base, server, tokens, makerOf, now }: Shown): Html 
     columns: [...columns, actions],
     empty: t('No valid tokens. Create one below for your plugin or website.'),
   })}
-  ${
-    invalid.length === 0
-      ? ''
-      : html`<details><summary>${t('Revoked and expired ({invalid})', { invalid: String(invalid.length) })}</summary>
-    ${dataTable({ caption: t('Revoked and expired tokens'), rows: invalid.toReversed(), columns, empty: '' })}</details>`
-  }`;
+  ${invalid.length === 0 ? '' : invalidTokens(invalid, columns)}`;
+}
+
+function invalidTokens(tokens: WithId<ApiToken>[], columns: Column<WithId<ApiToken>>[]): Html {
+  return html`<details>
+    <summary>${t('Revoked and expired ({invalid})', { invalid: String(tokens.length) })}</summary>
+    ${dataTable({
+      caption: t('Revoked and expired tokens'),
+      rows: tokens.toReversed(),
+      columns,
+      empty: '',
+    })}
+  </details>`;
 }
 
 function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
@@ -94,22 +101,43 @@ function stateOf(token: ApiToken, now: Date): Html {
   if (revokedAt) return html`<span>${badge('bad', t('revoked'))} ${timeAgo(revokedAt, now)}</span>`;
   if (!expiresAt) {
     if (!isOld(token, now)) return badge('good', t('valid'));
-    return html`<span>${badge('attention', t('valid'))} <span class="small soft">${t('over a year old, never expires')}</span></span>`;
+    return validUntil('attention', t('over a year old, never expires'));
   }
   if (expiresAt <= now) return html`<span>${badge('bad', t('expired'))} ${timeAgo(expiresAt, now)}</span>`;
   const isSoon = expiresAt.getTime() - now.getTime() < SOON_MS;
-  return html`<span>${badge(isSoon ? 'attention' : 'good', t('valid'))} <span class="small soft">${t('expires {time}', { time: isSoon ? timeAgo(expiresAt, now) : day(expiresAt) })}</span></span>`;
+  return isSoon
+    ? validUntil('attention', t('expires {time}', { time: timeAgo(expiresAt, now) }))
+    : validUntil('good', t('expires {time}', { time: day(expiresAt) }));
+}
+
+function validUntil(tone: Tone, end: Content): Html {
+  return html`<span>${badge(tone, t('valid'))} <span class="small soft">${end}</span></span>`;
 }
 
 function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
   const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
   const rotate = html`<form method="post" action="${path}/rotate" class="stack">
     ${newIdField()}
-    <label>${t('Keep the old token valid')} <select name="overlap">${OVERLAP_TEXTS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}</select></label>
+    <label>${t('Keep the old token valid')}
+      <select name="overlap">
+        ${OVERLAP_TEXTS.map(([value, text]) => html`<option value="${value}">${t(text)}</option>`)}
+      </select></label>
     <button type="submit">${t('Replace token')}</button>
   </form>`;
   return html`<div class="actions">
-    ${confirmed({ text: t('Replace'), of: name, consequence: t('A new token with the same name and lifetime is created and shown once. You are its maker.'), form: rotate })}
-    ${confirmed({ text: t('Revoke'), of: name, consequence: t('The token stops working within 5 seconds. This cannot be undone.'), form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }) })}
+    ${confirmed({
+      text: t('Replace'),
+      of: name,
+      consequence: t(
+        'A new token with the same name and lifetime is created and shown once. You are its maker.',
+      ),
+      form: rotate,
+    })}
+    ${confirmed({
+      text: t('Revoke'),
+      of: name,
+      consequence: t('The token stops working within 5 seconds. This cannot be undone.'),
+      form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }),
+    })}
   </div>`;
 }

@@ -67,7 +67,14 @@ export function filterForm(path: string, filter: VoteFilter): Html {
         ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_TEXTS[one])]),
       ],
     })}
-    ${textField({ name: 'player', label: t('Player'), value: player, maxlength: 50, autocomplete: 'off', spellcheck: false })}
+    ${textField({
+      name: 'player',
+      label: t('Player'),
+      value: player,
+      maxlength: 50,
+      autocomplete: 'off',
+      spellcheck: false,
+    })}
     ${textField({ name: 'since', label: t('From (UTC day)'), type: 'date', value: since })}
     ${textField({ name: 'until', label: t('To'), type: 'date', value: until })}
     <div class="actions">

@@ -49,6 +49,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
     const { listener } = status;
     const open = (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen);
     const shown: Shown = { path, filter, from, page, status, now };
+    const search = card({ title: t('Votes'), actions: resendLink(shown), body: filterForm(path, filter) });
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: writeVotesFrom(from) } : {})}`,
@@ -59,10 +60,14 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
         html`<section class="card">
             <div class="figures">${figure(t('Votes waiting'), waitingText(listener?.waiting ?? 0))}</div>
             ${listenerLine(status, now)}
-            <p class="small"><a href="${serverPath(base, server, '/listener')}">${listener ? t('Open vote listener') : t('Set up the vote listener')}</a></p>
+            <p class="small">
+              <a href="${serverPath(base, server, '/listener')}">
+                ${listener ? t('Open vote listener') : t('Set up the vote listener')}
+              </a>
+            </p>
           </section>`,
         // A refresh must not overwrite the user's input.
-        html`<div hx-morph-skip>${card({ title: t('Votes'), actions: resendLink(shown), body: filterForm(path, filter) })}</div>`,
+        html`<div hx-morph-skip>${search}</div>`,
         html`<section class="card">${table(shown)}</section>`,
       ],
     });
@@ -127,8 +132,10 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
       { title: t('Cast'), cell: ({ votedAt }) => timeAgo(votedAt, now) },
       {
         title: t('State'),
-        cell: (vote) =>
-          html`<span>${stateBadge(vote)}${vote.excludedAt ? html` <span class="small soft">${t('not counted')}</span>` : ''}</span>`,
+        cell: (vote) => {
+          const excluded = html` <span class="small soft">${t('not counted')}</span>`;
+          return html`<span>${stateBadge(vote)}${vote.excludedAt ? excluded : ''}</span>`;
+        },
       },
       { title: t('Details'), cell: (vote) => stateText(vote, status.listener, now) },
     ],

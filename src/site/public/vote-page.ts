@@ -21,7 +21,7 @@ import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
-import { readForm, type Typed, withError } from '../shared/form.ts';
+import { readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
@@ -119,7 +119,7 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
         const page = votePage(site, { ...viewOf(deps, request, server, named), solvesAgain });
         return sendPage(request, reply, page);
       }
-      const shown = withError(named, refusal.sentence);
+      const shown = { ...named, errors: { ...typed.errors, form: refusal.sentence } };
       const streak = data ? await voteStreak(deps, server, data.username) : undefined;
       const page = votePage(site, { ...viewOf(deps, request, server, shown), nextVoteAt, streak });
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);

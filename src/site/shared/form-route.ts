@@ -14,6 +14,8 @@ export type Refused = {
   errors: Record<string, string>;
   /** When the form will be accepted, for 429 and 503. */
   retryAt?: Date;
+  /** The page that says so, if it is not that of the form: what was entered is stored. */
+  on?: Page;
 };
 
 /** A page of its own, for what has no address: secrets that are shown once, and previews. */
@@ -121,12 +123,12 @@ async function sendAgain<S extends z.ZodObject>(
   { show, secrets = [] }: Form<S>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { values, refused: { status = 400, errors, retryAt } }: Again,
+  { values, refused: { status = 400, errors, retryAt, on } }: Again,
 ): Promise<FastifyReply> {
   const sentences = sentencesOf(errors);
   const hidden = new Set<string>(secrets.map(String));
   const open = Object.fromEntries(Object.entries(values).filter(([name]) => !hidden.has(name)));
-  const page = await show?.(request, { values: open, errors: sentences });
+  const page = on ?? (await show?.(request, { values: open, errors: sentences }));
   if (!page) throw new PageError(status, sentences.form ?? Object.values(sentences).join(' '), retryAt);
   const withErrors = await withErrorSummary(page, sentences, retryAt);
   return sendPage(request, reply.headers(retryAfter(retryAt)), withErrors, status);

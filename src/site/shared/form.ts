@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
-import { InvalidDocumentError } from '../../platform/document.ts';
 
 /** The entered values of a form, to show them again, and the error of each field. */
 export type Typed = { values: Record<string, string>; errors: Record<string, string> };
@@ -82,28 +81,4 @@ function rulesOf(error: z.ZodError | undefined): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error?.issues ?? []) errors[String(path[0] ?? 'form')] ??= message;
   return errors;
-}
-
-/**
- * The form with a feature's error messages beside its fields. Errors about other fields go under `form`.
- *
- * @throws `error` itself unless it is about the input
- */
-export function errorsOf(
-  error: unknown,
-  values: Record<string, string>,
-  fields: Record<string, string> = {},
-): Typed {
-  if (!(error instanceof InvalidDocumentError)) throw error;
-  const errors: Record<string, string> = {};
-  for (const [field, sentence] of Object.entries(error.errors)) {
-    const name = fields[field] ?? field;
-    errors[name in values ? name : 'form'] ??= asSentence(sentence);
-  }
-  return { values, errors };
-}
-
-/** The entered form with an error message above it. */
-export function withError(typed: Typed, sentence: string): Typed {
-  return { values: typed.values, errors: { ...typed.errors, form: sentence } };
 }
