@@ -27,7 +27,8 @@ export async function errorDocs(app: FastifyInstance): Promise<void> {
 async function written(base: string, name: string, icon: string): Promise<string> {
   const rows = Object.entries(ERROR_CODES).map(
     ([code, { status, meaning }]) =>
-      html`<tr id="${code}"><td>${status}</td><td><code>${code}</code></td><td>${meaning.replaceAll('`', '')}</td></tr>`,
+      html`<tr id="${code}"><td>${status}</td><td><code>${code}</code></td>
+        <td>${meaning.replaceAll('`', '')}</td></tr>`,
   );
   return String(
     await html`<!doctype html>

@@ -10,7 +10,7 @@ test('an unreachable listener shows when it took its last vote, and that a due t
   await cast('Steve');
   await drain();
   await listener.stop();
-  await cast('Alex');
+  for (const name of ['Alex', 'Kai', 'Mia']) await cast(name);
   await drain();
   const view = await showListener(deps, serverId);
   if (!view?.breaker.nextTestAt) throw new Error('the listener is not unreachable');

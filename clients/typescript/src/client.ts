@@ -24,20 +24,8 @@ import type {
   VoteClaim,
   VotePage,
 } from './generated/types.gen.ts';
-import { checkOptions, withoutUndefined } from './options.ts';
+import { checkOptions, type TallyportOptions, withoutUndefined } from './options.ts';
 import { retryingFetch, type Timing } from './retrying-fetch.ts';
-
-/** A listed server, its token, and how long a call may take. */
-export type TallyportOptions = Partial<Timing> & {
-  /** The address of the listing, with its path if it has one: `https://listing.example`. */
-  url: string;
-  /** 24 lower-case hex digits; on the dashboard's page "API access". */
-  server_id: string;
-  /** A token of this server. Keep it on your own server: it must not reach a browser. */
-  token: string;
-  /** By default the `fetch` of the platform. */
-  fetch?: typeof globalThis.fetch;
-};
 
 /** What each call takes besides its own parameters. */
 export type CallOptions = { signal?: AbortSignal | undefined };

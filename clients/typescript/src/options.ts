@@ -1,4 +1,16 @@
-import type { TallyportOptions } from './client.ts';
+import type { Timing } from './retrying-fetch.ts';
+
+/** A listed server, its token, and how long a call may take. */
+export type TallyportOptions = Partial<Timing> & {
+  /** The address of the listing, with its path if it has one: `https://listing.example`. */
+  url: string;
+  /** 24 lower-case hex digits; on the dashboard's page "API access". */
+  server_id: string;
+  /** A token of this server. Keep it on your own server: it must not reach a browser. */
+  token: string;
+  /** By default the `fetch` of the platform. */
+  fetch?: typeof globalThis.fetch;
+};
 
 const TIMES = ['timeout_ms', 'deadline_ms', 'backoff_ms'] as const;
 /** A token is sent in a header: visible ASCII without white space. */

@@ -11,7 +11,7 @@ import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { timeAgo } from '../shared/format.ts';
+import { relative, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
@@ -141,10 +141,10 @@ function stateOf({ ending, setAt, off, failing }: DiscordWebhook, now: Date): Ht
 function failingNotice({ at, reason }: NonNullable<DiscordWebhook['failing']>, now: Date): Html {
   return notice(
     'bad',
-    html`${t(
+    t(
       'Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.',
-      { time: timeAgo(at, now), reason },
-    )}`,
+      { time: relative(at, now), reason },
+    ),
   );
 }
 

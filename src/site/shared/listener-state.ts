@@ -116,14 +116,19 @@ export function listenerState(
         t('Next test'),
         state === 'unreachable' && breaker.nextTestAt ? html`${nextTest(breaker.nextTestAt, now)}` : null,
       ],
-      [
-        t('Last delivered'),
-        last
-          ? html`${state === 'unreachable' ? time(last.at) : timeAgo(last.at, now)}${last.confirmed === false ? `, ${t('not confirmed')}` : ''}`
-          : t('none with these settings'),
-      ],
+      [t('Last delivered'), last ? lastDelivered(last, state, now) : t('none with these settings')],
     ])}
     <div class="actions">${actions(state, path)}</div>`;
+}
+
+/** When the last vote was delivered. Beside “unreachable”, “just now” would sound as if the listener were reachable. */
+function lastDelivered(
+  { at, confirmed }: NonNullable<ReturnType<typeof lastDelivery>>,
+  state: ListenerState,
+  now: Date,
+): Html {
+  const shown = state === 'unreachable' ? time(at) : timeAgo(at, now);
+  return html`${shown}${confirmed === false ? `, ${t('not confirmed')}` : ''}`;
 }
 
 const UNVERIFIED = defineMessage(
