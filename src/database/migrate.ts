@@ -44,7 +44,7 @@ export class UnfinishedRestoreError extends Error {
 
   constructor(database: string) {
     super(
-      `A restore into «${database}» has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
+      `A restore into “${database}” has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
     );
     this.name = 'UnfinishedRestoreError';
   }

@@ -40,7 +40,7 @@ export class UnknownGameError extends GameError {
     const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
     const hint =
       similar.length > 0 ? `Similar: ${similar.join(', ')}.` : t('No game in the list is similar.');
-    super('game-unknown', t('There is no game «{text}» in the list. {hint}', { text, hint }));
+    super('game-unknown', t('There is no game “{text}” in the list. {hint}', { text, hint }));
     this.name = 'UnknownGameError';
   }
 }

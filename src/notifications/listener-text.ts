@@ -58,7 +58,7 @@ function reason({ listener }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (!found) return listener.limited ? [t(explain('outgoing-limited', listener.protocol).cause)] : [];
   const { cause, mend, words, detail } = found;
-  return [`${t(cause)}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${t(mend)}`];
+  return [`${t(cause)}${words ? ` Its answer: “${words}”` : ''}${detail ? ` (${detail})` : ''}\n${t(mend)}`];
 }
 
 function waiting({ deliveries }: ListenerNotification): string {

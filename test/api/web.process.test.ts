@@ -195,7 +195,7 @@ describe('a start that fails prints one readable line', () => {
     const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: '70000', TRUST_PROXY: 'maybe' });
     expect([code, errors]).toEqual([
       1,
-      'The configuration has 2 errors:\n  PORT («70000») must be a port number, 0 to 65535\n  TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
+      'The configuration has 2 errors:\n  PORT (“70000”) must be a port number, 0 to 65535\n  TRUST_PROXY: “maybe” is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
     ]);
   });
 });

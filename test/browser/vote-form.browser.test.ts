@@ -65,7 +65,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await check();
     await page.getByLabel('Your player name').fill('STEVE');
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('«Steve» voted for this server').waitFor();
+    await page.getByText('“Steve” voted for this server').waitFor();
     await check();
   });
 

@@ -69,7 +69,7 @@ describe('A wrong game', () => {
     const refusal = refusalOf(typed);
     expect(refusal).toBeInstanceOf(UnknownGameError);
     expect(refusal.code).toBe('game-unknown');
-    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Similar: `);
+    expect(refusal.message).toContain(`There is no game “${typed}” in the list. Similar: `);
     expect(refusal.message).toContain(near);
   });
 

@@ -16,7 +16,7 @@ type Opened = {
 };
 type Client = { socket: Socket; text(): string; isClosed(): boolean };
 
-/** A server with these limits that answers «ok». */
+/** A server with these limits that answers “ok”. */
 async function serve(
   limits: Partial<ConnectionLimits>,
   {

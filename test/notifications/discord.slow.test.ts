@@ -210,7 +210,7 @@ test.each([
   [2.5, 2_500],
   [0, SECOND],
   [90_000, HOUR],
-])('after «too many messages» with retry_after %d the next attempt is %d ms later', async (seconds, wait) => {
+])('after “too many messages” with retry_after %d the next attempt is %d ms later', async (seconds, wait) => {
   const bench = await notificationBench();
   bench.clock.stop(new Date());
   bench.discord.behaviour = { kind: 'limit', retryAfter: seconds };

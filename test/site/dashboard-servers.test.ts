@@ -132,7 +132,7 @@ describe('adding a server', () => {
     expect(refused.statusCode).toBe(400);
     expect(refused.body).toContain('Enter the host without a port');
     expect(refused.body).toContain('must be a whole number, 1 to 65535');
-    expect(refused.body).toContain('There is no game «minecruft» in the list.');
+    expect(refused.body).toContain('There is no game “minecruft” in the list.');
     expect(refused.body).toContain('value="&quot;&gt;&lt;script&gt;"');
     expect(refused.body).not.toContain('<script>');
     for (const name of ['address', 'port', 'game']) expect(refused.body).toContain(`<a href="#${name}">`);

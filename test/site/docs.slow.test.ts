@@ -13,7 +13,7 @@ beforeAll(async () => {
 test.each([
   '',
   '/listing',
-])('under «%s» the reference stands at /docs, with its script and icon', async (base) => {
+])('under “%s” the reference stands at /docs, with its script and icon', async (base) => {
   const { app } = await openWebApp({ PUBLIC_URL: `http://localhost:3000${base}` });
   const answer = await app.inject(`${base}/docs`);
   expect(answer.headers.location).toBe(`${base}/docs/`);

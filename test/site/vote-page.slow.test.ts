@@ -62,7 +62,7 @@ describe('the vote form', () => {
     const vote = await voteOf(open, 'Steve');
     const next = new Date((vote?.votedAt.getTime() ?? 0) + DAY).toISOString();
     expect(again.json()).toMatchObject({ code: 'cooldown', next_vote_at: next });
-    expect(again.json<{ error: string }>().error).toContain('«Steve» voted for this server');
+    expect(again.json<{ error: string }>().error).toContain('“Steve” voted for this server');
     expect(Number(again.headers['retry-after'])).toBeGreaterThan(86_000);
   });
 

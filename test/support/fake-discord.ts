@@ -21,7 +21,7 @@ type Behaviour =
 export type FakeDiscord = {
   /** For `DISCORD_API_URL`. */
   url: string;
-  /** The address of a webhook that exists, as «Copy Webhook URL» gives it. */
+  /** The address of a webhook that exists, as “Copy Webhook URL” gives it. */
   address: string;
   /** The accepted messages, in order. */
   messages: DiscordMessage[];

@@ -6,7 +6,7 @@ import { MOST_AHEAD } from './vote-timeline.ts';
 /** Formats a moment: pages and terminals do it differently. */
 type When = (at: Date) => string;
 
-/** What started an attempt, for a text after «started by». */
+/** What started an attempt, for a text after “started by”. */
 const CAUSE_TEXTS: Record<Cause, Text> = {
   cast: defineMessage('the vote'),
   schedule: defineMessage('its schedule'),
@@ -55,7 +55,7 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
     case 'quarantined':
       return event.reason === null
         ? t('quarantined: it looks unusual')
-        : t('quarantined: «{reason}»', { reason: event.reason });
+        : t('quarantined: “{reason}”', { reason: event.reason });
     case 'claimed':
       return t('claimed by a plugin (token {token})', { token: event.tokenId });
     case 'released':
@@ -65,7 +65,7 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
     case 'excluded':
       return event.reason === null
         ? t('excluded by {by}', { by: event.by })
-        : t('excluded by {by}: «{reason}»', { by: event.by, reason: event.reason });
+        : t('excluded by {by}: “{reason}”', { by: event.by, reason: event.reason });
   }
 }
 

@@ -92,6 +92,6 @@ export const NOTIFICATIONS = {
   'must begin with https://discord.com/api/webhooks/': 'muss mit https://discord.com/api/webhooks/ beginnen',
   'must be the address itself, without /slack or /github':
     'muss die Adresse selbst sein, ohne /slack oder /github',
-  'must be a whole address, as «Copy Webhook URL» in Discord gives it':
+  'must be a whole address, as “Copy Webhook URL” in Discord gives it':
     'muss eine ganze Adresse sein, wie „Webhook-URL kopieren“ in Discord sie gibt',
 } as const satisfies Record<string, string>;

@@ -29,7 +29,7 @@ export function readWebhookAddress(text: string): WebhookKey {
   const [, id, token] = PATH.exec(url.pathname) ?? [];
   const { threadId, others } = threadIn(url.searchParams);
   if (!id || !token || others || url.hash)
-    throw refuse(t('must be a whole address, as «Copy Webhook URL» in Discord gives it'));
+    throw refuse(t('must be a whole address, as “Copy Webhook URL” in Discord gives it'));
   if (threadId === undefined) return { id, token };
   if (!/^\d{15,21}$/.test(threadId))
     throw refuse(

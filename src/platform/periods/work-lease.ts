@@ -29,7 +29,7 @@ export class LeaseLostError extends Error {
   readonly code = 'lease-lost';
 
   constructor(work: string) {
-    super(`The lease of «${work}» was lost: another run has it, or MongoDB did not answer in time.`);
+    super(`The lease of “${work}” was lost: another run has it, or MongoDB did not answer in time.`);
     this.name = 'LeaseLostError';
   }
 }

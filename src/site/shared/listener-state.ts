@@ -170,7 +170,7 @@ function why(listener: ListenerView, now: Date): Content {
           : t('Paused by its owner');
     const { code, words, detail } = reason;
     const since = t('{title} since {time}', { title, time: time(reason.since) });
-    const answer = words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words })}` : '';
+    const answer = words ? html` ${t('The listener’s answer: “<bdi>{words}</bdi>”', { words })}` : '';
     return notice(
       state === 'paused' ? 'attention' : 'bad',
       html`<p><strong>${since}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>
