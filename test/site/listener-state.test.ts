@@ -16,7 +16,10 @@ test('an unreachable listener shows when it took its last vote, and that a due t
   if (!view?.breaker.nextTestAt) throw new Error('the listener is not unreachable');
   const { nextTestAt } = view.breaker;
   const read = async (now: Date) =>
-    textOf(String(await listenerState({ listener: view, queuePaused: false }, '/x', now)));
+    textOf(String(await listenerState({ listener: view, queuePaused: false }, '/x', now))).replaceAll(
+      ' ,',
+      ',',
+    );
   const line = async (now: Date) =>
     textOf(String(await listenerLine({ listener: view, queuePaused: false }, now)));
 
