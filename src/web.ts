@@ -8,13 +8,13 @@ import { type ProcessContext, runProcess, type Work } from './process/process.ts
 
 async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   warnOfUnusedVariables(deps);
+  sayPath(deps);
   const closing = new AbortController();
   const app = await buildApp(deps, { ...context, closing: closing.signal });
   try {
     const { HOST: host, PORT: port } = deps.config;
     const address = await app.listen({ host, port, listenTextResolver: (text) => `web: ${text}` });
     deps.log.info({ event: 'web.listening', address, publicUrl: deps.config.PUBLIC_URL });
-    sayPath(deps);
   } catch (error) {
     await app.close();
     throw listenError(error, deps.config);

@@ -155,7 +155,7 @@ describe('stopping', () => {
     expect(refused).toMatch(/\r\nconnection: close\r\n/i);
     expect(refused).toMatch(/\r\nretry-after: \d+\r\n/i);
     expect(refused).toMatch(
-      /\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\.","code":"stopping"\}$/,
+      /\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\.","code":"stopping","doc_url":"[^"]+#stopping"\}$/,
     );
 
     underWay.socket.write('{"username":"Steve"}');
@@ -176,6 +176,13 @@ describe('stopping', () => {
     expect(await web.ended).toBe(130);
     clearInterval(impatient);
   });
+});
+
+test('if PUBLIC_URL has a path, the start says that a proxy must pass it on', async () => {
+  const web = await startWeb({ ...tallyport.env, PUBLIC_URL: 'https://example.org/listing' });
+  expect(web.log()).toContain(
+    'PUBLIC_URL has the path /listing: a proxy in front must pass it on, not strip it',
+  );
 });
 
 describe('a start that fails prints one readable line', () => {
