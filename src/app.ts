@@ -8,7 +8,7 @@ import { compileSerializer } from './api/serializer.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
 import { boundConnections } from './http/bound-connections.ts';
 import { plainAddresses } from './http/client-addresses.ts';
-import { answerClientError, answerExpectations, answerHalfClosed } from './http/connection-errors.ts';
+import { answerClientErrors, answerExpectations, answerHalfClosed } from './http/connection-errors.ts';
 import { warnOfForwardedHeaders } from './http/forwarded-headers.ts';
 import { answerError, BODY_LIMIT } from './http/http-errors.ts';
 import { warnOfOneAddress } from './http/one-address.ts';
@@ -24,6 +24,7 @@ import { healthRoutes, type Readiness } from './process/health.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
 import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
+import { errorDocs } from './site/error-docs.ts';
 import { handleErrors } from './site/error-pages.ts';
 import { addOwnPagesLimit } from './site/limited-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
@@ -51,7 +52,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   const app = openApp(deps);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(compileSerializer);
-  answerExpectations(app.server);
+  answerExpectations(app.server, errorDocsOf(config));
   answerHalfClosed(app.server);
   plainAddresses(app, config.TRUST_PROXY);
   boundConnections(app, deps);
@@ -70,7 +71,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   warnOfOneAddress(app, deps.clock);
   boundPipelining(app);
   measureRequests(app, parts.metrics);
-  refuseUnknownPaths(app);
+  refuseUnknownPaths(app, config.basePath);
   closeConnections(app, { stopping: parts.stopping, closing: parts.closing ?? parts.stopping });
   await refuseOverload(app, config.MAX_EVENT_LOOP_DELAY_MS);
   await describeApi(app, { publicUrl: config.PUBLIC_URL });
@@ -89,14 +90,18 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   });
   await app.register(claimContracts, { ...base, deps, restoreGate, claimCalls });
   await app.register(openApiDocument, base);
+  await app.register(errorDocs, base);
   await app.register(docsPage, { ...base, deps, openApiUrl: `${config.basePath}/openapi.json` });
   await app.register(site, { ...base, deps, metrics: parts.metrics, assets, restoreGate });
   return app;
 }
 
+/** The page that explains the error codes. */
+const errorDocsOf = ({ PUBLIC_URL }: AppDeps['config']) => `${PUBLIC_URL.replace(/\/+$/, '')}/docs/errors`;
+
 function openApp({ config, log }: AppDeps): FastifyInstance {
   const { TRUST_PROXY: trust } = config;
-  return Fastify({
+  const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
@@ -118,6 +123,7 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     // A server id of any length is answered with 401, like every other unknown id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: answerClientErrors(errorDocsOf(config)),
   }) as unknown as FastifyInstance;
+  return app.decorate('errorDocs', errorDocsOf(config));
 }

@@ -8,6 +8,7 @@ import { type ProcessContext, runProcess, type Work } from './process/process.ts
 
 async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   warnOfUnusedVariables(deps);
+  sayPath(deps);
   const closing = new AbortController();
   const app = await buildApp(deps, { ...context, closing: closing.signal });
   try {
@@ -26,6 +27,15 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
       await closeApp(app);
     },
   };
+}
+
+/** If PUBLIC_URL has a path: a proxy that strips it is the most frequent mistake, and all pages are 404 then. */
+function sayPath({ config: { basePath }, log }: AppDeps): void {
+  if (!basePath) return;
+  log.info(
+    { event: 'web.path', path: basePath },
+    `PUBLIC_URL has the path ${basePath}: a proxy in front must pass it on, not strip it`,
+  );
 }
 
 /** Warns about variables of older versions and says what to do instead. */

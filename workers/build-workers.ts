@@ -86,7 +86,7 @@ function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {
     throw new ConfigError([
-      `«${unknown.join(', ')}» is not a queue. The queues are ${QUEUE_NAMES.join(', ')}`,
+      `“${unknown.join(', ')}” is not a queue. The queues are ${QUEUE_NAMES.join(', ')}`,
     ]);
   }
   const wanted = new Set<string>(names.length === 0 ? QUEUE_NAMES : names);

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { takeLooseContentTypes } from '../http/content-type.ts';
 import { RefusedError, SENTENCES } from '../http/http-errors.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -24,6 +25,7 @@ function parse(bytes: Buffer): unknown {
  * bytes silently. Keys such as `__proto__` are harmless, because the schemas pick their fields by name.
  */
 export function acceptOnlyJson(app: FastifyInstance): void {
+  takeLooseContentTypes(app);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
     try {

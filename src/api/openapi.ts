@@ -5,6 +5,7 @@ import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { nameSchemas } from './named-schemas.ts';
+import { describeQuickStart } from './quick-start.ts';
 
 /** How long browsers and proxies may show the document without asking again. */
 const FRESH_SECONDS = 300;
@@ -15,14 +16,18 @@ const describe = (publicUrl: string) =>
 The API of a listed game server. Plugins and websites cast votes, report the server's status and read the data that the
 listing shows.
 
+${describeQuickStart(publicUrl)}
+
+# Requests and answers
+
 **Tokens.** Every call needs the header \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes
 it in the server's dashboard, section "API access": open [Your servers](${publicUrl}/dashboard), choose the server, then "API
 access". The token is shown once. A revoked token is refused within 5 seconds. A missing, malformed,
 revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
 outsider cannot find out which servers exist. A server's id never changes and is never reused.
 
-**Errors.** Every error body is \`{"error": "<sentence for a human>", "code": "<name>"}\`. A code never changes and is for
-programs; a later version may add codes. Each answer below lists its codes. A 429 also contains the time from which the next
+**Errors.** Every error body is \`{"error": "<sentence for a human>", "code": "<name>", "doc_url": "<address>"}\`. A code never changes and is for
+programs; a later version may add codes. \`doc_url\` leads to the code in [the list of all codes](${publicUrl}/docs/errors). Each answer below lists its codes. A 429 also contains the time from which the next
 request is accepted. Errors are checked in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429. 500 is an
 error of the listing. 503, with \`Retry-After\`, means overload, a process that is stopping or has a wrong clock, or a
 database that does not answer within 5 seconds. A client should retry later after every 5xx. A request that cannot be

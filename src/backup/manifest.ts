@@ -113,10 +113,10 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 /** @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` */
 export async function readManifest(folder: string): Promise<Manifest> {
   if (!(await stat(folder).catch(() => null))?.isDirectory())
-    throw new BackupError('no-backup', `There is no folder «${folder}».`);
+    throw new BackupError('no-backup', `There is no folder “${folder}”.`);
   const text = await readFile(join(folder, NAME), 'utf8').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'it has no manifest.json' : error.message;
-    throw new BackupError('no-backup', `«${folder}» is not a complete backup: ${why}.`);
+    throw new BackupError('no-backup', `“${folder}” is not a complete backup: ${why}.`);
   });
   try {
     const content = JSON.parse(text);
@@ -131,7 +131,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
     if (error instanceof BackupError) throw error;
     throw new BackupError(
       'backup-damaged',
-      `The file ${NAME} of «${folder}» is damaged: ${reasonOf(error)}.`,
+      `The file ${NAME} of “${folder}” is damaged: ${reasonOf(error)}.`,
     );
   }
 }
@@ -142,5 +142,5 @@ function reasonOf(error: unknown): string {
   const [issue] = error instanceof z.ZodError ? error.issues : [];
   if (!issue) return String(error);
   if (issue.path.length === 0) return 'it is not a JSON object';
-  return `its field «${z.core.toDotPath(issue.path)}» is wrong (${issue.message})`;
+  return `its field “${z.core.toDotPath(issue.path)}” is wrong (${issue.message})`;
 }

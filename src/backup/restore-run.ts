@@ -122,7 +122,7 @@ async function refuseDocuments(db: Db): Promise<void> {
     if (!(await db.collection(name).findOne({}, { projection: { _id: 1 } }))) continue;
     throw new BackupError(
       'database-not-empty',
-      `The database «${db.databaseName}» has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder.`,
+      `The database “${db.databaseName}” has documents (${name}). Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder.`,
     );
   }
 }

@@ -107,7 +107,7 @@ async function refuseExisting(folder: string): Promise<void> {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  if (there) throw new BackupError('folder-exists', `«${folder}» exists already. Name a new folder.`);
+  if (there) throw new BackupError('folder-exists', `“${folder}” exists already. Name a new folder.`);
 }
 
 type Found = { name: string; options: Record<string, unknown> };

@@ -16,7 +16,7 @@ import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in «.incomplete-…».';
+const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in “.incomplete-…”.';
 const RESTORE_INTERRUPTED =
   'Interrupted: the restore has not ended. Run the same command again in 30 seconds: it starts anew, or only makes the indexes and migrates if every document was restored.';
 
@@ -95,7 +95,7 @@ async function backup(
       collections: Object.fromEntries(collections.map((one) => [one.name, one.documents])),
     },
     text: [
-      `${counted(documents, 'document')} of ${counted(collections.length, 'collection')} saved in «${folder}» (${sizeOf(bytes)}).`,
+      `${counted(documents, 'document')} of ${counted(collections.length, 'collection')} saved in “${folder}” (${sizeOf(bytes)}).`,
       moment,
       'The backup has personal data and password hashes, so store it like the database. SECRET_KEY is not in it (with `npm start` it is the file secret-key in DATA_DIR): store that elsewhere.',
     ].join('\n'),
@@ -107,7 +107,7 @@ async function refuseNothing({ servers, users, mongo }: Session): Promise<void> 
   if ((await servers.findOne({})) || (await users.findOne({}))) return;
   throw new CommandError(
     'nothing-to-back-up',
-    `The database «${mongo.db.databaseName}» has no server and no account: there is nothing to back up. Is MONGODB_URI, or DATA_DIR, the right one?`,
+    `The database “${mongo.db.databaseName}” has no server and no account: there is nothing to back up. Is MONGODB_URI, or DATA_DIR, the right one?`,
   );
 }
 
@@ -148,7 +148,7 @@ function unusable(folder: string, how: 'read' | 'written', error: unknown): unkn
   if (error instanceof BackupError || !(error instanceof Error && 'syscall' in error)) return error;
   return new CommandError(
     'folder-unusable',
-    sentence(`«${folder}» cannot be ${how}: ${systemReason(error)}`),
+    sentence(`“${folder}” cannot be ${how}: ${systemReason(error)}`),
   );
 }
 

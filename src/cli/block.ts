@@ -86,7 +86,7 @@ async function confirmsWide(terminal: Terminal, text: string): Promise<boolean> 
 }
 
 function whatOf({ kind, username, value }: Block): string {
-  if (username) return `«${username}»`;
+  if (username) return `“${username}”`;
   return kind === 'origin' ? `The network with the hash ${value}` : value;
 }
 
@@ -121,7 +121,7 @@ function stateOf(block: Block, now: Date): string {
 async function lift(deps: AppDeps, text: string): Promise<Answer> {
   const id = objectIdOf(text);
   const block = id && (await liftBlock(deps, id, BY));
-  if (!block) throw new CommandError('block-not-found', `No active block has the id «${text}».`);
+  if (!block) throw new CommandError('block-not-found', `No active block has the id “${text}”.`);
   return {
     json: blockJson(block, deps.clock.now()),
     text: `${whatOf(block)} is no longer blocked. Votes that the block held back stay excluded; tallyport vote exclusions SERVER shows them.`,

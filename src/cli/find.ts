@@ -21,7 +21,7 @@ export async function serverOf(
   const server = await findServer(deps, text, { removed });
   if (!server) {
     const where = removed ? 'There is no server' : 'No server is listed';
-    throw new CommandError('server-not-found', `${where} with the id or slug «${text}».`);
+    throw new CommandError('server-not-found', `${where} with the id or slug “${text}”.`);
   }
   return server;
 }

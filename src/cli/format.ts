@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 /** `text` with a capital first letter and a full stop. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?»)]$/.test(begun) ? begun : `${begun}.`;
+  return /[.!?”)]$/.test(begun) ? begun : `${begun}.`;
 }
 
 /** The operating system's message without codes and calls: `no space left on device`. */

@@ -68,7 +68,7 @@ async function take(
 ): Promise<Answer> {
   const { terminal } = session;
   const source = await openSourceFile(path, terminal.streams.stdin).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError('file-unreadable', sentence(`«${path}» cannot be read: ${systemReason(error)}`));
+    throw new CommandError('file-unreadable', sentence(`“${path}” cannot be read: ${systemReason(error)}`));
   });
   try {
     const end = await withProgress(terminal, dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>

@@ -69,13 +69,13 @@ function unreadable(file: string, error: unknown): string {
   switch (error instanceof Error && 'code' in error ? error.code : '') {
     case 'ENOENT':
     case 'ENOTDIR':
-      return `There is no file «${file}»: give the path of the plugin’s rsa/public.key.`;
+      return `There is no file “${file}”: give the path of the plugin’s rsa/public.key.`;
     case 'EISDIR':
-      return `«${file}» is a folder: give the path of the file public.key in it.`;
+      return `“${file}” is a folder: give the path of the file public.key in it.`;
     case 'EACCES':
     case 'EPERM':
-      return `This user has no permission to read the file «${file}».`;
+      return `This user has no permission to read the file “${file}”.`;
     default:
-      return sentence(`The public key cannot be read from «${file}»: ${systemReason(error)}`);
+      return sentence(`The public key cannot be read from “${file}”: ${systemReason(error)}`);
   }
 }

@@ -39,7 +39,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
           ['What to do', t(reason.advice)],
         ] satisfies [string, string][])
       : []),
-    ...(reason?.words ? ([['Answer', `«${reason.words}»`]] satisfies [string, string][]) : []),
+    ...(reason?.words ? ([['Answer', `“${reason.words}”`]] satisfies [string, string][]) : []),
     ...(reason?.detail ? ([['Found', reason.detail]] satisfies [string, string][]) : []),
     ...(failing
       ? ([['Failed', `${counted(breaker.failures, 'time')} in a row: ${breaker.code}`]] satisfies [

@@ -146,7 +146,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       ...(warning ? { warning } : {}),
     },
     text: [
-      `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name «${shown.serviceName}».`}`,
+      `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name “${shown.serviceName}”.`}`,
       ...(shown.url ? secretText(session, secret, server) : []),
       ...(resent > 0
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
@@ -276,7 +276,7 @@ async function test(session: Session, text: string): Promise<Answer> {
     text: pairs([
       ['Outcome', fault ? `${ended} (${fault})` : ended],
       [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
-      ['Answer', reply ? `«${reply}»` : '-'],
+      ['Answer', reply ? `“${reply}”` : '-'],
       ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
       ['Cause', t(cause)],
       ['What to do', t(advice)],

@@ -56,7 +56,7 @@ async function create(deps: AppDeps, options: { email: string; name?: string }):
 
 async function link(deps: AppDeps, { email }: { email: string }): Promise<Answer> {
   const user = await deps.users.findOne({ email: email.trim().toLowerCase() });
-  if (!user) throw new CommandError('user-not-found', `No user has the address «${email}».`);
+  if (!user) throw new CommandError('user-not-found', `No user has the address “${email}”.`);
   const address = await linkFor(deps, user);
   return {
     json: { user_id: user._id.toHexString(), email: user.email, link: address },

@@ -61,8 +61,8 @@ async function exclude(session: Session, text: string, options: Options): Promis
   return {
     json: { dry_run: false, exclusion_id: groupId, servers: done.length, votes },
     text: groupId
-      ? `${counted(votes, 'vote')} of «${username}» on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: tallyport vote include ${groupId}`
-      : `«${username}» has no votes there: nothing was changed.`,
+      ? `${counted(votes, 'vote')} of “${username}” on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: tallyport vote include ${groupId}`
+      : `“${username}” has no votes there: nothing was changed.`,
   };
 }
 
@@ -108,7 +108,7 @@ async function preview(session: Session, range: Parameters<typeof countPlayerVot
     text: table(
       ['SERVER', 'VOTES', 'ALREADY EXCLUDED'],
       rows.map((row) => [row.slug ?? row.server_id, row.votes, row.excluded]),
-      `«${range.username}» has no votes there.`,
+      `“${range.username}” has no votes there.`,
     ),
   };
 }

@@ -59,7 +59,7 @@ async function erase(
 async function requireYes(terminal: Terminal, name: string): Promise<void> {
   if (!canAsk(terminal))
     throw wrongUse('Erasing a name cannot be undone. Add --yes to do it without confirmation.');
-  if (!(await confirms(terminal, `Erase the player name «${name}» on all servers?`)))
+  if (!(await confirms(terminal, `Erase the player name “${name}” on all servers?`)))
     throw new CommandError('not-confirmed', 'Nothing was changed.');
 }
 
@@ -71,7 +71,7 @@ function erasedText(name: string, { remaining, ...erased }: Erased, dryRun: bool
     counted(erased.exclusions, 'exclusion'),
     `${erased.auditEntries} in the audit log`,
   ].join(', ');
-  const lines = [`${dryRun ? 'Would erase' : 'Erased'} «${name}» in: ${records}. Votes still count.`];
+  const lines = [`${dryRun ? 'Would erase' : 'Erased'} “${name}” in: ${records}. Votes still count.`];
   if (remaining.recent > 0) {
     lines.push(
       `Kept for now: ${counted(remaining.recent, 'vote')} of the last 24 hours, which the cooldown and claims need. Run this command again in 24 hours.`,

@@ -152,7 +152,7 @@ async function resendOne(deps: AppDeps, text: string): Promise<Answer> {
           from: resent.from,
           may_arrive_twice: resent.mayArriveTwice,
         },
-        text: `The vote of «${vote.username}» is in the queue again.${
+        text: `The vote of “${vote.username}” is in the queue again.${
           resent.mayArriveTwice ? ' It may have arrived already, and may arrive twice.' : ''
         }`,
       };
@@ -182,6 +182,6 @@ async function resendOne(deps: AppDeps, text: string): Promise<Answer> {
 function noSuchVote(text: string): CommandError {
   return new CommandError(
     'vote-not-found',
-    `There is no vote with the id «${text}». To resend the votes of a server, add --since.`,
+    `There is no vote with the id “${text}”. To resend the votes of a server, add --since.`,
   );
 }

@@ -108,9 +108,9 @@ function beginning(text: string): string {
 async function moderate(deps: AppDeps, text: string, state: 'approved' | 'rejected'): Promise<Answer> {
   const reviewId = objectIdOf(text);
   const review = reviewId && (await moderateReview(deps, reviewId, state, BY));
-  if (!review) throw new CommandError('review-not-found', `There is no review with the id «${text}».`);
+  if (!review) throw new CommandError('review-not-found', `There is no review with the id “${text}”.`);
   return {
     json: { review_id: review._id.toHexString(), state: review.state },
-    text: `The review of «${review.username}» is ${review.state}.`,
+    text: `The review of “${review.username}” is ${review.state}.`,
   };
 }

@@ -26,7 +26,7 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
   const user = await nextOwner(deps, email);
   const given = await transferServer(deps, _id, user, BY);
   // It was removed meanwhile.
-  if (!given) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
+  if (!given) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const { revokedTokens } = given;
   return {
     json: { server_id: _id.toHexString(), slug, owner_email: user.email, revoked_tokens: revokedTokens },

@@ -34,7 +34,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--address <host>', 'host name or IP address for players, without a port')
     .requiredOption('--port <port>', 'port for players', port)
     .option('--query-port <port>', 'port of status queries, if it is not the players’ port', port)
-    .option('--game <game>', 'such as minecraft, mbe (Bedrock), counterstrike2, rust: see «server games»')
+    .option('--game <game>', 'such as minecraft, mbe (Bedrock), counterstrike2, rust: see “server games”')
     .option('--country <code>', 'two-letter country code')
     .option('--premium', 'mark it as premium')
     .addHelpText(
@@ -69,7 +69,7 @@ export function addServerCommands(program: Command, terminal: Terminal): void {
     .option('--address <host>')
     .option('--port <port>', '', port)
     .option('--query-port <port>', 'a port, or none', portOrNone)
-    .option('--game <game>', 'a game (see «server games»), or none')
+    .option('--game <game>', 'a game (see “server games”), or none')
     .option('--country <code>', 'a country code, or none')
     .option('--premium')
     .option('--no-premium')
@@ -205,7 +205,7 @@ async function edit(
   const { _id } = await serverOf(deps, text);
   const edited = await editServer(deps, _id, changes, BY);
   // It was removed meanwhile.
-  if (!edited) throw new CommandError('server-not-found', `The server «${text}» is no longer listed.`);
+  if (!edited) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const json = serverJson(edited, deps.clock.now(), await ownerEmail(deps, edited));
   return { json, text: `Changed ${edited.slug}.` };
 }
@@ -215,7 +215,7 @@ async function remove(session: Session, text: string, options: { yes?: boolean }
   const server = await serverOf(session, text, { removed: true });
   if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
   const removed = await removeServer(session, server._id, BY);
-  if (!removed) throw new CommandError('server-not-found', `The server «${text}» no longer exists.`);
+  if (!removed) throw new CommandError('server-not-found', `The server “${text}” no longer exists.`);
   return {
     json: {
       server_id: server._id.toHexString(),
@@ -231,7 +231,7 @@ async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<v
   if (!canAsk(terminal)) {
     throw wrongUse('Removing a server cannot be undone. Add --yes to do it without confirmation.');
   }
-  if (!(await confirms(terminal, `Remove «${name}» (${slug}) for ever?`))) {
+  if (!(await confirms(terminal, `Remove “${name}” (${slug}) for ever?`))) {
     throw new CommandError('not-confirmed', 'Nothing was changed.');
   }
 }

@@ -39,15 +39,15 @@ async function list(deps: AppDeps): Promise<Answer> {
 
 async function add(deps: AppDeps, name: string): Promise<Answer> {
   const tag = await addTag(deps, { name }, BY);
-  return { json: tag, text: `Owners can choose «${tag.name}» now. Its key is ${tag.key}.` };
+  return { json: tag, text: `Owners can choose “${tag.name}” now. Its key is ${tag.key}.` };
 }
 
 async function remove(deps: AppDeps, text: string): Promise<Answer> {
   const removed = await removeTag(deps, text, BY);
-  if (!removed) throw new CommandError('tag-not-found', `There is no tag «${text}».`);
+  if (!removed) throw new CommandError('tag-not-found', `There is no tag “${text}”.`);
   const { tag, servers } = removed;
   return {
     json: { ...tag, servers },
-    text: `«${tag.name}» is removed; ${servers} ${servers === 1 ? 'server' : 'servers'} had it.`,
+    text: `“${tag.name}” is removed; ${servers} ${servers === 1 ? 'server' : 'servers'} had it.`,
   };
 }

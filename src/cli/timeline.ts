@@ -136,7 +136,7 @@ export function timelineText(shown: Shown): string {
     ['Cast', when(vote.votedAt, now)],
     ...of(timeline.events, 'excluded').map(({ exclusionId, by, reason }): [string, string] => [
       'Excluded',
-      `from every count, by ${by}: «${reason}» (${exclusionId})`,
+      `from every count, by ${by}: “${reason}” (${exclusionId})`,
     ]),
     ['State', stateNameOf(vote.delivery)],
     ['Delivery', statusText(status, { on: at, next: at }, queuePaused, mayHaveArrivedTwice)],
@@ -194,6 +194,6 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words ? `the listener answered «${oneLine(end.words)}»` : (end.detail ?? t(end.cause)),
+    end.words ? `the listener answered “${oneLine(end.words)}”` : (end.detail ?? t(end.cause)),
   ];
 }

@@ -115,7 +115,7 @@ async function issue(deps: AppDeps, text: string, options: IssueOptions): Promis
   const { tokenId, token } = await issueToken(deps, request, BY);
   const now = deps.clock.now();
   const until = expiresIn === 'never' ? 'until it is revoked' : `until ${when(after(now, expiresIn), now)}`;
-  const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} («${name.trim()}») is valid for ${server.slug} ${until}:`;
+  const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} (“${name.trim()}”) is valid for ${server.slug} ${until}:`;
   if (kind === 'claim') return claimKeyAnswer(deps, server, head, tokenId, token);
   return {
     json: { token_id: tokenId, token },
@@ -170,7 +170,7 @@ function shownOnce(head: string, token: string, use: string): string {
     `  ${token}`,
     '',
     `${use}`,
-    '«Authorization: Bearer <token>». It is shown only once: keep it safe.',
+    '“Authorization: Bearer <token>”. It is shown only once: keep it safe.',
   ].join('\n');
 }
 
@@ -259,7 +259,7 @@ async function onlyToken(deps: AppDeps, serverId: ObjectId): Promise<ObjectId | 
 }
 
 function noSuchToken(slug: string, tokenText: string | undefined): CommandError {
-  const which = tokenText === undefined ? 'no valid token' : `no token with the id «${tokenText}»`;
+  const which = tokenText === undefined ? 'no valid token' : `no token with the id “${tokenText}”`;
   return new CommandError('token-not-found', `${slug} has ${which}.`);
 }
 
@@ -276,7 +276,7 @@ async function rotate(
   if (!issued) {
     throw new CommandError(
       'token-not-found',
-      `${server.slug} has no valid token with the id «${tokenText}».`,
+      `${server.slug} has no valid token with the id “${tokenText}”.`,
     );
   }
   const old = await deps.apiTokens.findOne({ _id: oldId });

@@ -80,7 +80,7 @@ async function excludeQuarantine(
   const id = objectIdOf(text);
   const exclusion = id && (await requestQuarantineExclusion(session, id, reason, BY));
   if (!exclusion)
-    throw new CommandError('quarantine-not-found', `There is no open quarantine with the id «${text}».`);
+    throw new CommandError('quarantine-not-found', `There is no open quarantine with the id “${text}”.`);
   return {
     json: exclusionJson(exclusion),
     text: `The votes of quarantine ${text} stay excluded. A worker finishes this within a minute.`,
@@ -111,7 +111,7 @@ async function tokenOf(deps: AppDeps, serverId: ObjectId, text: string): Promise
   const _id = objectIdOf(text);
   const token = _id && (await deps.apiTokens.findOne({ _id, serverId }));
   if (!token) {
-    throw new CommandError('token-not-found', `The server never had a token with the id «${text}».`);
+    throw new CommandError('token-not-found', `The server never had a token with the id “${text}”.`);
   }
   return token._id;
 }
@@ -127,7 +127,7 @@ async function include(session: Session, text: string): Promise<Answer> {
       finishExclusion(session, requested._id, { progress }),
     ));
   if (!exclusion)
-    throw new CommandError('exclusion-not-found', `There is no exclusion with the id «${text}».`);
+    throw new CommandError('exclusion-not-found', `There is no exclusion with the id “${text}”.`);
   return {
     json: exclusionJson(exclusion),
     text: exclusion.isQuarantine

@@ -111,7 +111,7 @@ async function voteOf(deps: AppDeps, text: string): Promise<Vote> {
 }
 
 function noSuchVote(text: string): CommandError {
-  return new CommandError('vote-not-found', `There is no vote with the id «${text}».`);
+  return new CommandError('vote-not-found', `There is no vote with the id “${text}”.`);
 }
 
 async function show(deps: AppDeps, text: string): Promise<Answer> {
@@ -135,7 +135,7 @@ async function forget(deps: AppDeps, text: string, usernameText: string): Promis
   return {
     json: { server_id: server._id.toHexString(), username, forgotten },
     text: forgotten
-      ? `«${username}» can now vote for ${server.slug} again.`
-      : `No vote keeps «${username}» from voting for ${server.slug}: nothing was changed.`,
+      ? `“${username}” can now vote for ${server.slug} again.`
+      : `No vote keeps “${username}” from voting for ${server.slug}: nothing was changed.`,
   };
 }

@@ -44,7 +44,7 @@ export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
   if (await hasUnfinishedRestore(bindCollections(mongo))) {
     throw new CodedError(
       'restore-unfinished',
-      `A restore into «${mongo.db.databaseName}» has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
+      `A restore into “${mongo.db.databaseName}” has not ended: wait for it, run \`tallyport restore\` with the same backup again, or use another database.`,
     );
   }
 }

@@ -118,6 +118,8 @@ function attempt<T>(read: () => T): T | undefined {
 }
 
 const LONGEST_TOKEN = 256;
+/** A key with its value, as `config.yml` of NuVotifier has it: `default: abc`, `"token": "abc"`, `tokens:` and its lines. */
+const CONFIGURATION_LINE = /^["']?((?:tokens?|default)["']?\s*[:=]|[\w.-]{1,50}["']?\s*[:=](?=\s))/i;
 
 /**
  * Reads the token of a v2 listener as its owner pastes it. White space around it is dropped.
@@ -143,6 +145,11 @@ export function parseToken(text: string): string {
   }
   if ([...token].length > LONGEST_TOKEN)
     throw tokenFault(t('A token has at most {max} characters.', { max: LONGEST_TOKEN }));
+  const [, key] = CONFIGURATION_LINE.exec(token) ?? [];
+  if (key)
+    throw tokenFault(t('This is a line of a configuration: paste only what follows “{key}”.', { key }));
+  if (/^(["'`])[^"'`]*\1$|^[“„«‘‚].*[”“»’‘]$/.test(token))
+    throw tokenFault(t('The token has quotes around it: paste it without them.'));
   if (/\s/.test(token)) throw tokenFault(t('The token has white space in it: paste the token alone.'));
   if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(token))
     throw tokenFault(t('The token has invisible characters in it: type it by hand.'));

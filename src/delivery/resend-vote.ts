@@ -53,13 +53,14 @@ export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfi
  * Sends a vote again, or for the first time when it was cast without a listener. It starts a new schedule; its timeline
  * keeps the earlier events. Repeating it while the vote is in the queue changes nothing.
  *
+ * @param by - the address of who resends it, or `cli`; `byId` is the user, if there is one
  * @param forOwner - `DELIVERED_RESENDS` applies; operators have no such limit
  */
 export async function resendVote(
   deps: ResendDeps,
   voteId: UUID,
   by: string,
-  { forOwner = false }: { forOwner?: boolean } = {},
+  { forOwner = false, byId }: { forOwner?: boolean; byId?: ObjectId } = {},
 ): Promise<Resent> {
   const { votes, listeners, producer, clock } = deps;
   const now = clock.now();
@@ -79,7 +80,7 @@ export async function resendVote(
   const mayArriveTwice = mayHaveArrived(vote);
   const changed = await votes.updateOne(
     { serverId, _id: voteId, 'delivery.state': state },
-    resending(now, { by, mayArriveTwice }),
+    resending(now, { by, byId, mayArriveTwice }),
     { writeConcern: DURABLE },
   );
   if (changed.matchedCount === 0) return { kind: 'under-way', state: 'waiting' };
@@ -110,8 +111,12 @@ export function whyNotResend(
  *
  * @param resend - the event for its timeline
  */
-export function resending(now: Date, resend: { by: string; mayArriveTwice: boolean }): Document[] {
-  const event = { $mergeObjects: [{ $literal: { at: now, kind: 'resent', ...resend } }, FROM] };
+export function resending(
+  now: Date,
+  { byId, ...resend }: { by: string; byId: ObjectId | undefined; mayArriveTwice: boolean },
+): Document[] {
+  const written = { at: now, kind: 'resent', ...resend, ...(byId ? { byId } : {}) };
+  const event = { $mergeObjects: [{ $literal: written }, FROM] };
   return [
     {
       $set: {

@@ -81,7 +81,7 @@ export async function resendVotes(
   serverId: ObjectId,
   range: ResendRange,
   by: string,
-  options: { most?: number; progress?: Progress; forOwner?: boolean } = {},
+  options: { most?: number; progress?: Progress; forOwner?: boolean; byId?: ObjectId } = {},
 ): Promise<ResentRange | null> {
   const { most = MOST_RESENT, forOwner = false } = options;
   if (!forOwner || !range.states.some(isDelivered)) return resendRange(deps, serverId, range, by, options);
@@ -101,7 +101,11 @@ async function resendRange(
   serverId: ObjectId,
   range: ResendRange,
   by: string,
-  { most = MOST_RESENT, progress = () => undefined }: { most?: number; progress?: Progress },
+  {
+    most = MOST_RESENT,
+    progress = () => undefined,
+    byId,
+  }: { most?: number; progress?: Progress; byId?: ObjectId },
 ): Promise<ResentRange | null> {
   const { votes, listeners, producer, clock } = deps;
   const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
@@ -134,7 +138,7 @@ async function resendRange(
       if (ids.length === 0) continue;
       const { modifiedCount } = await votes.updateMany(
         { serverId, _id: { $in: ids }, ...selected(range.states) },
-        resending(now, { by, mayArriveTwice }),
+        resending(now, { by, byId, mayArriveTwice }),
         { writeConcern: DURABLE },
       );
       result.resent += modifiedCount;

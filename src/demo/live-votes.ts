@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { messageOf } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
-import { samplePlayersAt } from './sample-days.ts';
+import { sampleLatencyAt, samplePlayersAt } from './sample-days.ts';
 import { samplePlayer } from './sample-players.ts';
 
 /** A sample server that calls the API with its own token. */
@@ -46,7 +46,7 @@ export async function reportLive(url: string, caller: Caller, signal: AbortSigna
     const status = {
       online_players: samplePlayersAt(sample, new Date()),
       max_players: sample.activity.slots,
-      latency_ms: randomInt(15, 90),
+      latency_ms: sampleLatencyAt(sample, new Date()),
       motd: messageOf(sample),
       server_version: sample.version,
     };

@@ -97,15 +97,23 @@ function sampleAt(
     return { ...empty, status: 'unknown', reason: 'canary' };
   if (away > UNCONFIRMED_MS) return { ...empty, status: 'offline' };
   if (away > 0) return { ...empty, status: 'unknown', reason: 'unconfirmed' };
-  const seed = seedOf(sample);
-  const latencyMs = 15 + 90 * chance(seed) + 25 * chance(seed + at.getTime() / MINUTE) ** 4;
   return {
     source,
     status: 'online',
     onlinePlayers: samplePlayersAt(sample, at),
     maxPlayers: sample.activity.slots,
-    latencyMs: Math.round(latencyMs * 10) / 10,
+    latencyMs: sampleLatencyAt(sample, at),
   };
+}
+
+/**
+ * The latency of a server, in milliseconds. The demo's probed servers are on this machine, so the probes that follow the
+ * made-up history find about a millisecond.
+ */
+export function sampleLatencyAt(sample: Sample, at: Date): number {
+  const varying = chance(seedOf(sample) + at.getTime() / MINUTE) ** 4;
+  if (sample.kind === 'probed') return Math.round(1 + 2 * varying);
+  return Math.round(10 * (15 + 60 * chance(seedOf(sample)) + 15 * varying)) / 10;
 }
 
 /** The votes of a UTC day. Each player votes at about the same hour, and some vote less often than others. */

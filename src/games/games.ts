@@ -30,7 +30,7 @@ export class GameError extends CodedError<'game-unknown' | 'game-not-asked'> {}
 function unknownGame(text: string): GameError {
   const similar = similarGames(text).map(({ id, name }) => `${id} (${name})`);
   const hint = similar.length > 0 ? `Similar: ${similar.join(', ')}.` : t('No game in the list is similar.');
-  return new GameError('game-unknown', t('There is no game «{text}» in the list. {hint}', { text, hint }));
+  return new GameError('game-unknown', t('There is no game “{text}” in the list. {hint}', { text, hint }));
 }
 
 /** Common names that gamedig's ids, old ids and names do not cover. */

@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net';
 import { SECOND } from '../platform/clock.ts';
 import { codeOfStatus } from './error-codes.ts';
-import { SENTENCES } from './http-errors.ts';
+import { errorBody, SENTENCES } from './http-errors.ts';
 import { answersSent } from './pipelining.ts';
 
 type RawStatus = 400 | 408 | 413 | 431;
@@ -26,8 +26,20 @@ const closing = new WeakSet<Socket>();
  * Answers a malformed or too slow request directly on the socket: Fastify never sees it. Earlier requests of the
  * connection are answered first: otherwise an accepted vote would look refused. Then the connection is closed, at most
  * two seconds after the answer: it is unknown where the next request begins.
+ *
+ * @param errorDocs - the page that explains the error codes, if there is one
  */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+export function answerClientErrors(
+  errorDocs?: string,
+): (error: Error & { code?: string }, socket: Socket) => void {
+  return (error, socket) => answerClientError(error, socket, errorDocs);
+}
+
+function answerClientError(
+  error: Error & { code?: string },
+  socket: Socket,
+  errorDocs: string | undefined,
+): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -35,17 +47,23 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   if (closing.has(socket)) return;
   closing.add(socket);
   socket.pause();
-  void refuseAndClose(error, socket);
+  void refuseAndClose(error, socket, errorDocs);
 }
 
-async function refuseAndClose(error: Error & { code?: string }, socket: Socket): Promise<void> {
+async function refuseAndClose(
+  error: Error & { code?: string },
+  socket: Socket,
+  errorDocs: string | undefined,
+): Promise<void> {
   await answersSent(socket);
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const status = STATUS_OF[error.code ?? ''] ?? 400;
-  const body = JSON.stringify({ error: SENTENCES[status], code: codeOfStatus(status) });
+  const body = JSON.stringify(
+    errorBody({ sentence: SENTENCES[status], code: codeOfStatus(status) }, errorDocs),
+  );
   socket.end(
     [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
@@ -71,10 +89,10 @@ export function answerHalfClosed(server: Server): void {
 }
 
 /** Answers an unknown `Expect` header with our error format; Node's own answer has an empty body. */
-export function answerExpectations(server: Server): void {
+export function answerExpectations(server: Server, errorDocs: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response
       .writeHead(417, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-      .end(JSON.stringify({ error: SENTENCES[417], code: codeOfStatus(417) }));
+      .end(JSON.stringify(errorBody({ sentence: SENTENCES[417], code: codeOfStatus(417) }, errorDocs)));
   });
 }

@@ -6,9 +6,9 @@ import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import type { VoteFormError } from '../votes/cast/cast-from-page.ts';
-import { codeOfStatus, type ErrorCode } from './error-codes.ts';
+import { codeOfStatus, ERROR_CODES, type ErrorCode } from './error-codes.ts';
 
-/** An error answer: `{"error": sentence, "code": code, ...fields}`. */
+/** An error answer: `{"error": sentence, "code": code, ...fields, "doc_url": address}`. */
 export type Refusal = {
   status: number;
   code: ErrorCode | VoteFormError;
@@ -18,6 +18,13 @@ export type Refusal = {
   /** The one timestamp of a 429. */
   fields?: Record<string, string>;
 };
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The page that explains the error codes. Absent where the process has no such page. */
+    errorDocs?: string;
+  }
+}
 
 /** A handler refuses a request. Any other error that `refusalOf` does not know is answered as an internal error. */
 export class RefusedError extends AppError {
@@ -114,17 +121,32 @@ function describeErrors({ validation, validationContext }: Validation, request: 
   return [...errors.values()].map((error) => error.replace(/\.?$/, '.')).join(' ');
 }
 
+/**
+ * The body of an error.
+ *
+ * @param errorDocs - the page that explains the codes; each has an anchor of its name. Without it there is no `doc_url`
+ */
+export function errorBody(
+  { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
+  errorDocs: string | undefined,
+): Record<string, string> {
+  const isDocumented = errorDocs !== undefined && code in ERROR_CODES;
+  return {
+    error: sentence,
+    code,
+    ...fields,
+    ...(isDocumented ? { doc_url: `${errorDocs}#${code}` } : {}),
+  };
+}
+
 /** Sends `refusal` as the answer. */
-export function sendRefusal(
-  reply: FastifyReply,
-  { status, code, sentence, headers, fields }: Refusal,
-): FastifyReply {
+export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply
-    .code(status)
-    .headers(headers ?? {})
+    .code(refusal.status)
+    .headers(refusal.headers ?? {})
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)
-    .send({ error: sentence, code, ...fields });
+    .send(errorBody(refusal, reply.server.errorDocs));
 }
 
 /**

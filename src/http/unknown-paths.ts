@@ -23,14 +23,21 @@ function decoded(path: string): string {
   }
 }
 
+const outside = (path: string, basePath: string) => basePath !== '' && !`${path}/`.startsWith(`${basePath}/`);
+
+const outsideSentence = (basePath: string) =>
+  `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`;
+
 /** A path with a trailing slash, and its query; never `//elsewhere/`, which is the address of another site. */
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
  * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check (the order
  * of docs/errors.md). A page with a trailing slash redirects to its path. Covers every route that is registered later.
+ *
+ * @param basePath - the path of PUBLIC_URL, `''` or `/listing`; an address outside it may come through a proxy that strips it
  */
-export function refuseUnknownPaths(app: FastifyInstance): void {
+export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void {
   const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
@@ -63,7 +70,11 @@ export function refuseUnknownPaths(app: FastifyInstance): void {
       throw new RefusedError({
         status: 404,
         code: 'not-found',
-        sentence: withoutSlash ? SENTENCES.slash : SENTENCES[404],
+        sentence: withoutSlash
+          ? SENTENCES.slash
+          : outside(path, basePath)
+            ? outsideSentence(basePath)
+            : SENTENCES[404],
       });
     }
     throw new RefusedError({

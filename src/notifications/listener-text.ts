@@ -59,7 +59,7 @@ function reason({ listener }: ListenerNotification): string[] {
   if (!found) return listener.limited ? [t(explain('outgoing-limited', listener.protocol).cause)] : [];
   const { cause, advice, words, detail } = found;
   return [
-    `${t(cause)}${words ? ` Its answer: «${words}»` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`,
+    `${t(cause)}${words ? ` Its answer: “${words}”` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`,
   ];
 }
 

@@ -48,7 +48,7 @@ async function notifyOfExclusion(deps: ExclusionNotifyDeps, exclusion: VoteExclu
 function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included'): Notice {
   const { _id, since, until, username, reasonForOwner } = exclusion;
   const number = exclusion.votes ?? 0;
-  const whose = username ? ` of the player «${username}»` : '';
+  const whose = username ? ` of the player “${username}”` : '';
   // All votes of a player begin with the first one.
   const when = since.getTime() === 0 ? `before ${time(until)}` : `from ${time(since)} to ${time(until)}`;
   const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
@@ -60,7 +60,7 @@ function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included
       isExcluded
         ? `An operator of this listing excluded ${range}. They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.`
         : `An operator of this listing counts ${range} again.`,
-      ...(isExcluded && reasonForOwner ? [`The operator’s reason: «${reasonForOwner}»`] : []),
+      ...(isExcluded && reasonForOwner ? [`The operator’s reason: “${reasonForOwner}”`] : []),
       'The votes:',
     ],
     part: '/votes',

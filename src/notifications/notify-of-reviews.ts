@@ -48,7 +48,7 @@ function reviewNotice({ _id, username, rating, content }: WithId<Review>): Notic
     subject: `a new review, ${rating} of 5 stars`,
     paragraphs: [
       quote
-        ? `${username} writes: «${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}»`
+        ? `${username} writes: “${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}”`
         : `${username} gave ${rating} of 5 stars, without a text.`,
       'You can answer it here:',
     ],

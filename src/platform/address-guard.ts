@@ -139,7 +139,7 @@ export function parseHost(text: string): string {
     throw new HostError(t('Write an IPv4 address as four decimal numbers, like 203.0.113.7.'));
   }
   if (!labels.every((label) => LABEL.test(label))) {
-    throw new HostError(t('«{host}» is not a host name: write it like play.example.org.', { host }));
+    throw new HostError(t('“{host}” is not a host name: write it like play.example.org.', { host }));
   }
   return name;
 }
@@ -151,12 +151,12 @@ function refuseInvalidHost(host: string): void {
   if (/[\s\p{C}]/u.test(host))
     throw new HostError(t('A host has no white space and no invisible characters.'));
   if (host.includes('://'))
-    throw new HostError(t('Enter the host alone, without «://» and the text before it.'));
+    throw new HostError(t('Enter the host alone, without “://” and the text before it.'));
   if (/[/?#@\\]/.test(host)) throw new HostError(t('Enter the host alone, without a path or a user name.'));
   if (/^(\[.*\]|[^:]*):\d*$/.test(host))
     throw new HostError(t('Enter the host without a port: the port has its own field.'));
   if (host.includes('%'))
-    throw new HostError(t('An IPv6 address with a zone («%…») works on one machine only.'));
+    throw new HostError(t('An IPv6 address with a zone (“%…”) works on one machine only.'));
 }
 
 function lastLabel(host: string): string {

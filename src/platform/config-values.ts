@@ -61,7 +61,7 @@ export const mongoUri = z
 export const redisUrl = z
   .string()
   .regex(
-    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?$/,
+    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?(\?[^#]*)?$/,
     'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
   );
 
@@ -87,7 +87,7 @@ export const cidrList = z.string().transform((value, context) => {
     try {
       ranges.push(ipaddr.parseCIDR(part));
     } catch {
-      context.addIssue({ code: 'custom', message: `«${part}» is not a range like 10.0.0.0/8 or fd00::/8` });
+      context.addIssue({ code: 'custom', message: `“${part}” is not a range like 10.0.0.0/8 or fd00::/8` });
     }
   }
   return ranges;
@@ -111,7 +111,7 @@ export const canaryList = z.string().transform((value, context): CanaryAddress[]
       }
       context.addIssue({
         code: 'custom',
-        message: `«${part}» is not a responder like example.org:443 or minecraft@play.example.org:25565`,
+        message: `“${part}” is not a responder like example.org:443 or minecraft@play.example.org:25565`,
       });
       return [];
     }),
@@ -138,7 +138,7 @@ export const trustProxy = z.string().transform((value, context): false | number 
     const ranges = value.split(',').map((text) => text.trim());
     for (const range of ranges) {
       const error = rangeError(range);
-      if (error) refuse(`«${range}» ${error}`);
+      if (error) refuse(`“${range}” ${error}`);
     }
     return ranges;
   }
@@ -166,7 +166,7 @@ export const durations = z.string().transform((value, context) =>
   value.split(',').map((part) => {
     const match = /^\s*(\d+(?:\.\d+)?)(s|m|h)\s*$/.exec(part);
     if (!match) {
-      context.addIssue({ code: 'custom', message: `«${part}» is not a time like 30s, 2m or 6h` });
+      context.addIssue({ code: 'custom', message: `“${part}” is not a time like 30s, 2m or 6h` });
       return 0;
     }
     return Number(match[1]) * (UNITS[match[2] ?? 's'] ?? SECOND);
@@ -219,7 +219,7 @@ export const footerLinks = z.string().transform((value, context) => {
     const [, text = '', href = ''] = /^(.{1,40}?)\s+(\S+)$/.exec(item) ?? [];
     if (!isWebAddress(href) || href.length > 300) {
       context.addIssue(
-        `«${item}» is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org`,
+        `“${item}” is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org`,
       );
     }
     return { text, href };

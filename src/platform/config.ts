@@ -278,10 +278,10 @@ function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFil
     const name = String(path[0]);
     if (errors.has(name)) continue;
     const file = files.get(name);
-    const value = SECRETS.has(name) ? '' : ` («${variables[name]}»)`;
-    const shown = file === undefined ? value : ` (in «${file}»)`;
+    const value = SECRETS.has(name) ? '' : ` (“${variables[name]}”)`;
+    const shown = file === undefined ? value : ` (in “${file}”)`;
     // A message about one item of a list already names that item.
-    errors.set(name, message.startsWith('«') ? `${name}: ${message}` : `${name}${shown} ${message}`);
+    errors.set(name, message.startsWith('“') ? `${name}: ${message}` : `${name}${shown} ${message}`);
   }
   return errors;
 }

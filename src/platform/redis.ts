@@ -23,6 +23,12 @@ function retryDelay(attempt: number): number {
   return Math.min(50 * 2 ** Math.min(attempt, 6), 2 * SECOND);
 }
 
+/** The options that an address may have behind a question mark: `family` is 4 or 6. */
+function optionsIn(query = ''): Pick<RedisOptions, 'family'> {
+  const family = Number(new URLSearchParams(query).get('family') ?? 0);
+  return family ? { family } : {};
+}
+
 function parseNodes(text: string): { host: string; port: number }[] {
   return text.split(',').map((node) => {
     const { hostname, port } = new URL(`redis://${node}`);
@@ -32,7 +38,7 @@ function parseNodes(text: string): { host: string; port: number }[] {
 
 /**
  * Opens a connection: `redis://`, `rediss://`, `redis+sentinel://host:port,…/name` or
- * `redis+cluster://host:port,…`. Does not throw when Redis is unavailable: it reconnects by itself, and logs once that
+ * `redis+cluster://host:port,…`, each with options such as `?family=6` behind it. Does not throw when Redis is unavailable: it reconnects by itself, and logs once that
  * Redis is away and once that it is back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
@@ -55,15 +61,17 @@ function connect(url: string): RedisConnection {
     return new Redis(url, { ...OPTIONS, retryStrategy: retryDelay });
 
   const at = rest.lastIndexOf('@');
+  const [path = '', query] = rest.slice(at + 1).split('?');
   // A password may contain colons.
   const [, username, password] = (/^([^:]*)(?::(.*))?$/s.exec(rest.slice(0, Math.max(at, 0))) ?? []).map(
     (part) => part && decodeURIComponent(part),
   );
+  const options = { ...OPTIONS, ...optionsIn(query) };
   const credentials = { ...(username ? { username } : {}), ...(password ? { password } : {}) };
-  const [nodes = '', name = '', database = '0'] = rest.slice(at + 1).split('/');
+  const [nodes = '', name = '', database = '0'] = path.split('/');
   if (scheme === 'redis+sentinel') {
     return new Redis({
-      ...OPTIONS,
+      ...options,
       ...credentials,
       sentinels: parseNodes(nodes),
       name,
@@ -71,7 +79,7 @@ function connect(url: string): RedisConnection {
     });
   }
   return new Cluster(parseNodes(nodes), {
-    redisOptions: { ...OPTIONS, ...credentials },
+    redisOptions: { ...options, ...credentials },
     clusterRetryStrategy: retryDelay,
   });
 }

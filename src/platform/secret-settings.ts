@@ -59,7 +59,7 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
     try {
       variables[name] = readSecret(path);
     } catch (error) {
-      errors.push(`${name}_FILE («${path}») ${reasonOf(error)}`);
+      errors.push(`${name}_FILE (“${path}”) ${reasonOf(error)}`);
     }
   }
   const unread = SECRETS_IN_FILES.filter(

@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { answerClientError } from '../http/connection-errors.ts';
+import { answerClientErrors } from '../http/connection-errors.ts';
 import type { ErrorCode } from '../http/error-codes.ts';
 import { answerError } from '../http/http-errors.ts';
 import { type Config, ConfigError } from '../platform/config.ts';
@@ -31,7 +31,7 @@ export async function serveProcessEndpoints(
     logger: false,
     forceCloseConnections: true,
     frameworkErrors: answerError,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: answerClientErrors(),
   });
   await app.register(healthRoutes, { readiness });
   app.get('/metrics', async (_request, reply) => {

@@ -1,4 +1,4 @@
-import type { Collection, WithId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import { t } from '../language/t.ts';
 import type { Server } from './server.ts';
@@ -7,26 +7,35 @@ import type { Server } from './server.ts';
 export const AN_OPERATOR = 'an operator';
 
 /**
+ * Who did something, as stored. `by` is the address at that time, which the user may have changed since. `byId` is absent
+ * for operators on the command line and in entries of older versions.
+ */
+export type Actor = { by: string; byId?: ObjectId | null | undefined };
+
+/**
  * How the owner and the members of a server see who did something: the addresses of one another, and of nobody else. An
- * address that is not theirs now belongs to an operator, or to somebody who has no access any more.
- *
- * @param actors - addresses as the audit log stores them
+ * user who is none of them now is an operator, or somebody who has no access any more.
  */
 export async function actorNames(
   { users }: { users: Collection<User> },
   { ownerId, members }: Pick<WithId<Server>, 'ownerId' | 'members'>,
-  actors: string[],
-): Promise<(by: string) => string> {
-  const emails = [...new Set(actors)];
+  actors: Actor[],
+): Promise<(actor: Actor) => string> {
+  const ids = actors.flatMap(({ byId }) => byId ?? []);
+  const emails = [...new Set(actors.flatMap(({ by, byId }) => (byId ? [] : by)))];
   const found =
-    emails.length === 0
+    actors.length === 0
       ? []
-      : await users.find({ email: { $in: emails } }, { projection: { email: 1, role: 1 } }).toArray();
-  const ids = [ownerId, ...(members ?? []).map(({ userId }) => userId)];
-  const byEmail = new Map(found.map((user) => [user.email, user]));
-  return (by) => {
-    const user = byEmail.get(by);
-    if (user && ids.some((id) => id?.equals(user._id))) return by;
+      : await users
+          .find(
+            { $or: [{ _id: { $in: ids } }, { email: { $in: emails } }] },
+            { projection: { email: 1, role: 1 } },
+          )
+          .toArray();
+  const withAccess = [ownerId, ...(members ?? []).map(({ userId }) => userId)];
+  return ({ by, byId }) => {
+    const user = found.find(({ _id, email }) => (byId ? byId.equals(_id) : email === by));
+    if (user && withAccess.some((id) => id?.equals(user._id))) return user.email;
     return by === 'cli' || user?.role === 'operator'
       ? t(AN_OPERATOR)
       : t('somebody without access to this server');

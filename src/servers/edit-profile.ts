@@ -70,7 +70,7 @@ const languages = trimmed.transform((value, context) => {
     else
       context.addIssue({
         code: 'custom',
-        message: t('«{name}» is not a known language.', { name: name.slice(0, 40) }),
+        message: t('“{name}” is not a known language.', { name: name.slice(0, 40) }),
       });
   }
   if (codes.size > MOST_LANGUAGES)
@@ -122,7 +122,7 @@ export async function readProfile(
   const unknown = data.tags.find((tag) => !known.has(tag));
   if (unknown !== undefined)
     throw new InvalidDocumentError({
-      tags: t('«{tag}» is no longer in the list of tags.', { tag: unknown.slice(0, 40) }),
+      tags: t('“{tag}” is no longer in the list of tags.', { tag: unknown.slice(0, 40) }),
     });
   return Object.fromEntries(
     Object.entries(data).filter(([, value]) => value !== undefined && value.length > 0),

@@ -68,8 +68,9 @@ export async function inviteMember(
   const mailAt = isMailed ? null : await countMail(deps, { email, address: by.address, userId: by._id });
   if (mailAt) return mailAt;
   // An operator who manages somebody else's server stays unnamed.
-  const sender = roleOf(server, by._id) ? by.email : AN_OPERATOR;
-  const entry = { email, role, by: sender, at: now };
+  const isMember = roleOf(server, by._id) !== null;
+  const sender = isMember ? by.email : AN_OPERATOR;
+  const entry = { email, role, by: sender, ...(isMember ? { byId: by._id } : {}), at: now };
   const others = { $filter: { input: invitationsIn, cond: { $ne: ['$$this.email', email] } } };
   const count = { $add: [{ $size: { $ifNull: ['$members', []] } }, { $size: others }] };
   const { matchedCount } = await deps.servers.updateOne(
@@ -123,14 +124,14 @@ export async function invitationsOf(
     .toArray();
   const open = found.flatMap((server) => {
     const own = openInvitations(server, clock.now()).find((one) => one.email === email);
-    return own ? [{ server, role: own.role, by: own.by }] : [];
+    return own ? [{ server, role: own.role, actor: own }] : [];
   });
   return Promise.all(
-    open.map(async (one) => {
-      if (one.by === AN_OPERATOR) return one;
+    open.map(async ({ actor, ...one }) => {
+      if (actor.by === AN_OPERATOR) return { ...one, by: actor.by };
       // An older version stored an operator's address.
-      const nameOf = await actorNames({ users }, one.server, [one.by]);
-      return { ...one, by: nameOf(one.by) };
+      const nameOf = await actorNames({ users }, one.server, [actor]);
+      return { ...one, by: nameOf(actor) };
     }),
   );
 }

@@ -147,8 +147,10 @@ const memberDefinition = {
 const invitationDefinition = {
   email: { type: String, required: true, maxlength: 254 },
   role: { type: String, enum: MEMBER_ROLES, required: true },
-  /** The address of the user who invited. */
+  /** The address of the user who invited, at that time. */
   by: { type: String, required: true },
+  /** The user who invited. Absent for an operator, and in invitations of older versions. */
+  byId: { type: Schema.Types.ObjectId },
   at: { type: Date, required: true },
 } as const;
 

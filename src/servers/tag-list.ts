@@ -87,7 +87,7 @@ export async function addTag(deps: ChangeDeps, input: { name: string }, by: stri
   );
   if (matchedCount === 0) {
     const isKnown = (await readTags(deps)).some(({ key }) => key === tag.key);
-    const error = isKnown ? `The tag «${name}» exists.` : `The list is full: ${MOST_TAGS} tags.`;
+    const error = isKnown ? `The tag “${name}” exists.` : `The list is full: ${MOST_TAGS} tags.`;
     throw new InvalidDocumentError({ name: error });
   }
   await recordAudit(deps, { by, action: 'tag.add', serverId: null, details: { ...tag } });

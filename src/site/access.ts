@@ -41,6 +41,7 @@ type AccessDeps = Pick<AppDeps, 'config' | 'clock' | 'servers'>;
  */
 export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth): void {
   app.decorateRequest('signedIn', null);
+  app.site.whoIs = (request) => whoIs(auth, signInHeaders(request)).then(({ signedIn }) => signedIn);
   app.decorateRequest('ownServer', null);
   app.decorateRequest('isReadOnly', false);
   app.decorate('accessOfAll', undefined);

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { User } from '../accounts/user.ts';
 import { codeOfStatus } from '../http/error-codes.ts';
 import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../http/http-errors.ts';
 import { inLanguage } from '../language/language.ts';
@@ -67,18 +68,30 @@ export function handleErrors(app: FastifyInstance): void {
     // The route's pattern if there is one: the same path can be spelled in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
-    return inLanguage(request.language, () => sendErrorPage(request, reply, refusal));
+    const user = await userOfErrorPage(request);
+    return inLanguage(request.language, () => sendErrorPage(request, reply, user, refusal));
   });
+}
+
+/**
+ * The user whom the head of an error page shows. An unknown address belongs to no route, so nobody has looked up the
+ * session. If that fails, the page is that of a visitor.
+ */
+async function userOfErrorPage(request: FastifyRequest): Promise<User | null> {
+  if (!request.is404 || !request.headers.cookie) return request.signedIn?.user ?? null;
+  const signedIn = await request.server.site.whoIs?.(request).catch(() => null);
+  return signedIn?.user ?? null;
 }
 
 function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
+  user: User | null,
   { status, sentence, headers = {} }: Refusal,
 ): Promise<FastifyReply> {
   const { site } = request.server;
   const help = HELP[status];
-  const page = layout(site, request.signedIn?.user ?? null, {
+  const page = layout(site, user, {
     title: t(TITLES[status] ?? 'Error'),
     width: 'narrow',
     path: request.url.split('?')[0] ?? '',

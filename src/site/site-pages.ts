@@ -41,7 +41,7 @@ export function readSitePages(folder: string | undefined): SitePages {
   const names = (Object.keys(SITE_PAGES) as SitePageName[]).filter((name) => files.has(`${name}.md`));
   if (names.length === 0) {
     const expected = Object.keys(SITE_PAGES).map((name) => `${name}.md`);
-    throw new ConfigError([`SITE_PAGES_DIR («${folder}») has none of the files ${expected.join(', ')}`]);
+    throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) has none of the files ${expected.join(', ')}`]);
   }
   return new Map(names.map((name) => [name, pageOf(readText(join(folder, `${name}.md`)))]));
 }
@@ -57,7 +57,7 @@ function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    throw new ConfigError([`SITE_PAGES_DIR («${folder}») cannot be read: ${messageOf(error)}`]);
+    throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) cannot be read: ${messageOf(error)}`]);
   }
 }
 

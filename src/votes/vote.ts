@@ -67,6 +67,8 @@ const eventDefinition = {
   },
   /** For a resend: who resent it, its state before, and whether it may arrive twice. */
   by: { type: String },
+  /** The user who resent it. Absent on the command line, and in events of older versions. */
+  byId: { type: Schema.Types.ObjectId },
   /** For a restored vote as well. */
   from: { type: String, enum: DELIVERY_STATES },
   mayArriveTwice: { type: Boolean },

@@ -33,7 +33,7 @@ test.each<[string, (document: Record<string, unknown>) => unknown, RegExp]>([
   [
     'another issuer',
     (document) => ({ ...document, issuer: 'https://another.example' }),
-    /^its discovery document is of another issuer, «https:\/\/another\.example»/,
+    /^its discovery document is of another issuer, “https:\/\/another\.example”/,
   ],
   ['no issuer', (document) => ({ ...document, issuer: undefined }), /^the answer "issuer" property/],
   [

@@ -100,7 +100,7 @@ describe('the same 401', () => {
       const { date: _date, 'x-request-id': _id, ...headers } = Object.fromEntries(answer.headers);
       expect({ status: answer.status, text: answer.text, headers }).toEqual({
         status: 401,
-        text: '{"error":"A valid API token of this server is needed, sent as Authorization: Bearer <token>.","code":"unauthorized"}',
+        text: '{"error":"A valid API token of this server is needed, sent as Authorization: Bearer <token>.","code":"unauthorized","doc_url":"http://localhost:3000/docs/errors#unauthorized"}',
         headers: expect.objectContaining({
           'www-authenticate': 'Bearer',
           'content-type': 'application/json; charset=utf-8',

@@ -61,7 +61,8 @@ export async function native({ url, serverId }: Listed, token: string, username:
     body: JSON.stringify({ username }),
   });
   const body = await answer.text();
-  return { status: answer.status, body, json: JSON.parse(body) };
+  const isReplayed = answer.headers.get('idempotent-replayed');
+  return { status: answer.status, body, json: JSON.parse(body), isReplayed };
 }
 
 export const A_CHECK = 'object=votes&element=claim';

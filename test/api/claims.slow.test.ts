@@ -32,6 +32,19 @@ describe('the ListForge contract', () => {
     expect(await said(all, `${A_REWARD}&username=Steve`)).toBe('2');
   });
 
+  it('answers without the slash before the query as well', async () => {
+    const all = await listed();
+    await vote(all.deps, all.serverId, 'Steve');
+    const url = `/api?${A_CHECK}&key=${all.key}&username=Steve`;
+    expect((await all.app.inject({ url })).body).toBe('1');
+    const posted = { method: 'POST' as const, url: '/api' };
+    const form = { object: 'votes', element: 'claim', key: all.key, username: 'Steve', action: 'post' };
+    const headers = { 'content-type': 'application/x-www-form-urlencoded, charset=utf-8' };
+    const payload = new URLSearchParams(form).toString();
+    expect((await all.app.inject({ ...posted, headers, payload })).body).toBe('1');
+    expect((await all.app.inject({ url })).body).toBe('2');
+  });
+
   it('takes a SteamID for a name, and parameters of a form', async () => {
     const all = await listed();
     await vote(all.deps, all.serverId, '76561198000000001');
@@ -291,6 +304,9 @@ describe('the native claim', () => {
     );
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
     expect(answers[0]?.json.claimed).toBe(true);
+    const replayed = answers.map(({ isReplayed }) => isReplayed);
+    expect(replayed.filter((header) => header === null)).toHaveLength(1);
+    expect(new Set(replayed)).toEqual(new Set([null, 'true']));
     expect((await native(all, all.token, 'Alex', 'k1')).status).toBe(422);
     expect((await native(all, all.token, 'Steve', 'k2')).json.claimed).toBe(false);
   });

@@ -39,7 +39,7 @@ test.each([
   ['203.0.113.66, unix:', '10.0.0.1'],
   ['[192.0.2.1', '10.0.0.1'],
   [',', '10.0.0.1'],
-])('the client of the header «%s» is %s', async (header, address) => {
+])('the client of the header “%s” is %s', async (header, address) => {
   expect(await addressOf(1, header)).toBe(address);
 });
 
@@ -49,7 +49,7 @@ test.each([
   [2, '203.0.113.66, unknown, 10.0.0.2', '10.0.0.2'],
   [['10.0.0.0/8'], '203.0.113.66, 192.0.2.1:5678, 10.0.0.2:443', '192.0.2.1'],
   [['10.0.0.0/8'], `203.0.113.66, ${'10.0.0.2:443, '.repeat(500)}10.0.0.3`, '10.0.0.2'],
-])('behind the proxies %s the client of «%s» is %s', async (trust, header, address) => {
+])('behind the proxies %s the client of “%s” is %s', async (trust, header, address) => {
   expect(await addressOf(trust, header)).toBe(address);
 });
 

@@ -25,6 +25,8 @@ test('the same key and username replay the first 200 byte for byte and cast noth
   expect(second.status).toBe(200);
   expect(second.text).toBe(first.text);
   expect(second.headers.get('vote-id')).toBe(first.headers.get('vote-id'));
+  const replayed = [first, second].map(({ headers }) => headers.get('idempotent-replayed'));
+  expect(replayed).toEqual([null, 'true']);
   expect(second.headers.get('ratelimit')).toMatch(/^"vote";r=0;t=(59|60)$/);
   expect(await votesOf(server)).toBe(2);
 });

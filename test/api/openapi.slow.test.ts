@@ -46,7 +46,13 @@ test('it has every endpoint with every answer, and nothing else', () => {
 test('it names the headers of requests and answers', () => {
   const vote = document.paths['/api/v1/servers/{server_id}/vote']?.post;
   const headersOf = (status: number) => Object.keys(vote?.responses[status]?.headers ?? {}).toSorted();
-  expect(headersOf(200)).toEqual(['RateLimit', 'RateLimit-Policy', 'Vote-Id', 'X-Request-Id']);
+  expect(headersOf(200)).toEqual([
+    'Idempotent-Replayed',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Vote-Id',
+    'X-Request-Id',
+  ]);
   expect(headersOf(429)).toEqual(['RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id']);
   expect(headersOf(503)).toEqual(['Retry-After', 'X-Request-Id']);
   expect(headersOf(401)).toEqual(['WWW-Authenticate', 'X-Request-Id']);

@@ -38,9 +38,11 @@ function refusal(text: string): number {
   const last = answers.at(-1) ?? '';
   const [head = '', body = ''] = last.split('\r\n\r\n');
   expect(head).toMatch(/content-type: application\/json; charset=utf-8/i);
-  expect(JSON.parse(body.replace(/^[0-9a-f]+\r\n/, '').split('\r\n')[0] ?? '')).toEqual({
+  const error = JSON.parse(body.replace(/^[0-9a-f]+\r\n/, '').split('\r\n')[0] ?? '');
+  expect(error).toEqual({
     error: expect.stringMatching(/^.+\.$/),
     code: expect.toBeOneOf(codesOf(Number(head.slice(9, 12)))),
+    doc_url: `http://localhost:3000/docs/errors#${error.code}`,
   });
   return Number(head.slice(9, 12));
 }

@@ -41,10 +41,12 @@ function send(method: string, path: string): Promise<{ status: number; allow?: s
   return promise;
 }
 
+/** The code of an error, and the address that explains it. */
+const coded = (code: string) => ({ code, doc_url: `http://localhost:3000/docs/errors#${code}` });
+
 describe('404 comes first: unknown path', () => {
   test.each([
     ['GET', '/listing'],
-    ['POST', '/api'],
     ['GET', '/api/v1/servers'],
     ['GET', '/api/v1/servers/0123456789abcdef01234567'],
     ['DELETE', '/api/v1/servers/0123456789abcdef01234567/nothing'],
@@ -57,7 +59,7 @@ describe('404 comes first: unknown path', () => {
   ])('%s %s', async (method, path) => {
     expect(await send(method, path)).toEqual({
       status: 404,
-      text: '{"error":"There is nothing at this address.","code":"not-found"}',
+      text: '{"error":"There is nothing at this address.","code":"not-found","doc_url":"http://localhost:3000/docs/errors#not-found"}',
     });
   });
 
@@ -84,7 +86,7 @@ describe('405 comes before 401, and lists the allowed methods', () => {
         text:
           method === 'HEAD'
             ? ''
-            : '{"error":"This address does not take that method: see the Allow header.","code":"method-not-allowed"}',
+            : '{"error":"This address does not take that method: see the Allow header.","code":"method-not-allowed","doc_url":"http://localhost:3000/docs/errors#method-not-allowed"}',
       });
     }
   });
@@ -122,6 +124,13 @@ describe('415: the body is not JSON', () => {
     'application/json; charset=utf-8',
     'Application/JSON;charset="UTF-8"',
     'application/json;',
+    'APPLICATION/JSON;',
+    'application/json, charset=utf-8',
+    'application/json,charset=utf-8',
+    'application/json charset=utf-8',
+    'application/json; charset',
+    'application/json;;charset=utf-8',
+    ' application/json ; charset = utf-8 ',
   ])('%s is JSON', async (type) => {
     const answer = await post(JSON.stringify({ username: nextPlayer() }), { 'content-type': type });
     expect(answer.status).toBe(200);
@@ -142,7 +151,7 @@ describe('413: the body is larger than 16 KiB', () => {
     const answer = await post(padded(bytes));
     expect([answer.status, answer.body]).toEqual([
       413,
-      { error: 'The body is larger than 16 KiB.', code: 'too-large' },
+      { error: 'The body is larger than 16 KiB.', ...coded('too-large') },
     ]);
   });
 
@@ -186,7 +195,7 @@ describe('400: the body is malformed', () => {
     ],
   ])('%s', async (_, body, error) => {
     const answer = await post(body);
-    expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
+    expect([answer.status, answer.body]).toEqual([400, { error, ...coded('malformed') }]);
   });
 
   test('keys such as __proto__ are unknown fields, and ignored', async () => {
@@ -209,7 +218,7 @@ describe('400: the body is malformed', () => {
     const answer = await tallyport.call(server, 'vote', { method: 'POST' });
     expect([answer.status, answer.body]).toEqual([
       400,
-      { error: 'The body must be a JSON object.', code: 'malformed' },
+      { error: 'The body must be a JSON object.', ...coded('malformed') },
     ]);
   });
 });
@@ -227,7 +236,7 @@ test('400 comes before 422, and 422 before 429', async () => {
 test('malformed percent-encoding in a path is 400', async () => {
   expect(await send('GET', '/api/v1/servers/%zz/info')).toEqual({
     status: 400,
-    text: '{"error":"The address has malformed percent-encoding.","code":"malformed"}',
+    text: '{"error":"The address has malformed percent-encoding.","code":"malformed","doc_url":"http://localhost:3000/docs/errors#malformed"}',
   });
 });
 
@@ -246,6 +255,9 @@ test('an unexpected error is 500, and reveals no details', async () => {
   const answer = await tallyport.call(broken, 'info');
   expect([answer.status, answer.body]).toEqual([
     500,
-    { error: 'Something went wrong on our side. It was noted; please try again later.', code: 'internal' },
+    {
+      error: 'Something went wrong on our side. It was noted; please try again later.',
+      ...coded('internal'),
+    },
   ]);
 });

@@ -47,9 +47,14 @@ describe('a client that closes its side after its request', () => {
   });
 });
 
+const DOC_URL = 'http://localhost:3000/docs/errors#not-found';
+
 test('an encoded slash does not separate a path: 404', async () => {
   const { status, body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}%2finfo`);
-  expect([status, body]).toEqual([404, { error: 'There is nothing at this address.', code: 'not-found' }]);
+  expect([status, body]).toEqual([
+    404,
+    { error: 'There is nothing at this address.', code: 'not-found', doc_url: DOC_URL },
+  ]);
 });
 
 test('the error mentions a trailing slash', async () => {
@@ -59,9 +64,13 @@ test('the error mentions a trailing slash', async () => {
     });
     expect([status, body]).toEqual([
       404,
-      { error: 'There is nothing at this address: leave out the slash at its end.', code: 'not-found' },
+      {
+        error: 'There is nothing at this address: leave out the slash at its end.',
+        code: 'not-found',
+        doc_url: DOC_URL,
+      },
     ]);
   }
   const { body } = await ask(`${tallyport.url}/api/v1/servers/${server.serverId}/nothing/`);
-  expect(body).toEqual({ error: 'There is nothing at this address.', code: 'not-found' });
+  expect(body).toMatchObject({ error: 'There is nothing at this address.', code: 'not-found' });
 });

@@ -152,7 +152,7 @@ describe('a report is refused', () => {
     ],
   ])('%s', async (_, body, error) => {
     const answer = await tallyport.report(await tallyport.addServer(), body);
-    expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
+    expect([answer.status, answer.body]).toMatchObject([400, { error, code: 'malformed' }]);
   });
 });
 

@@ -19,9 +19,9 @@ function errorsOf(TRUST_PROXY: string): string[] {
 test.each([
   [
     'true',
-    'TRUST_PROXY («true») would let every client choose its own address: set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
+    'TRUST_PROXY (“true”) would let every client choose its own address: set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
   ],
-  ['99', 'TRUST_PROXY («99») must be at most 8 proxies'],
+  ['99', 'TRUST_PROXY (“99”) must be at most 8 proxies'],
 ])('TRUST_PROXY=%s is refused at the start, and the error says what to set', (value, line) => {
   expect(errorsOf(value)).toEqual([line]);
 });
@@ -29,7 +29,7 @@ test.each([
 const HOW =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 const tooWide = (range: string, least: number) =>
-  `TRUST_PROXY: «${range}» is so wide that clients other than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW}`;
+  `TRUST_PROXY: “${range}” is so wide that clients other than your proxies could choose their own address: a prefix is at least ${least} here; ${HOW}`;
 
 test.each([
   ['10.0.0.1,0.0.0.0/0', '0.0.0.0/0', 8],
@@ -58,7 +58,7 @@ test.each([
   'loopback',
 ])('TRUST_PROXY=%s is not a number, address or range', (value) => {
   expect(errorsOf(value)).toEqual([
-    `TRUST_PROXY: «${value}» is neither an address nor a range; use false, or ${HOW}`,
+    `TRUST_PROXY: “${value}” is neither an address nor a range; use false, or ${HOW}`,
   ]);
 });
 

@@ -170,7 +170,7 @@ describe('check-vote', () => {
     [`?username=${'x'.repeat(51)}`, 'username must have at most 50 characters.'],
   ])('refuses %j', async (query, error) => {
     const answer = await get(query);
-    expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
+    expect([answer.status, answer.body]).toMatchObject([400, { error, code: 'malformed' }]);
   });
 
   test.each([

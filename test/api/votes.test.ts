@@ -125,5 +125,5 @@ test.each([
 ])('400: %s', async (query, error) => {
   const server = await tallyport.addServer();
   const answer = await tallyport.call(server, `votes?${query}`);
-  expect([answer.status, answer.body]).toEqual([400, { error, code: 'malformed' }]);
+  expect([answer.status, answer.body]).toMatchObject([400, { error, code: 'malformed' }]);
 });

@@ -155,7 +155,7 @@ describe('stopping', () => {
     expect(refused).toMatch(/\r\nconnection: close\r\n/i);
     expect(refused).toMatch(/\r\nretry-after: \d+\r\n/i);
     expect(refused).toMatch(
-      /\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\.","code":"stopping"\}$/,
+      /\r\n\r\n\{"error":"This process is stopping: try again in a few seconds\.","code":"stopping","doc_url":"[^"]+#stopping"\}$/,
     );
 
     underWay.socket.write('{"username":"Steve"}');
@@ -178,6 +178,13 @@ describe('stopping', () => {
   });
 });
 
+test('if PUBLIC_URL has a path, the start says that a proxy must pass it on', async () => {
+  const web = await startWeb({ ...tallyport.env, PUBLIC_URL: 'https://example.org/listing' });
+  expect(web.log()).toContain(
+    'PUBLIC_URL has the path /listing: a proxy in front must pass it on, not strip it',
+  );
+});
+
 describe('a start that fails prints one readable line', () => {
   test('a port that is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1');
@@ -195,7 +202,7 @@ describe('a start that fails prints one readable line', () => {
     const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: '70000', TRUST_PROXY: 'maybe' });
     expect([code, errors]).toEqual([
       1,
-      'The configuration has 2 errors:\n  PORT («70000») must be a port number, 0 to 65535\n  TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
+      'The configuration has 2 errors:\n  PORT (“70000”) must be a port number, 0 to 65535\n  TRUST_PROXY: “maybe” is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
     ]);
   });
 });

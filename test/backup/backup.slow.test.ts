@@ -309,14 +309,14 @@ test.each([
 });
 
 test.each([
-  ['"format": 1', '"format": "1"', '«format» is wrong (Invalid input: expected 1)'],
+  ['"format": 1', '"format": "1"', '“format” is wrong (Invalid input: expected 1)'],
   [
     '"isSnapshot": false',
     '"isSnapshot": 0',
-    '«isSnapshot» is wrong (Invalid input: expected boolean, received number)',
+    '“isSnapshot” is wrong (Invalid input: expected boolean, received number)',
   ],
-  ['"name": "servers"', '"name": "sessions"', '.name» is wrong (is not part of a backup)'],
-  ['"name": "servers"', '"name": "votes"', '«collections» is wrong (has a name twice)'],
+  ['"name": "servers"', '"name": "sessions"', '.name” is wrong (is not part of a backup)'],
+  ['"name": "servers"', '"name": "votes"', '“collections” is wrong (has a name twice)'],
 ])('a manifest with a wrong field is refused with one sentence: %s as %s', async (from, to, reason) => {
   const { deps } = await deliveryBench();
   const folder = await newFolder();
@@ -325,7 +325,7 @@ test.each([
   const error = await checkBackup(folder, NONE).catch((thrown: Error) => thrown);
   expect(error).toMatchObject({ code: 'backup-damaged' });
   const { message } = error as Error;
-  expect(message.startsWith(`The file manifest.json of «${folder}» is damaged: its field «`)).toBe(true);
+  expect(message.startsWith(`The file manifest.json of “${folder}” is damaged: its field “`)).toBe(true);
   expect(message.endsWith(`${reason}.`)).toBe(true);
   expect(message).not.toContain('\n');
 });

@@ -65,8 +65,40 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await check();
     await page.getByLabel('Your player name').fill('STEVE');
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('«Steve» voted for this server').waitFor();
+    await page.getByText('“Steve” voted for this server').waitFor();
     await check();
+  });
+
+  test('votes with IPv4 and IPv6 at once: on the other network with the secret of the page, else with a second proof', async () => {
+    const proxied = await startSite({ TRUST_PROXY: '1' });
+    const owner = await signIn(proxied);
+    const serverId = await addOwnedServer(proxied.deps, owner.userId, { name: 'Two Paths' });
+    const { slug = '' } = (await proxied.deps.servers.findOne({ _id: serverId })) ?? {};
+    const { page, open } = await openTab(browser, proxied.url);
+    const sent: string[] = [];
+    let losesSecret = false;
+    // As the last proxy tells it: challenges over IPv6, forms over IPv4.
+    await page.route(/\/vote(\/challenge)?$/, (route, request) => {
+      if (request.method() !== 'POST') return route.continue();
+      const isForm = request.url().endsWith('/vote');
+      sent.push(isForm ? 'form' : 'challenge');
+      const headers = { ...request.headers(), 'x-forwarded-for': isForm ? '203.0.113.7' : '2001:db8:1:1::7' };
+      const postData = request.postData() ?? '';
+      if (!isForm || !losesSecret) return route.continue({ headers, postData });
+      losesSecret = false;
+      return route.continue({ headers, postData: postData.replace(/session=[\w-]+/, 'session=') });
+    });
+    for (const [username, loses, requests] of [
+      ['Steve', false, ['challenge', 'form']],
+      ['Alex', true, ['challenge', 'form', 'challenge', 'form']],
+    ] as const) {
+      losesSecret = loses;
+      sent.length = 0;
+      await open(`/servers/${slug}/vote?username=${username}`);
+      await page.getByRole('button', { name: 'Vote' }).click();
+      await page.getByText(`The vote of ${username} counts.`).waitFor();
+      expect(sent).toEqual(requests);
+    }
   });
 
   test('votes without JavaScript when signed in; without an account the page says to sign in', async () => {

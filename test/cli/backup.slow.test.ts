@@ -77,7 +77,7 @@ test('a restore into a database with documents is refused with its name and the 
   expect(await cli.run('restore', folder)).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /^The database «test_\w+» has documents \(\w+\)\. Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder\.\n$/,
+      /^The database “test_\w+” has documents \(\w+\)\. Restore into an empty database: set MONGODB_URI to one with another name, or DATA_DIR to a new folder\.\n$/,
     ),
   });
   expect(await cli.run('restore --json', folder)).toMatchObject({ json: { code: 'database-not-empty' } });
@@ -85,17 +85,17 @@ test('a restore into a database with documents is refused with its name and the 
 
 test('a folder that exists, that is no backup or that cannot be written is named', async () => {
   await cli.run('backup', folder);
-  expect((await cli.run('backup', folder)).stderr).toBe(`«${folder}» exists already. Name a new folder.\n`);
+  expect((await cli.run('backup', folder)).stderr).toBe(`“${folder}” exists already. Name a new folder.\n`);
   const file = join(folder, 'servers.bson.gz');
   await writeFile(file, 'x');
   expect((await cli.run('restore --dry-run', folder)).stderr).toMatch(
     /^The backup is damaged: servers\.bson\.gz has 1 bytes instead of \d+\.\n$/,
   );
   expect((await cli.run('restore', join(folder, 'none'))).stderr).toBe(
-    `There is no folder «${join(folder, 'none')}».\n`,
+    `There is no folder “${join(folder, 'none')}”.\n`,
   );
   expect((await cli.run('backup', join(file, 'below'))).stderr).toBe(
-    `«${join(file, 'below')}» cannot be written: not a directory.\n`,
+    `“${join(file, 'below')}” cannot be written: not a directory.\n`,
   );
 });
 
@@ -153,7 +153,7 @@ test('a database with no server and no account is not backed up: its address is 
   const other = await elsewhere();
   expect(await other.run('backup', folder)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^The database «test_\w+» has no server and no account: .* DATA_DIR, /),
+    stderr: expect.stringMatching(/^The database “test_\w+” has no server and no account: .* DATA_DIR, /),
   });
 });
 

@@ -25,7 +25,7 @@ it('names and networks are blocked, listed and lifted', async () => {
   expect(stdout).toMatch(/name +Steve +until 2999-01-01/);
   expect(stdout).toMatch(/network +2001:db8:1::\/48 +blocked/);
   const id = String(named.json.block_id);
-  expect((await cli.run(`block lift ${id}`)).stdout).toContain('«Steve» is no longer blocked.');
+  expect((await cli.run(`block lift ${id}`)).stdout).toContain('“Steve” is no longer blocked.');
   expect(await cli.run(`block lift ${id} --json`)).toMatchObject({
     code: 1,
     json: { code: 'block-not-found' },

@@ -77,8 +77,8 @@ describe('settings', () => {
     expect(code).toBe(1);
     expect(report).toMatchObject({ ok: false, services: null });
     expect(report.errors).toEqual([
-      'PORT («eighty») must be a port number, 0 to 65535.',
-      expect.stringMatching(/^SITE_PAGES_DIR \(«\/nowhere»\) cannot be read/),
+      'PORT (“eighty”) must be a port number, 0 to 65535.',
+      expect.stringMatching(/^SITE_PAGES_DIR \(“\/nowhere”\) cannot be read/),
     ]);
     expect(setting('PORT')).toMatchObject({ value: 'eighty', source: 'environment' });
   });
@@ -251,7 +251,7 @@ describe('--connect', () => {
     expect(right.stdout).not.toContain(op.env.OIDC_CLIENT_SECRET);
     expect(wrong.code).toBe(1);
     expect(wrong.service('oidc')?.errors).toEqual([
-      `The OpenID Connect provider ${op.issuer} cannot be used: its discovery document is of another issuer, «https://another.example»: OIDC_ISSUER must be the same.`,
+      `The OpenID Connect provider ${op.issuer} cannot be used: its discovery document is of another issuer, “https://another.example”: OIDC_ISSUER must be the same.`,
     ]);
   });
 

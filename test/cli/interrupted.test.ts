@@ -9,7 +9,7 @@ it.each([
     'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.\n',
   ],
   ['server list', ''],
-])('«%s» ends with 130 at the first signal, whatever it waits for', async (line, says) => {
+])('“%s” ends with 130 at the first signal, whatever it waits for', async (line, says) => {
   const cli = await openCli();
   onTestFinished(() => cli.close());
   const { server_id } = await cli.addServer('Interrupted');

@@ -51,7 +51,7 @@ describe('listener test', () => {
       },
     });
     expect(plain.code).toBe(1);
-    expect(plain.stdout).toMatch(/Answer: +«.*Signature is not valid.*»/);
+    expect(plain.stdout).toMatch(/Answer: +“.*Signature is not valid.*”/);
     expect(plain.stdout).toMatch(/What to do: +Copy the token/);
     expect(listener.votes).toEqual([]);
     expect((await cli.run(`listener show ${slug} --json`)).json.state).toBe('active');

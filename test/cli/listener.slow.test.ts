@@ -144,8 +144,8 @@ describe('listener set and show', () => {
     const set = (path: string) =>
       cli.run(`listener set alpha --protocol votifier-v1 --host h --port 1 --public-key-file ${path} --json`);
 
-    expect((await set('/nope')).json.error).toMatch(/^There is no file «\/nope»: /);
-    expect((await set(folder)).json.error).toContain(`«${folder}» is a folder`);
+    expect((await set('/nope')).json.error).toMatch(/^There is no file “\/nope”: /);
+    expect((await set(folder)).json.error).toContain(`“${folder}” is a folder`);
   });
 
   it('refuses an API token of the listing', async () => {

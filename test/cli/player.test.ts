@@ -91,7 +91,7 @@ it('erases a player’s name in every spelling, keeps what is still needed, and 
     },
   );
   const text = await run('player erase Steve --yes');
-  expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('Erased «Steve» in: 4 votes') });
+  expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('Erased “Steve” in: 4 votes') });
   expect(await deps.votes.countDocuments({ usernameKey: 'steve' })).toBe(0);
   expect(await deps.votes.countDocuments()).toBe(8);
 });

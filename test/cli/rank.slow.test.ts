@@ -92,7 +92,7 @@ it('excludes votes with a reason, shows the exclusion, and undoes it', async () 
     exclusions: [{ exclusion_id: json.exclusion_id, reason: 'A flood' }],
   });
   expect((await cli.run(`vote show ${voteId}`)).stdout).toMatch(
-    /Excluded: +from every count, by cli: «A flood»/,
+    /Excluded: +from every count, by cli: “A flood”/,
   );
   expect((await cli.run(`vote list ${slug}`)).stdout).toMatch(/Bought .* excluded\n/);
   expect((await cli.run(`vote exclusions ${slug}`)).stdout).toMatch(/ all +1 +excluded +cli, .*A flood\n/);

@@ -33,7 +33,7 @@ it('a review is public after its approval and until its rejection', async () => 
   });
 
   const rejected = await cli.run(`review reject ${id}`);
-  expect(rejected).toMatchObject({ code: 0, stdout: 'The review of «Steve» is rejected.\n' });
+  expect(rejected).toMatchObject({ code: 0, stdout: 'The review of “Steve” is rejected.\n' });
   expect((await publicReviews(server_id)).reviewCount).toBe(0);
 });
 

@@ -101,7 +101,7 @@ describe('server games', () => {
     const result = await cli.run('server add --name x --address x.example --port 1 --game valhiem --json');
     expect(result.code).toBe(1);
     expect(result.json).toEqual({
-      error: 'There is no game «valhiem» in the list. Similar: valheim (Valheim).',
+      error: 'There is no game “valhiem” in the list. Similar: valheim (Valheim).',
       code: 'invalid-input',
     });
   });
@@ -215,7 +215,7 @@ describe('server remove', () => {
     for (const typed of ['n\n', '\n', '']) {
       const result = await remove(typed);
       expect(result).toMatchObject({ code: 1, stdout: '' });
-      expect(result.stderr).toContain(`Remove «Asked» (${slug}) for ever? [y/N] `);
+      expect(result.stderr).toContain(`Remove “Asked” (${slug}) for ever? [y/N] `);
       expect(result.stderr).toMatch(/Nothing was changed\.\n$/);
     }
     expect(await remove('y\n')).toMatchObject({

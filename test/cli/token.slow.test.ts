@@ -40,7 +40,7 @@ describe('token issue', () => {
     const token = /^ {2}(tp_\w{36})$/m.exec(stdout)?.[1] ?? '';
 
     expect(await speaksFor(server_id, token)).toBe(true);
-    expect(stdout).toContain('«website»');
+    expect(stdout).toContain('“website”');
     expect(stdout).toContain('(in 3 months)');
     expect((await cli.run(`token list ${slug}`)).stdout).not.toContain(token);
   });

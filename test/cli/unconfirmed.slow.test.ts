@@ -38,7 +38,7 @@ async function v1Server(name: string, port: number, secret = keyLine(RIGHT)) {
 }
 
 describe('a v1 listener that closes without an answer', () => {
-  it('is «sent, not confirmed» in the text, JSON and exit code of a test', async () => {
+  it('is “sent, not confirmed” in the text, JSON and exit code of a test', async () => {
     const { slug } = await v1Server('Bare close', await start(votifier19()));
     const json = await cli.run(`listener test ${slug} --json`);
     const plain = await cli.run(`listener test ${slug}`);
@@ -50,7 +50,7 @@ describe('a v1 listener that closes without an answer', () => {
     expect(plain.stdout).toMatch(/^Outcome: +sent, not confirmed\nReached: +key or token\n/);
   });
 
-  it('has votes that show as «sent, not confirmed» in the list, the timeline and the listener', async () => {
+  it('has votes that show as “sent, not confirmed” in the list, the timeline and the listener', async () => {
     const { slug, server_id } = await v1Server('Bare votes', await start(votifier19()));
     const id = await cli.cast(server_id, 'Steve');
     await drainHere(cli.deps, server_id);

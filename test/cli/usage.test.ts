@@ -34,7 +34,7 @@ describe('help', () => {
     expect(stderr).toBe('');
   });
 
-  it.concurrent.each(GROUPS)('of «%s» lists its commands', async (group) => {
+  it.concurrent.each(GROUPS)('of “%s” lists its commands', async (group) => {
     const { code, stdout } = await run(`${group} --help`);
     const members = COMMANDS.filter((command) => command.startsWith(`${group} `.trimStart()));
 
@@ -82,7 +82,7 @@ describe('wrong use', () => {
       'listener set alpha --protocol votifier-v2 --host h --port 1 --token t --public-key-file f',
       'votifier-v2 takes --host and --port and --token, not --public-key-file.',
     ],
-  ])('«%s» returns 2 and prints one sentence', async (args, words) => {
+  ])('“%s” returns 2 and prints one sentence', async (args, words) => {
     const { code, stdout, stderr } = await run(args);
 
     expect(code).toBe(2);

@@ -43,7 +43,7 @@ describe('vote resend', () => {
     await drainHere(cli.deps, server_id);
 
     expect((await cli.run(`vote resend ${id}`)).stdout).toBe(
-      'The vote of «Steve» is in the queue again. It may have arrived already, and may arrive twice.\n',
+      'The vote of “Steve” is in the queue again. It may have arrived already, and may arrive twice.\n',
     );
   });
 
@@ -68,7 +68,7 @@ describe('vote resend', () => {
     ['alpha --since 2026-11-22 --until 2026-11-21', '--since must be before --until.'],
     ['alpha --since yesterday', /2026-11-20/],
     ['alpha --since 2026-11-20 --state waiting', /none, delivered, unconfirmed, failed/],
-  ])('refuses «%s»', async (line, error) => {
+  ])('refuses “%s”', async (line, error) => {
     const result = await cli.run(`vote resend ${line} --json`);
     expect(result).toMatchObject({ code: 2, json: { code: 'wrong-use' } });
     expect(result.json.error).toMatch(error);

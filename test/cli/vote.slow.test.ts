@@ -176,7 +176,7 @@ describe('vote show', () => {
       }),
     ]);
     expect((await cli.run(`vote show ${id}`)).stdout).toMatch(
-      /the listener answered «.*Signature is not valid/,
+      /the listener answered “.*Signature is not valid/,
     );
     expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
       state: 'paused',

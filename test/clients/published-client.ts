@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +23,20 @@ export type PublishedClient = {
 
 const SOURCE = resolve('clients/typescript');
 
-/** Packs the client and installs the tarball, without a network, in a project of its own. Its examples are beside it. */
+const OFFLINE = { npm_config_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' };
+
+/** The commands of the README that make a project with the client. */
+function installation(): string[] {
+  const readme = readFileSync(join(SOURCE, 'README.md'), 'utf8');
+  const [, commands = ''] = /^## Install\n.*?```sh\n(.*?)\n```/ms.exec(readme) ?? [];
+  if (!commands.includes('npm install')) throw new Error('The README says no installation');
+  return commands.split('\n');
+}
+
+/**
+ * Packs the client and installs the tarball as its README says, without a network, in a project of its own. Its examples
+ * are beside it.
+ */
 export async function installClient(): Promise<PublishedClient> {
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-client-'));
   // A copy, so that test files that run at the same time do not build into the same folder.
@@ -32,12 +46,8 @@ export async function installClient(): Promise<PublishedClient> {
   const env = { ...process.env, PATH: path };
   await run('npm', ['pack', copy, '--pack-destination', folder], { cwd: copy, env });
   await rm(copy, { recursive: true });
-  await writeFile(
-    join(folder, 'package.json'),
-    JSON.stringify({ name: 'a-bot', private: true, type: 'module' }),
-  );
-  const tarball = './tallyport-client-0.1.0.tgz';
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: folder, env });
+  for (const command of installation())
+    await run('sh', ['-c', command], { cwd: folder, env: { ...env, ...OFFLINE } });
   await cp(join(SOURCE, 'examples'), folder, { recursive: true });
   const entry = join(folder, 'node_modules/@tallyport/client/dist/index.js');
   const module: ClientModule = await import(pathToFileURL(entry).href);

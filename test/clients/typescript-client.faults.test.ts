@@ -22,9 +22,9 @@ afterAll(() => Promise.all([client.remove(), tallyport.close()]));
 const connect = ({ serverId, token }: TestServer, options: Partial<TallyportOptions> = {}) =>
   client.module.createTallyport({
     url: tallyport.url,
-    serverId: serverId.toHexString(),
+    server_id: serverId.toHexString(),
     token,
-    backoffMs: 5,
+    backoff_ms: 5,
     ...options,
   });
 
@@ -61,11 +61,17 @@ describe('a vote', () => {
     const one = connect(server);
     const before = tallyport.clock.now().getTime();
     const vote = await one.vote('Steve');
-    expect(vote).toMatchObject({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), monthlyVotes: 1 });
-    expect(vote.nextVoteAt.getTime()).toBeGreaterThanOrEqual(before + 24 * HOUR);
+    expect(vote).toEqual({
+      success: true,
+      monthly_votes: 1,
+      next_vote_at: expect.any(String),
+      vote_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      replayed: false,
+    });
+    expect(Date.parse(vote.next_vote_at)).toBeGreaterThanOrEqual(before + 24 * HOUR);
     expect(await one.checkVote('Steve')).toMatchObject({ has_voted: true });
     expect((await one.votes({ limit: 1 })).votes).toEqual([
-      expect.objectContaining({ id: vote.id, username: 'Steve' }),
+      expect.objectContaining({ id: vote.vote_id, username: 'Steve' }),
     ]);
     expect((await one.topVoters({ limit: 5 })).voters).toEqual([
       expect.objectContaining({ username: 'Steve', votes: 1 }),
@@ -79,12 +85,13 @@ describe('a vote', () => {
     const server = await tallyport.addServer();
     const { fetch, keys } = fetchWith();
     const one = connect(server, { fetch });
-    const { nextVoteAt } = await one.vote('Steve');
+    const { next_vote_at } = await one.vote('Steve');
     await expect(one.vote('STEVE')).rejects.toMatchObject({
       name: 'TallyportError',
       status: 429,
       code: 'cooldown',
-      nextVoteAt,
+      next_vote_at,
+      doc_url: 'http://localhost:3000/docs/errors#cooldown',
     });
     expect(keys).toHaveLength(2);
     expect(new Set(keys).size).toBe(2);
@@ -97,8 +104,8 @@ describe('a vote', () => {
       () => unavailable(),
       () => unavailable({ 'retry-after': 'soon' }),
     );
-    const { monthlyVotes } = await connect(server, { fetch }).vote('Steve');
-    expect(monthlyVotes).toBe(1);
+    const vote = await connect(server, { fetch }).vote('Steve');
+    expect(vote).toMatchObject({ monthly_votes: 1, replayed: true });
     expect(keys).toHaveLength(4);
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(keys).size).toBe(1);
@@ -108,11 +115,11 @@ describe('a vote', () => {
   test('that fails tells its key, with which a later call finishes it', async () => {
     const server = await tallyport.addServer();
     const { fetch } = fetchWith(lost);
-    const failing = connect(server, { fetch, deadlineMs: 1 });
+    const failing = connect(server, { fetch, deadline_ms: 1 });
     const error = await failing.vote('Steve').catch((error: unknown) => error);
-    expect(error).toMatchObject({ status: 0, idempotencyKey: expect.any(String) });
-    const { idempotencyKey } = error as { idempotencyKey: string };
-    expect(await connect(server).vote('Steve', { idempotencyKey })).toMatchObject({ monthlyVotes: 1 });
+    expect(error).toMatchObject({ status: 0, idempotency_key: expect.any(String) });
+    const { idempotency_key } = error as { idempotency_key: string };
+    expect(await connect(server).vote('Steve', { idempotency_key })).toMatchObject({ monthly_votes: 1 });
   });
 });
 
@@ -123,6 +130,38 @@ test('a claim whose answer is lost is repeated with the same key, and still rewa
   expect(await connect(server, { fetch }).claimVote('Steve')).toMatchObject({ claimed: true });
   expect(new Set(keys).size).toBe(1);
   expect(await connect(server).claimVote('Steve')).toMatchObject({ claimed: false });
+});
+
+describe('an option that is wrong is named:', () => {
+  const VALID = { url: 'https://listing.example', server_id: '0'.repeat(24), token: 'tp_x' };
+
+  test.each<[unknown, string]>([
+    [{ url: '' }, 'The option `url` is empty: give the address of the listing'],
+    [{ url: undefined }, 'The option `url` is missing'],
+    [{ url: 'listing.example' }, '`url` is not the address of a listing: it begins with https://'],
+    [{ url: 'localhost:3000' }, '`url` is not the address of a listing'],
+    [{ url: 'ftp://listing.example' }, '`url` is not the address of a listing'],
+    [{ url: 'https://listing.example/games/api/v1/servers' }, '`url` is an address of the API'],
+    [{ url: 'https://me:secret@listing.example' }, '`url` has more than an address and a path'],
+    [{ server_id: '' }, 'The option `server_id` is empty: give the id of your server'],
+    [{ server_id: 'alpha-craft' }, '`server_id` is not an id of a server'],
+    [{ token: '' }, 'The option `token` is empty: give an API token'],
+    [{ token: 'Bearer tp_x' }, '`token` is not a token: it has a space'],
+    [{ token: 'tp_x\n' }, '`token` is not a token'],
+    [{ timeout_ms: 0 }, '`timeout_ms` is not a number of milliseconds above 0'],
+    [{ deadline_ms: Number.NaN }, '`deadline_ms` is not a number'],
+    [{ backoff_ms: '500' }, '`backoff_ms` is not a number'],
+    [{ fetch: 'node-fetch' }, '`fetch` is not a function'],
+  ])('%o', (wrong, says) => {
+    const make = () => client.module.createTallyport({ ...VALID, ...(wrong as object) });
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(says);
+  });
+
+  test('and one that is undefined has its default', () => {
+    const undefinedOptions: object = { fetch: undefined, timeout_ms: undefined };
+    expect(() => client.module.createTallyport({ ...VALID, ...undefinedOptions })).not.toThrow();
+  });
 });
 
 describe('retries', () => {
@@ -145,7 +184,7 @@ describe('retries', () => {
     const server = await tallyport.addServer();
     const always = Array.from({ length: 1_000 }, () => () => unavailable());
     const { fetch, keys } = fetchWith(...always);
-    const short = connect(server, { fetch, deadlineMs: 100 });
+    const short = connect(server, { fetch, deadline_ms: 100 });
     await expect(short.info()).rejects.toMatchObject({ status: 503, code: 'stopping' });
     expect(keys.length).toBeGreaterThan(1);
   });
@@ -156,7 +195,7 @@ describe('retries', () => {
       new Promise((_resolve, reject) => {
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
       });
-    const slow = connect(server, { fetch: never, timeoutMs: 20, deadlineMs: 60 });
+    const slow = connect(server, { fetch: never, timeout_ms: 20, deadline_ms: 60 });
     await expect(slow.info()).rejects.toMatchObject({ status: 0, code: 'timeout' });
   });
 
@@ -181,7 +220,7 @@ describe('an error', () => {
       status: 401,
       code: 'unauthorized',
       message: expect.stringContaining('API token'),
-      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     await expect(connect(server).vote('')).rejects.toMatchObject({ status: 400, code: 'malformed' });
   });
@@ -191,7 +230,7 @@ describe('an error', () => {
     await one.reportStatus({ online_players: 1, max_players: 2 });
     await expect(one.reportStatus({ online_players: 1, max_players: 2 })).rejects.toMatchObject({
       code: 'too-early',
-      nextAllowedAt: expect.any(Date),
+      next_allowed_at: expect.any(String),
     });
   });
 
@@ -212,8 +251,8 @@ test('an operation of the package’s `api` can be called with the same retries'
   const code = `
     import { createTallyport } from '@tallyport/client';
     import { checkVote } from '@tallyport/client/api';
-    const [url, serverId, token] = process.argv.slice(1);
-    const one = createTallyport({ url, serverId, token });
+    const [url, server_id, token] = process.argv.slice(1);
+    const one = createTallyport({ url, server_id, token });
     const { data } = await one.call(checkVote, { query: { username: 'Steve' } });
     console.log(data.has_voted);`;
   const args = [

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { newChallenge } from '../../src/delivery/http/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { newSigningSecret, signedHeaders, voteBody } from '../../src/delivery/http/http-message.ts';
+import { TEST_USERNAME } from '../../src/delivery/vote-message.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
@@ -23,7 +24,12 @@ const secret = newSigningSecret();
 const now = () => new Date();
 
 describe('a message of the listing', () => {
-  const vote = { voteId: ID, serverId: '6921f0a4c2b7d81e5f3a9c04', username: 'Stevé §', votedAt: VOTED_AT };
+  const vote = {
+    vote_id: ID,
+    server_id: '6921f0a4c2b7d81e5f3a9c04',
+    username: 'Stevé §',
+    voted_at: VOTED_AT.toISOString(),
+  };
 
   test.each([
     ['as text', body],
@@ -92,8 +98,21 @@ test('a challenge is answered', async () => {
   expect(answer).toEqual({ status: 200, body: JSON.stringify({ challenge }) });
 });
 
-test('an empty or short secret verifies nothing', async () => {
-  const headers = signedHeaders(ID, body, [secret], now());
+test('a test vote of the dashboard is acknowledged and not rewarded', async () => {
+  const { receiveWebhook, verifyWebhook } = client.module;
+  const tested = voteBody({ id: ID, username: TEST_USERNAME, votedAt: VOTED_AT }, '6921f0a4c2b7d81e5f3a9c04');
+  const headers = signedHeaders(ID, tested, [secret], now());
+  const rewarded: unknown[] = [];
+  const answer = await receiveWebhook(secret, { headers, body: tested }, (vote) => rewarded.push(vote));
+  expect([answer.status, rewarded]).toEqual([200, []]);
+  expect(await verifyWebhook(secret, headers, tested)).toMatchObject({
+    type: 'vote.test',
+    vote: { vote_id: ID, username: TEST_USERNAME },
+  });
+});
+
+test('an empty or short secret is said, whatever the message', async () => {
+  const headers = { 'webhook-id': 'x' };
   for (const wrong of ['', 'whsec_', 'whsec_AAAA'])
     await expect(client.module.verifyWebhook(wrong, headers, body)).rejects.toThrow(TypeError);
 });

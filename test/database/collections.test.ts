@@ -31,9 +31,9 @@ it('hands out the collections of the models, one object for each on a connection
 it('a test fails that filters by a field that does not exist', async () => {
   const { votes, voteCounters } = await testDeps();
   const misspelt = async () => votes.findOne({ usernmaeKey: 'steve' });
-  await expect(misspelt()).rejects.toThrow('findOne of votes: there is no field «usernmaeKey»');
+  await expect(misspelt()).rejects.toThrow('findOne of votes: there is no field “usernmaeKey”');
   const nested = async () => votes.updateOne({ $or: [{ 'delivery.sate': 'none' }] }, { $set: { seq: 1 } });
-  await expect(nested()).rejects.toThrow('«delivery.sate»');
+  await expect(nested()).rejects.toThrow('“delivery.sate”');
   await votes.findOne({
     'delivery.attempts.code': 'reset',
     'delivery.codes.reset': 1,

@@ -187,7 +187,7 @@ describe('a URL', () => {
     ['https://example.org:22/', /never a vote listener/],
     ['http://exa mple.org/', /must begin with https/],
     [`https://example.org/${'x'.repeat(2_048)}`, /at most 2048/],
-  ])('«%s» is refused with the reason', async (url, reason) => {
+  ])('“%s” is refused with the reason', async (url, reason) => {
     const { deps, serverId } = await deliveryBench();
     const setting = setHttpListener(deps, serverId, { url, serviceName: 'Tallyport' }, 'test');
     await expect(setting).rejects.toThrow(InvalidDocumentError);

@@ -144,7 +144,7 @@ describe('meaningOfError', () => {
     ['Could not decrypt data (is your key correct?)', 'key-invalid'],
     ['NullPointerException', 'unknown-error'],
     ['', 'unknown-error'],
-  ])('understands «%s»', (text, code) => {
+  ])('understands “%s”', (text, code) => {
     expect(meaningOfError(text, 'Steve')).toBe(code);
   });
 

@@ -127,7 +127,7 @@ describe('what stops a start', () => {
     const started = start(env);
     expect(await exitCode(started)).toBe(1);
     expect(started.stderr()).toBe(
-      'The configuration has an error:\n  PORT («http») must be a port number, 0 to 65535\n',
+      'The configuration has an error:\n  PORT (“http”) must be a port number, 0 to 65535\n',
     );
   });
 

@@ -14,7 +14,7 @@ test('npm start waits until a restore has ended, and says so once', async () => 
   expect(await migrating).toEqual({ made: [], ran: [] });
   expect(said).toEqual([
     expect.stringMatching(
-      /^A restore into «test_\w+» has not ended: wait for it, run `tallyport restore` with the same backup again, or use another database\. Tallyport starts when it has ended\.$/,
+      /^A restore into “test_\w+” has not ended: wait for it, run `tallyport restore` with the same backup again, or use another database\. Tallyport starts when it has ended\.$/,
     ),
   ]);
 });

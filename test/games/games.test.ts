@@ -61,7 +61,7 @@ describe('A wrong game', () => {
     const refusal = refusalOf(typed);
     expect(refusal).toMatchObject({ code: 'game-unknown' });
     expect(refusal.code).toBe('game-unknown');
-    expect(refusal.message).toContain(`There is no game «${typed}» in the list. Similar: `);
+    expect(refusal.message).toContain(`There is no game “${typed}” in the list. Similar: `);
     expect(refusal.message).toContain(near);
   });
 

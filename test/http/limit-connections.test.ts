@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { answerClientError } from '../../src/http/connection-errors.ts';
+import { answerClientErrors } from '../../src/http/connection-errors.ts';
 import { type ConnectionLimits, limitConnections } from '../../src/http/limit-connections.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
@@ -16,7 +16,7 @@ type Opened = {
 };
 type Client = { socket: Socket; text(): string; isClosed(): boolean };
 
-/** A server with these limits that answers «ok». */
+/** A server with these limits that answers “ok”. */
 async function serve(
   limits: Partial<ConnectionLimits>,
   {
@@ -26,7 +26,7 @@ async function serve(
 ): Promise<Opened> {
   const lines: object[] = [];
   const server = createServer({ headersTimeout: 200, connectionsCheckingInterval: 50 }, listener);
-  server.on('clientError', answerClientError);
+  server.on('clientError', answerClientErrors());
   Object.assign(server, { httpAllowHalfOpen: true });
   const log = { warn: (line: object) => lines.push(line) };
   const stop = limitConnections(server, { limits: { ...UNLIMITED, ...limits }, isProxy, log: log as never });

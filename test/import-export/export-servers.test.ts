@@ -59,7 +59,7 @@ describe('exported servers', () => {
     const refused = await importInto(other, text);
     expect(refused).toMatchObject({
       imported: 0,
-      refusedLines: [{ line: 1, reason: '«sea» is no longer in the list of tags.' }],
+      refusedLines: [{ line: 1, reason: '“sea” is no longer in the list of tags.' }],
     });
     await addTag(other, { name: 'Sea' }, 'test');
     expect(await importInto(other, text)).toMatchObject({ imported: 2, refused: 0 });

@@ -15,7 +15,7 @@ import { testDeps } from '../support/test-deps.ts';
 const LETTER = {
   to: 'olivia@example.org',
   subject: 'Set your password at Tallyport',
-  text: 'Open this:\n\nhttp://localhost:3000/set-password?token=s3cret\n\n-- \nTallyport – «votes»',
+  text: 'Open this:\n\nhttp://localhost:3000/set-password?token=s3cret\n\n-- \nTallyport – “votes”',
 };
 const NEVER = new AbortController().signal;
 

@@ -45,6 +45,14 @@ test.each([
   expect(readWebhookAddress(address)).toEqual({ id: WEBHOOK_ID, token: WEBHOOK_TOKEN });
 });
 
+const THREAD = '1199999999999995678';
+
+test('an address may name a thread, or a post of a forum', () => {
+  const key = { id: WEBHOOK_ID, token: WEBHOOK_TOKEN, threadId: THREAD };
+  expect(readWebhookAddress(` ${WEBHOOK_ADDRESS}?thread_id=${THREAD} `)).toEqual(key);
+  expect(readWebhookAddress(`${WEBHOOK_ADDRESS}/?thread_id=${THREAD}`)).toEqual(key);
+});
+
 test.each([
   '',
   'alpha',
@@ -56,6 +64,13 @@ test.each([
   `${WEBHOOK_ADDRESS}/slack`,
   `${WEBHOOK_ADDRESS}/../../users/@me`,
   `${WEBHOOK_ADDRESS}?wait=true`,
+  `${WEBHOOK_ADDRESS}?thread_id=`,
+  `${WEBHOOK_ADDRESS}?thread_id=general`,
+  `${WEBHOOK_ADDRESS}?thread_id=12`,
+  `${WEBHOOK_ADDRESS}?thread_id=${THREAD}&wait=true`,
+  `${WEBHOOK_ADDRESS}?thread_id=${THREAD}&thread_id=${THREAD}`,
+  `${WEBHOOK_ADDRESS}?thread_id=${THREAD}%26wait=true`,
+  `${WEBHOOK_ADDRESS}?thread_id=${THREAD}#x`,
   `${WEBHOOK_ADDRESS}%0d%0aHost: example.org`,
   'https://discord.com/api/webhooks/1099999999999991234',
   'https://discord.com/channels/1099999999999991234/1',
@@ -127,6 +142,30 @@ test.each([
     ({ deps, serverId, discord }: NotificationBench) =>
       setWebhook(deps, serverId, discord.address.replace(/z$/, 'y'), 'test'),
   ],
+  [
+    'needs-thread',
+    ({ discord }: NotificationBench) => {
+      discord.channel = 'forum';
+    },
+  ],
+  [
+    'no-forum',
+    ({ discord }: NotificationBench) => {
+      discord.behaviour = { kind: 'refuse', status: 400, code: 220_003 };
+    },
+  ],
+  [
+    'thread-gone',
+    ({ deps, serverId, discord }: NotificationBench) =>
+      setWebhook(deps, serverId, `${discord.address}?thread_id=${THREAD}`, 'test'),
+  ],
+  [
+    'thread-gone',
+    ({ deps, serverId, discord }: NotificationBench) => {
+      discord.threads.set(THREAD, 'locked');
+      return setWebhook(deps, serverId, `${discord.address}?thread_id=${THREAD}`, 'test');
+    },
+  ],
 ] as const)('a webhook that is %s is switched off once, and its owner gets a mail', async (reason, spoil) => {
   const bench = await notificationBench();
   await spoil(bench);
@@ -171,7 +210,7 @@ test.each([
   [2.5, 2_500],
   [0, SECOND],
   [90_000, HOUR],
-])('after «too many messages» with retry_after %d the next attempt is %d ms later', async (seconds, wait) => {
+])('after “too many messages” with retry_after %d the next attempt is %d ms later', async (seconds, wait) => {
   const bench = await notificationBench();
   bench.clock.stop(new Date());
   bench.discord.behaviour = { kind: 'limit', retryAfter: seconds };
@@ -204,6 +243,41 @@ test.each([
   expect(await bench.send(id)).toBe('given-up');
   expect(await bench.send(id)).toBe('not-due');
   expect(await messageOf(bench, id)).not.toHaveProperty('sealedText');
+});
+
+test('a message goes to the thread that the address names, which is stored encrypted', async () => {
+  const bench = await notificationBench();
+  const { deps, serverId, discord } = bench;
+  discord.channel = 'forum';
+  discord.threads.set(THREAD, 'open');
+  await setWebhook(deps, serverId, `${discord.address}?thread_id=${THREAD}`, 'test');
+  expect(await bench.send(await put(bench))).toBe('sent');
+  expect(discord.postedTo).toEqual([THREAD]);
+  expect(JSON.stringify(await bench.webhook())).not.toContain(THREAD);
+});
+
+test('the owner of a forum channel is told in the mail how to name a post', async () => {
+  const bench = await notificationBench();
+  bench.discord.channel = 'forum';
+  await bench.send(await put(bench));
+  const [letter] = await bench.mails();
+  expect(letter?.text).toContain('its address names no post of it (Discord: 220001)');
+  expect(letter?.text).toContain('?thread_id=');
+});
+
+test('a webhook that refuses a message is marked as failing until it accepts one, and its owner gets one mail', async () => {
+  const bench = await notificationBench();
+  bench.discord.behaviour = { kind: 'refuse', status: 400, code: 50_035 };
+  expect(await bench.send(await put(bench, 'paused:1'))).toBe('given-up');
+  expect(await bench.send(await put(bench, 'paused:2'))).toBe('given-up');
+  expect(await bench.webhook()).toMatchObject({ off: null, failing: { reason: 'HTTP 400, 50035' } });
+  const [letter, ...more] = await bench.mails();
+  expect(more).toEqual([]);
+  expect(letter).toMatchObject({ subject: 'Alpha Craft: Discord refuses messages' });
+  expect(letter?.text).toContain('(HTTP 400, 50035)');
+  bench.discord.behaviour = { kind: 'accept' };
+  expect(await bench.send(await put(bench, 'paused:3'))).toBe('sent');
+  expect(await bench.webhook()).toMatchObject({ failing: null });
 });
 
 test('a message that Discord never accepts is given up at once, and the webhook stays on', async () => {

@@ -116,7 +116,7 @@ test('an owner is told of a review when it is approved, not before, and not of i
   expect(await eventsOf(bench)).toEqual(both('a new review, 4 of 5 stars'));
   const [message] = bench.discord.messages;
   expect(message?.embeds?.[0]?.description).toContain('\\@everyone \\*\\*look\\*\\*\\: \\[here\\]');
-  expect(shown(bench.discord)[0]?.text).toContain('*Steve* writes: «@everyone **look**:');
+  expect(shown(bench.discord)[0]?.text).toContain('*Steve* writes: “@everyone **look**:');
 });
 
 test('a review that was approved days ago, such as before an upgrade, is not told of', async () => {
@@ -140,7 +140,7 @@ test('an owner is told that votes are excluded, and that they count again', asyn
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
   expect(await eventsOf(bench)).toEqual(both('2 votes excluded', '2 votes counted again'));
-  expect(shown(bench.discord)[0]?.text).toContain('The operator’s reason: «A *flood* from one network»');
+  expect(shown(bench.discord)[0]?.text).toContain('The operator’s reason: “A *flood* from one network”');
   expect(JSON.stringify(bench.discord.messages)).not.toContain('secret of the operator');
 });
 
@@ -186,7 +186,7 @@ test('the listener’s failure and its return go to Discord too', async () => {
   await deps.listeners.updateOne({ serverId }, { $set: { pause: null, lastDeliveredAt: clock.now() } });
   expect(await tell()).toBe(1);
   expect(await eventsOf(bench)).toEqual(both('its vote listener is paused', 'its vote listener is back'));
-  expect(shown(bench.discord)[0]?.text).toContain('«`@everyone`»');
+  expect(shown(bench.discord)[0]?.text).toContain('“`@everyone`”');
 });
 
 test.each(

@@ -296,7 +296,7 @@ describe('parseHost', () => {
     ['a'.repeat(64), 'not a host name'],
     [`${'a.'.repeat(130)}example`, 'at most 253'],
     [`${'ü.'.repeat(60)}example`, 'at most 253'],
-  ])('refuses «%s»', (text, reason) => {
+  ])('refuses “%s”', (text, reason) => {
     expect(() => parseHost(text)).toThrow(HostError);
     expect(() => parseHost(text)).toThrow(reason);
   });

@@ -1,5 +1,7 @@
+import pino from 'pino';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/platform/config.ts';
+import { openRedis } from '../../src/platform/redis.ts';
 
 /** The error lines for an invalid environment. */
 function errorsOf(env: Record<string, string>): string[] {
@@ -14,25 +16,25 @@ function errorsOf(env: Record<string, string>): string[] {
 
 describe('a wrong value is reported in one line', () => {
   test.each([
-    [{ HOST: 'not a host' }, 'HOST («not a host») must be an IP address or a host name of this machine'],
-    [{ HOST: '999.1.1.1' }, 'HOST («999.1.1.1») must be an IP address or a host name of this machine'],
-    [{ METRICS_HOST: 'a:1' }, 'METRICS_HOST («a:1») must be an IP address or a host name of this machine'],
+    [{ HOST: 'not a host' }, 'HOST (“not a host”) must be an IP address or a host name of this machine'],
+    [{ HOST: '999.1.1.1' }, 'HOST (“999.1.1.1”) must be an IP address or a host name of this machine'],
+    [{ METRICS_HOST: 'a:1' }, 'METRICS_HOST (“a:1”) must be an IP address or a host name of this machine'],
     [
       { LOG_LEVEL: 'loud' },
-      'LOG_LEVEL («loud») must be one of trace, debug, info, warn, error, fatal, silent',
+      'LOG_LEVEL (“loud”) must be one of trace, debug, info, warn, error, fatal, silent',
     ],
-    [{ NODE_ENV: 'live' }, 'NODE_ENV («live») must be one of production, development, test'],
+    [{ NODE_ENV: 'live' }, 'NODE_ENV (“live”) must be one of production, development, test'],
     [
       { TRUST_PROXY: 'maybe' },
-      'TRUST_PROXY: «maybe» is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
+      'TRUST_PROXY: “maybe” is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas',
     ],
     [
       { CONTACT: 'call me' },
-      'CONTACT («call me») must be an e-mail address or an http:// or https:// address, with at most 200 characters',
+      'CONTACT (“call me”) must be an e-mail address or an http:// or https:// address, with at most 200 characters',
     ],
     [
       { FOOTER_LINKS: 'Forum https://forum.example.org, Chat javascript:alert(1)' },
-      'FOOTER_LINKS: «Chat javascript:alert(1)» is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org',
+      'FOOTER_LINKS: “Chat javascript:alert(1)” is not a text of at most 40 characters and an http:// or https:// address, such as Forum https://forum.example.org',
     ],
     [
       { KEEP_PLAYER_NAMES_MONTHS: '2' },
@@ -40,22 +42,22 @@ describe('a wrong value is reported in one line', () => {
     ],
     [
       { KEEP_ADDRESSES_MONTHS: 'a year' },
-      'KEEP_ADDRESSES_MONTHS («a year») must be a whole number, 0 to 1200',
+      'KEEP_ADDRESSES_MONTHS (“a year”) must be a whole number, 0 to 1200',
     ],
-    [{ ACCENT_COLOUR: 'teal' }, 'ACCENT_COLOUR («teal») must be a colour such as #0f6168'],
-    [{ ACCENT_COLOUR: '#fff' }, 'ACCENT_COLOUR («#fff») must be a colour such as #0f6168'],
-    [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: «» is not a time like 30s, 2m or 6h'],
+    [{ ACCENT_COLOUR: 'teal' }, 'ACCENT_COLOUR (“teal”) must be a colour such as #0f6168'],
+    [{ ACCENT_COLOUR: '#fff' }, 'ACCENT_COLOUR (“#fff”) must be a colour such as #0f6168'],
+    [{ BREAKER_SCHEDULE: ',' }, 'BREAKER_SCHEDULE: “” is not a time like 30s, 2m or 6h'],
     [
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
-      'OTEL_EXPORTER_OTLP_ENDPOINT («collector:4318») must be an http:// or https:// address, such as http://collector:4318',
+      'OTEL_EXPORTER_OTLP_ENDPOINT (“collector:4318”) must be an http:// or https:// address, such as http://collector:4318',
     ],
     [
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-      'OTEL_EXPORTER_OTLP_PROTOCOL («grpc») must be http/protobuf, the only protocol that Tallyport exports with',
+      'OTEL_EXPORTER_OTLP_PROTOCOL (“grpc”) must be http/protobuf, the only protocol that Tallyport exports with',
     ],
     [
       { OTEL_TRACES_SAMPLER_ARG: '10' },
-      'OTEL_TRACES_SAMPLER_ARG («10») must be a number from 0 to 1, such as 0.1',
+      'OTEL_TRACES_SAMPLER_ARG (“10”) must be a number from 0 to 1, such as 0.1',
     ],
     [
       { OTEL_EXPORTER_OTLP_HEADERS: 'a-secret-key' },
@@ -88,15 +90,51 @@ test('errors of several variables are shown beside wrong values, unless they may
   expect(
     errorsOf({ PORT: 'abc', KEEP_PLAYER_NAMES_MONTHS: '1', LEASE_MS: 'x', SECRET_KEY_FILE: '/nope' }),
   ).toEqual([
-    expect.stringMatching(/^SECRET_KEY_FILE \(«\/nope»\)/),
-    expect.stringMatching(/^PORT \(«abc»\)/),
-    expect.stringMatching(/^LEASE_MS \(«x»\)/),
+    expect.stringMatching(/^SECRET_KEY_FILE \(“\/nope”\)/),
+    expect.stringMatching(/^PORT \(“abc”\)/),
+    expect.stringMatching(/^LEASE_MS \(“x”\)/),
     expect.stringMatching(/^KEEP_PLAYER_NAMES_MONTHS \(1\)/),
   ]);
   expect(errorsOf({ NODE_ENV: 'production', MONGODB_URI: 'x', REDIS_URL: 'redis://redis' })).toEqual([
     expect.stringMatching(/^MONGODB_URI /),
     expect.stringMatching(/^SECRET_KEY is missing/),
   ]);
+});
+
+describe('the address of Redis', () => {
+  test.each([
+    'redis://redis',
+    'redis://redis:6379/0',
+    'redis://redis/0?family=6',
+    'redis://redis:6379/2?family=6&connectionName=votes',
+    'redis://redis?family=6',
+    'redis://redis/?family=6',
+    'rediss://:secret@redis/1?family=4',
+    'redis+sentinel://a:26379,b/main/1?family=6',
+    'redis+cluster://a,b?family=6',
+  ])('may be %s', (REDIS_URL) => {
+    expect(errorsOf({ REDIS_URL })).toEqual([]);
+    expect(loadConfig({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
+  });
+
+  test.each([
+    'redis',
+    'http://redis',
+    'redis://redis/votes',
+    'redis://redis/0/1',
+    'redis+sentinel://a',
+  ])('may not be %s', (REDIS_URL) => {
+    expect(errorsOf({ REDIS_URL })).toEqual([expect.stringContaining('must be redis://host:port')]);
+  });
+
+  test.each([
+    ['redis://127.0.0.1:1/3?family=6', { db: 3, family: 6 }],
+    ['redis+sentinel://127.0.0.1:1/main/3?family=6', { db: 3, family: 6, name: 'main' }],
+  ])('%s opens its database with its options', (url, options) => {
+    const connection = openRedis(url, pino({ level: 'silent' }));
+    connection.disconnect();
+    expect(connection.options).toMatchObject(options);
+  });
 });
 
 describe('OpenID Connect', () => {
@@ -123,7 +161,7 @@ describe('OpenID Connect', () => {
     ['https://user@id.example.org', 'must have no user name, no query and no fragment'],
   ])('the issuer %s is refused', (issuer, rule) => {
     expect(errorsOf({ ...set, OIDC_ISSUER: issuer })).toEqual([
-      expect.stringContaining(`OIDC_ISSUER («${issuer}») ${rule}`),
+      expect.stringContaining(`OIDC_ISSUER (“${issuer}”) ${rule}`),
     ]);
   });
 

@@ -68,7 +68,7 @@ test.each([
   const given = path();
   const [line, ...more] = errorsOf({ SECRET_KEY_FILE: given });
 
-  expect(line).toBe(`SECRET_KEY_FILE («${given}») ${reason}`);
+  expect(line).toBe(`SECRET_KEY_FILE (“${given}”) ${reason}`);
   expect(more).toEqual([]);
 });
 
@@ -76,7 +76,7 @@ test('a named pipe without a writer does not block', () => {
   const path = join(dir, 'pipe');
   execFileSync('mkfifo', [path]);
 
-  expect(errorsOf({ SECRET_KEY_FILE: path })).toEqual([`SECRET_KEY_FILE («${path}») is not a file`]);
+  expect(errorsOf({ SECRET_KEY_FILE: path })).toEqual([`SECRET_KEY_FILE (“${path}”) is not a file`]);
 });
 
 test('a value and a file of it are refused', () => {
@@ -89,7 +89,7 @@ test('a wrong value in a file is refused without its content', () => {
   const path = file('short', 'hunter2');
 
   expect(errorsOf({ SECRET_KEY_FILE: path })).toEqual([
-    `SECRET_KEY (in «${path}») must have at least 32 characters: make one with \`openssl rand -base64 32\``,
+    `SECRET_KEY (in “${path}”) must have at least 32 characters: make one with \`openssl rand -base64 32\``,
   ]);
 });
 

@@ -23,15 +23,15 @@ it('names each canary that cannot be read', () => {
     'http://example.org:80',
     '@x:1',
   ]) {
-    expect(() => loadConfig({ CANARY_ADDRESSES: `example.org:443,${wrong}` })).toThrow(`«${wrong}»`);
+    expect(() => loadConfig({ CANARY_ADDRESSES: `example.org:443,${wrong}` })).toThrow(`“${wrong}”`);
   }
 });
 
 it('probes by default, and reports invalid PROBES and PROBE_CONCURRENCY', () => {
   expect(loadConfig({})).toMatchObject({ PROBES: 'on', PROBE_CONCURRENCY: 128, CANARY_ADDRESSES: [] });
-  expect(() => loadConfig({ PROBES: 'no' })).toThrow('PROBES («no») must be one of on, off');
+  expect(() => loadConfig({ PROBES: 'no' })).toThrow('PROBES (“no”) must be one of on, off');
   expect(() => loadConfig({ PROBE_CONCURRENCY: '0' })).toThrow(
-    'PROBE_CONCURRENCY («0») must be a whole number',
+    'PROBE_CONCURRENCY (“0”) must be a whole number',
   );
 });
 

@@ -83,7 +83,7 @@ describe('a token', () => {
     const { serverId } = await server();
     const refused = await issueToken(one, { serverId, name }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(InvalidDocumentError);
-    expect(String(refused)).toMatch(/The name must (not be empty|have [^«]+)\.$/);
+    expect(String(refused)).toMatch(/The name must (not be empty|have [^“]+)\.$/);
     expect(await listTokens(one, serverId)).toHaveLength(1);
   });
 

@@ -128,7 +128,7 @@ describe('listing a server', () => {
     [{ game: 'x'.repeat(51) }, { game: 'The game must have at most 50 characters.' }],
     [
       { game: 'minecaft' },
-      { game: 'There is no game «minecaft» in the list. Similar: minecraft (Minecraft).' },
+      { game: 'There is no game “minecaft” in the list. Similar: minecraft (Minecraft).' },
     ],
   ])('refuses %j', async (input, errors) => {
     expect(await errorsOf(input)).toEqual(errors);

@@ -43,6 +43,27 @@ async function owned(settings: Record<string, string> = {}) {
 const userOf = ({ userId, email }: SignedInUser) => ({ _id: userId, email, emailVerified: true });
 
 describe('an invitation', () => {
+  it('names the user who invited by the present address, and nobody who lost access', async () => {
+    const { deps, owner, invite, server, serverId } = await owned();
+    const mia = await signIn({ deps }, { email: 'mia@example.org' });
+    await invite('mia@example.org');
+    await deps.users.updateOne({ _id: owner.userId }, { $set: { email: 'new@example.org' } });
+    expect(await invitationsOf(deps, userOf(mia))).toMatchObject([{ by: 'new@example.org' }]);
+    // Somebody else may have the old address now.
+    await signIn({ deps }, { email: owner.email });
+    expect(await invitationsOf(deps, userOf(mia))).toMatchObject([{ by: 'new@example.org' }]);
+    await deps.servers.updateOne({ _id: serverId }, { $unset: { ownerId: '' } });
+    expect(await invitationsOf(deps, userOf(mia))).toMatchObject([
+      { by: 'somebody without access to this server' },
+    ]);
+    // An invitation of an older version has only the address.
+    await deps.servers.updateOne({ _id: serverId }, { $unset: { 'invitations.0.byId': '' } });
+    expect((await server()).invitations).toMatchObject([{ by: owner.email }]);
+    expect(await invitationsOf(deps, userOf(mia))).toMatchObject([
+      { by: 'somebody without access to this server' },
+    ]);
+  });
+
   it('makes the user with the confirmed address a member, in any spelling of it', async () => {
     const { deps, serverId, server, invite, owner } = await owned();
     const mia = await signIn({ deps }, { email: 'mia@example.org' });

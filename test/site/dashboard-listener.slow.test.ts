@@ -177,7 +177,7 @@ test('a paused listener shows the reason, its answer and the fix; resuming sends
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Paused because of an error since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(page).toContain('The listener refused the signature: its token is different.');
-  expect(page).toMatch(/The listener’s answer: « [^»]*Signature is not valid/);
+  expect(page).toMatch(/The listener’s answer: “ [^”]*Signature is not valid/);
   expect(page).toContain('Copy the token from the vote plugin’s configuration once more');
   expect(page).toContain('Votes waiting 1 ');
   fixture.listener.tokens = { default: token };
@@ -195,7 +195,7 @@ test('an unreachable listener shows since when, the cause, the next test and the
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Unreachable since \d+ \w+/);
   expect(page).toContain('The machine answers, but nothing listens on this port.');
-  expect(page).toMatch(/Next test in (\d seconds|a moment)/);
+  expect(page).toMatch(/Next test (in \d seconds|now, with one vote)/);
   expect(page).toContain('Votes waiting 3 ');
   expect(page).toContain('Test now');
 });
@@ -255,7 +255,7 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(text).toContain('Greeting passed');
   expect(text).toContain('The test vote did not arrive');
   expect(text).toContain('The listener refused the signature: its token is different.');
-  expect(text).toMatch(/Listener’s answer « [^»]*Signature is not valid/);
+  expect(text).toMatch(/Listener’s answer “ [^”]*Signature is not valid/);
   expect(text).toContain('bad-signature');
   expect(await shown(fixture)).toEqual({
     ...before,

@@ -41,6 +41,28 @@ const get = (path: string, who = olivia) => getPage(web, path, who.headers);
 const locationOf = (answer: { headers: Record<string, unknown> }) =>
   String(answer.headers.location).replace(/#.*/, '');
 
+describe('the list of a user’s servers', () => {
+  it('says that there are none, but not beside a draft', async () => {
+    expect(textOf((await get('/dashboard')).body)).toContain('You have no servers yet.');
+    const game = await gameServer();
+    await post('/dashboard/servers/new', form({ port: String(game.port) }));
+    const body = textOf((await get('/dashboard')).body);
+    expect(body).toContain('Not listed yet');
+    expect(body).not.toContain('You have no servers yet.');
+  });
+
+  it.each([
+    ['with mail', { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' }, true],
+    ['without mail', {}, false],
+  ])('on a listing %s tells a user with an unconfirmed address about invitations: %s', async (_, env, isTold) => {
+    const other = await openWebApp(env);
+    const user = await signIn(other);
+    await other.deps.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
+    const body = textOf((await getPage(other, '/dashboard', user.headers)).body);
+    expect(body.includes('invitations to servers are not shown')).toBe(isTold);
+  });
+});
+
 describe('adding a server', () => {
   it('shows the server’s answer, asks for verification, and lists the server when the code is found', async () => {
     const game = await gameServer();
@@ -110,7 +132,7 @@ describe('adding a server', () => {
     expect(refused.statusCode).toBe(400);
     expect(refused.body).toContain('Enter the host without a port');
     expect(refused.body).toContain('must be a whole number, 1 to 65535');
-    expect(refused.body).toContain('There is no game «minecruft» in the list.');
+    expect(refused.body).toContain('There is no game “minecruft” in the list.');
     expect(refused.body).toContain('value="&quot;&gt;&lt;script&gt;"');
     expect(refused.body).not.toContain('<script>');
     for (const name of ['address', 'port', 'game']) expect(refused.body).toContain(`<a href="#${name}">`);

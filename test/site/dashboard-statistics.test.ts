@@ -69,7 +69,7 @@ it('the chart and the CSV file show votes per day', async () => {
   });
   const lines = file.body.split('\r\n');
   expect(lines).toHaveLength(92);
-  expect([lines[0], lines.at(-2)]).toEqual(['day,votes', `${today},1204`]);
+  expect([lines[0], lines.at(-2)]).toEqual(['\ufeffday,votes', `${today},1204`]);
   expect(lines).toContain(`${old},7`);
   expect((await get(serverId, '/other.csv')).statusCode).toBe(404);
   expect((await get(serverId, '/constructor')).statusCode).toBe(404);
@@ -103,7 +103,7 @@ it('unknown values are grey in charts and empty in CSV files', async () => {
   expect(page.split(/<rect class="gap" x="0" y="0" width="600"/)).toHaveLength(3);
   const players = (await get(serverId, '/players.csv')).body.split('\r\n');
   expect(players).toEqual([
-    'day,average_players,peak_players',
+    '\ufeffday,average_players,peak_players',
     `${addDays(today, -3)},10,12`,
     `${addDays(today, -2)},,`,
     `${addDays(today, -1)},10,12`,

@@ -125,6 +125,20 @@ test.each([
   ['limited', () => ({ kind: 'limit', retryAfter: 41.2 }) as const, 'Try again in 42 seconds.', false],
   ['failing', () => ({ kind: 'fail', status: 502 }) as const, 'answered with an error (HTTP 502)', false],
   ['refusing', () => ({ kind: 'fail', status: 400 }) as const, 'refused the message (HTTP 400)', false],
+  [
+    'of a forum channel',
+    () => {
+      discord.channel = 'forum';
+    },
+    '“Copy Thread ID” in the menu of the post',
+    true,
+  ],
+  [
+    'no forum',
+    () => ({ kind: 'refuse', status: 400, code: 220_003 }) as const,
+    'in forum channels only',
+    true,
+  ],
   ['silent', () => ({ kind: 'hang' }) as const, 'Discord did not answer in time.', false],
   ['dripping', () => ({ kind: 'drip' }) as const, 'answered with an error (HTTP 503)', false],
 ] as const)('the test of a webhook that is %s says so', async (_, spoil, words, isOff) => {
@@ -135,6 +149,18 @@ test.each([
   expect(tested).toContain(words);
   expect((await stored())?.off !== null).toBe(isOff);
   expect(tested.includes('Messages are off since')).toBe(isOff);
+});
+
+test('a webhook that refuses is marked as failing until a test message arrives', async () => {
+  await save();
+  discord.behaviour = { kind: 'refuse', status: 400, code: 50_035 };
+  await post('/test');
+  expect(textOf((await getPage(web, settings(), owner.headers)).body)).toContain(
+    'Failing: Discord refused the last message, just now (HTTP 400, 50035).',
+  );
+  discord.behaviour = { kind: 'accept' };
+  await post('/test');
+  expect(textOf((await getPage(web, settings(), owner.headers)).body)).not.toContain('Failing:');
 });
 
 test('the test of a webhook with a wrong token, an unreachable or blocked Discord, and without one', async () => {

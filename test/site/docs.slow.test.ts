@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { ERROR_CODES } from '../../src/http/error-codes.ts';
 import { openWebApp, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
@@ -12,7 +13,7 @@ beforeAll(async () => {
 test.each([
   '',
   '/listing',
-])('under «%s» the reference stands at /docs, with its script and icon', async (base) => {
+])('under “%s” the reference stands at /docs, with its script and icon', async (base) => {
   const { app } = await openWebApp({ PUBLIC_URL: `http://localhost:3000${base}` });
   const answer = await app.inject(`${base}/docs`);
   expect(answer.headers.location).toBe(`${base}/docs/`);
@@ -120,6 +121,18 @@ test('the reference describes HTTP listeners and claims, and links to the page w
   for (const part of ['vote.cast', 'listener.challenge', 'webhook-signature', 'votes/claim', '/dashboard)']) {
     expect(description).toContain(part);
   }
+});
+
+test('every error code has a row at /docs/errors, to which `doc_url` leads', async () => {
+  const { app } = await openWebApp({ PUBLIC_URL: 'https://listing.example/games/' });
+  const refused = (await app.inject('/games/api/v1/nothing')).json();
+  expect(refused).toMatchObject({ doc_url: 'https://listing.example/games/docs/errors#not-found' });
+  const page = await app.inject('/games/docs/errors');
+  expect(page.statusCode).toBe(200);
+  expect([...page.body.matchAll(/<tr id="([\w-]+)">/g)].map(([, code]) => code)).toEqual(
+    Object.keys(ERROR_CODES),
+  );
+  expect(page.headers['content-security-policy']).toMatch(/style-src 'sha256-/);
 });
 
 test('after a failure the next request makes the reference again', async () => {

@@ -5,6 +5,7 @@ import { createMetrics } from '../../src/process/metrics.ts';
 import { PageError } from '../../src/site/error-pages.ts';
 import { ANYONE } from '../../src/site/page-route.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
+import { signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { getPage, type WebApp } from '../support/web-app.ts';
 
@@ -32,6 +33,18 @@ test('a missing page offers the search and the ranking', async () => {
   expect(body).toContain('action="/"');
   expect(body).toContain('name="q"');
   expect(body).toContain('Go to the ranking');
+});
+
+test('a missing page keeps the head of a signed-in user', async () => {
+  const user = await signIn(web);
+  const head = ({ body }: { body: string }) => /<header.*?<\/header>/s.exec(body)?.[0] ?? '';
+  const missing = await getPage(web, '/nothing/here', user.headers);
+  expect(missing.statusCode).toBe(404);
+  expect(head(missing)).toContain('href="/account"');
+  expect(head(missing)).not.toContain('href="/sign-in');
+  expect(head(await getPage(web, '/nothing/here'))).toContain('href="/sign-in');
+  const forged = { cookie: 'tallyport.session_token=forged' };
+  expect(head(await getPage(web, '/nothing/here', forged))).toContain('href="/sign-in');
 });
 
 test('a rate limit shows when to try again, on the page and in Retry-After', async () => {

@@ -207,7 +207,17 @@ test('versions are those of the chosen game, and another game drops the chosen v
     { name: 'One', game: 'minecraft', version: '1.21.4' },
     { name: 'Two', game: 'rust', version: '2.5' },
   ]);
-  expect((await getPage(web, '/')).body).not.toContain('name="version"');
+  const disabled = (body: string) =>
+    [...body.matchAll(/<select id="(\w+)"[^>]* disabled>\s*<option[^>]*>([^<]*)/g)].map(
+      ([, ...found]) => found,
+    );
+  // Every filter stays in its place.
+  expect(disabled((await getPage(web, '/')).body)).toEqual([['version', 'Choose a game first']]);
+  expect(disabled((await getPage(web, '/games/minecraft')).body)).toEqual([]);
+  expect(disabled((await getPage(web, '/?q=a&tag=survival&game=minecraft')).body)).toEqual([
+    ['country', 'Not with a tag'],
+    ['version', 'Not with a tag'],
+  ]);
   const { body } = await getPage(web, '/games/minecraft');
   expect(body).toContain('<option value="minecraft:1.21"');
   expect(body).not.toContain('2.5');

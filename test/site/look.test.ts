@@ -128,5 +128,5 @@ test.each<[string, () => string | Promise<string>, string]>([
 ])('%s as a logo is an error at the start', async (_name, path, message) => {
   const LOGO = await path();
   await expect(readLogo(LOGO)).rejects.toThrow(message);
-  await expect(readLogo(LOGO)).rejects.toThrow(`LOGO («${LOGO}»)`);
+  await expect(readLogo(LOGO)).rejects.toThrow(`LOGO (“${LOGO}”)`);
 });

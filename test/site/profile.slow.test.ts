@@ -125,7 +125,7 @@ describe('the profile form', () => {
       'at most 8',
     ],
     ['an unknown tag', { tags: ['free-diamonds'] }, 'no longer in the list'],
-    ['an unknown language', { languages: 'English, Klingonese' }, '«Klingonese» is not a known language'],
+    ['an unknown language', { languages: 'English, Klingonese' }, '“Klingonese” is not a known language'],
     ['too many languages', { languages: 'en,de,fr,es,it,nl,pl,pt,sv' }, 'at most 8'],
     ['a link without TLS', { website: 'http://example.org' }, 'begins with https://'],
     ['a script as a link', { store: 'javascript:alert(1)' }, 'begins with https://'],
@@ -210,7 +210,7 @@ describe('the list of tags', () => {
     expect((await add('Sky Wars')).statusCode).toBe(303);
     const again = await add('sky wars');
     expect(again.statusCode).toBe(400);
-    expect(again.body).toContain('The tag «sky wars» exists.');
+    expect(again.body).toContain('The tag “sky wars” exists.');
     expect((await add('村')).body).toContain('must have a Latin letter or a digit');
 
     await save({ ...FULL, tags: ['sky-wars', 'survival'] });

@@ -112,12 +112,12 @@ it('reported days have their own CSV file', async () => {
   }
   const lines = async (file: string) => (await get(serverId, `/${file}`)).body.split('\r\n').slice(0, -1);
   expect(await lines('reported.csv')).toEqual([
-    'day,average_players,peak_players,average_latency_ms',
+    '\ufeffday,average_players,peak_players,average_latency_ms',
     `${addDays(today, -2)},,,`,
     `${addDays(today, -1)},70,70,20`,
   ]);
   expect(await lines('players.csv')).toEqual([
-    'day,average_players,peak_players',
+    '\ufeffday,average_players,peak_players',
     `${addDays(today, -2)},10,10`,
     `${addDays(today, -1)},12,12`,
   ]);

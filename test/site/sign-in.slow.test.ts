@@ -142,7 +142,7 @@ test.each([
     payload: 'email=a%40example.org&password=x',
   });
   expect(answer.statusCode).toBe(403);
-  expect(answer.json()).toEqual({ error: 'This form was not sent from this site.', code: 'forbidden' });
+  expect(answer.json()).toMatchObject({ error: 'This form was not sent from this site.', code: 'forbidden' });
 });
 
 test.each([

@@ -27,6 +27,19 @@ test('/servers redirects under a base path too', async () => {
   expect(answer.headers.location).toBe('/listing/sign-up');
 });
 
+test('an address outside the path of PUBLIC_URL says that a proxy must keep the path', async () => {
+  const { app } = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
+  for (const url of ['/', '/sign-in', '/api/v1/servers/x/info', '/listings']) {
+    const { error, code } = (await app.inject({ url, headers: { accept: 'application/json' } })).json();
+    expect([code, error]).toEqual([
+      'not-found',
+      expect.stringContaining('this listing is under /listing/. A proxy'),
+    ]);
+  }
+  const inside = await app.inject({ url: '/listing/nothing', headers: { accept: 'application/json' } });
+  expect(inside.json().error).toBe('There is nothing at this address.');
+});
+
 test.each([
   '//sign-up/',
   '//evil.example/sign-up/',

@@ -126,7 +126,7 @@ test('a corrected v1 key offers to send again votes that the earlier key may hav
   const form = { ...V2, protocol: 'votifier-v1', port: String(port), secret: keyLine(RIGHT) };
   const saved = await fixture.post('/listener', form);
   expect(textOf(saved.body)).toContain(
-    'If votes marked «sent, not confirmed» did not reach your game, send them again',
+    'If votes marked “sent, not confirmed” did not reach your game, send them again',
   );
   const page = await fixture.read('/listener');
   expect(page).toContain('Last delivered none with these settings');

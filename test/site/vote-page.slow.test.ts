@@ -1,3 +1,4 @@
+import type { Challenge } from 'altcha-lib';
 import { ObjectId, UUID } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import type { User } from '../../src/accounts/user.ts';
@@ -47,6 +48,10 @@ describe('the vote form', () => {
     );
     const linked = await getPage(open, `/servers/${open.slug}/vote?username=Alex%20%3Cb%3E`);
     expect(linked.body).toContain('value="Alex &lt;b&gt;"');
+    // A phone changes no letter of the name.
+    const [field] = /<input id="username"[^>]*>/.exec(linked.body) ?? [];
+    for (const attribute of ['autocapitalize="none"', 'autocorrect="off"', 'spellcheck="false"'])
+      expect(field).toContain(attribute);
   });
 
   it('tells a player who voted in the last 24 hours when the next vote is possible', async () => {
@@ -58,7 +63,7 @@ describe('the vote form', () => {
     const vote = await voteOf(open, 'Steve');
     const next = new Date((vote?.votedAt.getTime() ?? 0) + DAY).toISOString();
     expect(again.json()).toMatchObject({ code: 'cooldown', next_vote_at: next });
-    expect(again.json<{ error: string }>().error).toContain('«Steve» voted for this server');
+    expect(again.json<{ error: string }>().error).toContain('“Steve” voted for this server');
     expect(Number(again.headers['retry-after'])).toBeGreaterThan(86_000);
   });
 
@@ -205,6 +210,112 @@ describe('the proof of work', () => {
     expect(await vote(open.slug, 'Steve', { address: '198.51.100.1' })).toBe('proof-for-another-network');
     // Another spelling is the same player, and another address of the /24 the same network.
     expect(await vote(open.slug, 'steve', { address: '203.0.113.99' })).toBe('accepted');
+  });
+
+  describe('that was made on another network', () => {
+    const IPV6 = '2001:db8:1:1::7';
+    const IPV4 = '203.0.113.7';
+    const SESSION = 'b7e3a1a2-1111-4222-8333-444455556666';
+
+    /** Gets a challenge on one network and sends the form on another, as a browser with IPv4 and IPv6 does. */
+    async function voteAcross(
+      open: Open,
+      username: string,
+      session: Partial<Record<'made' | 'sent', string>>,
+    ) {
+      const asked = { username, session: session.made ?? '' };
+      const made = await postVoteForm(open, `${open.slug}/vote/challenge`, asked, { address: IPV6 });
+      if (made.statusCode !== 200) return made;
+      const proof = await solve(made.json<Challenge>());
+      const form = { username, proof, session: session.sent ?? '' };
+      return postVoteForm(open, `${open.slug}/vote`, form, { address: IPV4 });
+    }
+    const codeOf = ({ statusCode, body }: { statusCode: number; body: string }) =>
+      statusCode === 303 ? 'accepted' : JSON.parse(body).code;
+    const newPlayersOf = async ({ deps, serverId }: Open) =>
+      (await deps.voteOrigins.find({ kind: { $ne: 'user' } }).toArray())
+        .map(({ players }) => players.filter((one) => serverId.equals(one.serverId)).length)
+        .toSorted();
+
+    it('is accepted in the session of its page only', async () => {
+      const open = await withServer(await openWebApp());
+      expect(codeOf(await voteAcross(open, 'Steve', { made: SESSION, sent: SESSION }))).toBe('accepted');
+      for (const session of [
+        {},
+        { made: SESSION },
+        { sent: SESSION },
+        { made: SESSION, sent: 'x'.repeat(36) },
+      ])
+        expect(codeOf(await voteAcross(open, 'Alex', session))).toBe('proof-for-another-network');
+      // An address that is no session is none.
+      expect(codeOf(await voteAcross(open, 'Alex', { made: 'x', sent: 'x' }))).toBe(
+        'proof-for-another-network',
+      );
+    });
+
+    it('counts against the limits of both networks, so that sharing proofs gains no vote', async () => {
+      const open = await withServer(await openWebApp({ WEB_VOTE_PLAYERS: '2' }));
+      const session = { made: SESSION, sent: SESSION };
+      expect(codeOf(await voteAcross(open, 'Steve', session))).toBe('accepted');
+      expect(codeOf(await voteAcross(open, 'Alex', session))).toBe('accepted');
+      // The network of each vote, the network of each challenge, and the /48 around it.
+      expect(await newPlayersOf(open)).toEqual([2, 2, 2]);
+      expect(codeOf(await voteAcross(open, 'Third', session))).toBe('too-many-players');
+      for (const address of [IPV4, IPV6]) {
+        const challenge = await postVoteForm(
+          open,
+          `${open.slug}/vote/challenge`,
+          { username: 'Third' },
+          { address },
+        );
+        expect(codeOf(challenge)).toBe('too-many-players');
+      }
+    });
+
+    it('is refused if the network of the challenge was used up meanwhile', async () => {
+      const open = await withServer(await openWebApp({ WEB_VOTE_PLAYERS: '1' }));
+      const asked = { username: 'Steve', session: SESSION };
+      const made = await postVoteForm(open, `${open.slug}/vote/challenge`, asked, { address: IPV6 });
+      expect((await voteOnPage(open, open.slug, 'Alex', { address: IPV6 })).statusCode).toBe(303);
+      const form = { ...asked, proof: await solve(made.json<Challenge>()) };
+      const answer = await postVoteForm(open, `${open.slug}/vote`, form, { address: IPV4 });
+      expect(codeOf(answer)).toBe('too-many-players');
+      // A refused vote leaves no trace in the other network.
+      expect((await voteOnPage(open, open.slug, 'Steve', { address: IPV4 })).statusCode).toBe(303);
+    });
+
+    it('counts once', async () => {
+      const open = await withServer(await openWebApp());
+      const asked = { username: 'Steve', session: SESSION };
+      const made = await postVoteForm(open, `${open.slug}/vote/challenge`, asked, { address: IPV6 });
+      const form = { ...asked, proof: await solve(made.json<Challenge>()) };
+      const addresses = [IPV4, IPV6, '198.51.100.1', IPV4, IPV6, '192.0.2.1'];
+      const answers = await Promise.all(
+        addresses.map((address) => postVoteForm(open, `${open.slug}/vote`, form, { address })),
+      );
+      const codes = answers.map(codeOf);
+      expect(codes.filter((code) => code === 'accepted')).toHaveLength(1);
+      expect(codes.filter((code) => code === 'proof-used')).toHaveLength(5);
+    });
+
+    it('is made again by the page once, without a word', async () => {
+      const open = await withServer(await openWebApp());
+      const proof = await proofOfWorkFor(open, open.slug, 'Steve', { address: IPV6 });
+      const send = (again: string) =>
+        postVoteForm(
+          open,
+          `${open.slug}/vote`,
+          { username: 'Steve', proof, again },
+          { address: IPV4, headers: { accept: 'text/html' } },
+        );
+      const first = await send('');
+      expect(first.body).toMatch(/<form[^>]* data-again/);
+      expect(first.body).toContain('value="Steve"');
+      expect(textOf(first.body)).not.toContain('another network');
+      const second = await send('1');
+      expect(second.body).not.toContain('data-again');
+      expect(textOf(second.body)).toContain('The proof of work was made on another network. Vote again.');
+    });
   });
 
   it('expires after 10 minutes', async () => {

@@ -4,6 +4,7 @@ import { listen } from './fake-http-listener.ts';
 /** A message that a webhook accepted. */
 export type DiscordMessage = {
   content?: string;
+  thread_name?: string;
   embeds?: { title?: string; description?: string; url?: string; color?: number }[];
   allowed_mentions?: { parse: string[] };
 };
@@ -12,19 +13,27 @@ export type DiscordMessage = {
 type Behaviour =
   | { kind: 'accept' | 'hang' | 'drip' | 'cut' }
   | { kind: 'limit'; retryAfter: number }
-  | { kind: 'fail'; status: number };
+  | { kind: 'fail'; status: number }
+  /** An error of Discord itself. */
+  | { kind: 'refuse'; status: number; code: number };
 
 /** The part of Discord that webhooks use, until the test ends. */
 export type FakeDiscord = {
   /** For `DISCORD_API_URL`. */
   url: string;
-  /** The address of a webhook that exists, as «Copy Webhook URL» gives it. */
+  /** The address of a webhook that exists, as “Copy Webhook URL” gives it. */
   address: string;
   /** The accepted messages, in order. */
   messages: DiscordMessage[];
   /** How many requests reached it. */
   requests: number;
   behaviour: Behaviour;
+  /** The channel of the webhook: a forum takes messages for a post only, or with a name for a new one. */
+  channel: 'text' | 'forum';
+  /** The threads of the channel, or the posts of the forum; each open or locked. */
+  threads: Map<string, 'open' | 'locked'>;
+  /** The thread of each accepted message; null for the channel itself. */
+  postedTo: (string | null)[];
   /** The owner of the channel deletes the webhook. */
   deleteWebhook(): void;
 };
@@ -35,7 +44,9 @@ export const WEBHOOK_ADDRESS = `https://discord.com/api/webhooks/${WEBHOOK_ID}/$
 
 /**
  * Answers as Discord's API v10 does: 204 for a message, 404 with code 10015 for an unknown webhook, 401 with code 50027
- * for a wrong token, 400 with code 50035 for a message above its limits, 429 with `retry_after`.
+ * for a wrong token, 400 with code 50035 for a message above its limits, 429 with `retry_after`. A forum channel answers 400
+ * with 220001 to a message for no thread, a text channel 220003 to one that names a new thread; an unknown thread is 404
+ * with 10003, a locked one 400 with 50083 (docs.discord.com, "Opcodes and Status Codes").
  */
 export async function startFakeDiscord(): Promise<FakeDiscord> {
   let exists = true;
@@ -45,6 +56,9 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
     messages: [],
     requests: 0,
     behaviour: { kind: 'accept' },
+    channel: 'text',
+    threads: new Map(),
+    postedTo: [],
     deleteWebhook: () => {
       exists = false;
     },
@@ -52,7 +66,8 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
   const server = http.createServer(async (request, response) => {
     discord.requests += 1;
     const body = await bodyOf(request);
-    const [, id, token] = /^\/api\/webhooks\/(\d+)\/([^/?]+)$/.exec(request.url ?? '') ?? [];
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://discord');
+    const [, id, token] = /^\/api\/webhooks\/(\d+)\/([^/]+)$/.exec(pathname) ?? [];
     if (request.method !== 'POST' || !id) return json(response, 404, { message: '404: Not Found', code: 0 });
     if (!exists || id !== WEBHOOK_ID)
       return json(response, 404, { message: 'Unknown Webhook', code: 10_015 });
@@ -60,10 +75,36 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
       return json(response, 401, { message: 'Invalid Webhook Token', code: 50_027 });
     const message = JSON.parse(body) as DiscordMessage;
     if (!isWithinLimits(message)) return json(response, 400, { message: 'Invalid Form Body', code: 50_035 });
+    const threadId = searchParams.get('thread_id');
+    const refused = refusedThread(discord, threadId, message);
+    if (refused) return json(response, refused.status, { message: refused.message, code: refused.code });
+    if (discord.behaviour.kind === 'accept') discord.postedTo.push(threadId);
     return behave(discord, response, { message, path: request.url ?? '' });
   });
   discord.url = `http://127.0.0.1:${await listen(server)}/api`;
   return discord;
+}
+
+/** Why a message for this thread, or for none, is refused. */
+function refusedThread(
+  { channel, threads }: FakeDiscord,
+  threadId: string | null,
+  message: DiscordMessage,
+): { status: number; message: string; code: number } | null {
+  if (threadId !== null && !/^\d{15,21}$/.test(threadId))
+    return { status: 400, message: 'Invalid Form Body', code: 50_035 };
+  if (threadId !== null) {
+    const state = threads.get(threadId);
+    if (!state) return { status: 404, message: 'Unknown Channel', code: 10_003 };
+    return state === 'locked' ? { status: 400, message: 'Thread is archived', code: 50_083 } : null;
+  }
+  if (channel === 'forum' && !message.thread_name) {
+    const text = 'Webhooks posted to forum channels must have a thread_name or thread_id';
+    return { status: 400, message: text, code: 220_001 };
+  }
+  if (channel === 'text' && message.thread_name)
+    return { status: 400, message: 'Webhooks can only create threads in forum channels', code: 220_003 };
+  return null;
 }
 
 function behave(
@@ -96,6 +137,9 @@ function behave(
       json(response, 429, text, headers);
       return;
     }
+    case 'refuse':
+      json(response, behaviour.status, { message: 'Refused', code: behaviour.code });
+      return;
     case 'fail':
       // As error pages of proxies do.
       response.writeHead(behaviour.status).end(`upstream connect error: POST ${path}`);

@@ -19,7 +19,7 @@ export function requireKnownKeys(collection: string, operation: string, first: u
   if (!schema || OF_THE_LIBRARY.has(collection)) return;
   const filters = FILTERED.test(operation) ? [first] : operation === 'bulkWrite' ? bulkFilters(first) : [];
   for (const key of filters.flatMap(keysOf)) {
-    if (!isKnown(schema, key)) throw new Error(`${operation} of ${collection}: there is no field «${key}»`);
+    if (!isKnown(schema, key)) throw new Error(`${operation} of ${collection}: there is no field “${key}”`);
   }
 }
 

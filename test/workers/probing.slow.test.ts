@@ -92,5 +92,5 @@ it('queries no server with PROBES=off', async () => {
 
 it('does not start with a canary of an unknown game', async () => {
   const deps = await testDeps({ CANARY_ADDRESSES: 'minecrafft@example.org:25565' });
-  await expect(startWorker(deps.config)).rejects.toThrow(/CANARY_ADDRESSES: There is no game «minecrafft»/);
+  await expect(startWorker(deps.config)).rejects.toThrow(/CANARY_ADDRESSES: There is no game “minecrafft”/);
 });

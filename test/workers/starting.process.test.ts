@@ -12,7 +12,7 @@ it('works only on the queues of its command line, and refuses an unknown one', a
   await worker.waitForEvent('clean_up.done');
   expect(await alpha.count('waiting')).toBe(1);
   await expect(spawnWorker(deps.config, { args: ['forward-vote'] })).rejects.toThrow(
-    /«forward-vote» is not a queue. The queues are forward-votes, test-listeners, drain-backlogs, probe-servers, clean-up/,
+    /“forward-vote” is not a queue. The queues are forward-votes, test-listeners, drain-backlogs, probe-servers, clean-up/,
   );
 });
 

@@ -1,17 +1,20 @@
-/** Casts a vote for a player and shows the best voters, as a chat bot does: `node bot.ts Steve`. */
+/**
+ * Casts a vote for a player and shows the best voters, as a chat bot does. It reads `TALLYPORT_URL`, `SERVER_ID` and
+ * `API_TOKEN` from the environment: `node bot.ts Steve`.
+ */
 import { createTallyport, TallyportError } from '@tallyport/client';
 
 const { TALLYPORT_URL = '', SERVER_ID = '', API_TOKEN = '' } = process.env;
-const tallyport = createTallyport({ url: TALLYPORT_URL, serverId: SERVER_ID, token: API_TOKEN });
+const tallyport = createTallyport({ url: TALLYPORT_URL, server_id: SERVER_ID, token: API_TOKEN });
 
 /** The bot's answer to `!vote Steve`. */
 async function vote(player: string): Promise<string> {
   try {
-    const { monthlyVotes } = await tallyport.vote(player);
-    return `Thank you, ${player}! That is vote ${monthlyVotes} of this month.`;
+    const { monthly_votes } = await tallyport.vote(player);
+    return `Thank you, ${player}! That is vote ${monthly_votes} of this month.`;
   } catch (error) {
     if (!(error instanceof TallyportError)) throw error;
-    if (error.code === 'cooldown') return `${player} can vote again at ${error.nextVoteAt?.toISOString()}.`;
+    if (error.code === 'cooldown') return `${player} can vote again at ${error.next_vote_at}.`;
     if (error.code === 'malformed') return error.message;
     console.error(error);
     return 'Voting does not work at the moment. Try again later.';
@@ -26,5 +29,7 @@ async function top(): Promise<string> {
   );
 }
 
-console.log(await vote(process.argv[2] ?? ''));
+const [, , player] = process.argv;
+if (!player) throw new Error('Name a player: node bot.ts Steve');
+console.log(await vote(player));
 console.log(await top());

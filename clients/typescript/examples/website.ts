@@ -1,15 +1,19 @@
-/** A website that receives votes from the listing and rewards each once: `PORT=8080 VOTE_SECRET=whsec_… node website.ts`. */
+/**
+ * A website that receives votes from the listing and rewards each once. It reads `VOTE_SECRET` and `PORT` from the
+ * environment: `VOTE_SECRET=whsec_… PORT=8080 node website.ts`.
+ */
 import { createServer } from 'node:http';
 import { type ForwardedVote, receiveWebhook } from '@tallyport/client';
 
 const { PORT = '8080', VOTE_SECRET = '' } = process.env;
+if (!VOTE_SECRET) throw new Error('Set VOTE_SECRET: the page “Vote listener” shows it once.');
 const MOST_BYTES = 65_536;
 
 const rewarded = new Set<string>(); // A table of your database, with a unique index.
 
-function reward({ voteId, username }: ForwardedVote): void {
-  if (rewarded.has(voteId)) return;
-  rewarded.add(voteId);
+function reward({ vote_id, username }: ForwardedVote): void {
+  if (rewarded.has(vote_id)) return;
+  rewarded.add(vote_id);
   console.log(`${username} voted`);
 }
 

@@ -19,34 +19,27 @@ import type {
   ServerInfo,
   StatusReport,
   TopVoters,
+  VoteAccepted,
   VoteCheck,
   VoteClaim,
   VotePage,
 } from './generated/types.gen.ts';
+import { checkOptions, type TallyportOptions, withoutUndefined } from './options.ts';
 import { retryingFetch, type Timing } from './retrying-fetch.ts';
-
-/** A listed server, its token, and how long a call may take. */
-export type TallyportOptions = Partial<Timing> & {
-  /** The address of the listing, with its path if it has one: `https://listing.example`. */
-  url: string;
-  /** 24 hexadecimal digits; on the dashboard's page "API access". */
-  serverId: string;
-  /** A token of this server. Keep it on your own server: it must not reach a browser. */
-  token: string;
-  /** By default the `fetch` of the platform. */
-  fetch?: typeof globalThis.fetch;
-};
 
 /** What each call takes besides its own parameters. */
 export type CallOptions = { signal?: AbortSignal | undefined };
 
-/** A vote that was accepted. */
-export type AcceptedVote = {
-  id: string;
-  /** Votes of this server in the current UTC month, this one included. */
-  monthlyVotes: number;
-  nextVoteAt: Date;
+/** A vote that was accepted: the answer of the API, with the headers that belong to it. */
+export type AcceptedVote = VoteAccepted & {
+  /** The header `Vote-Id`. */
+  vote_id: string;
+  /** The header `Idempotent-Replayed`: an earlier call with the same key cast the vote. */
+  replayed: boolean;
 };
+
+/** The key of a call that may be repeated. */
+type KeyOptions = CallOptions & { idempotency_key?: string };
 
 /** An operation of `@tallyport/client/api`, such as `castVote`. */
 type Operation<Data> = (options: never) => Promise<{
@@ -61,30 +54,33 @@ type Parameters = CallOptions & { query?: unknown; body?: unknown; headers?: Rec
 /** A successful call. */
 type Answer<Data> = { data: NonNullable<Data>; response: Response };
 
-const DEFAULT_TIMING: Timing = { timeoutMs: 10_000, deadlineMs: 30_000, backoffMs: 500 };
+const DEFAULT_TIMING: Timing = { timeout_ms: 10_000, deadline_ms: 30_000, backoff_ms: 500 };
 
 /** A client of one server. Every method throws `TallyportError`, or the signal's reason when it is aborted. */
 export type Tallyport = ReturnType<typeof createTallyport>;
 
 const isJson = ({ headers }: Response) => /^application\/json\b/.test(headers.get('content-type') ?? '');
 
-/** Makes a client of one server. */
-export function createTallyport({
-  url,
-  serverId,
-  token,
-  fetch = globalThis.fetch,
-  ...timing
-}: TallyportOptions) {
+/**
+ * Makes a client of one server.
+ *
+ * @throws {TypeError} naming the option that is wrong
+ */
+export function createTallyport(options: TallyportOptions) {
+  const { url, server_id, token, fetch, ...timing } = checkOptions({
+    fetch: globalThis.fetch,
+    ...DEFAULT_TIMING,
+    ...withoutUndefined(options),
+  });
   const client: Client = createClient({
-    baseUrl: url.replace(/\/+$/, ''),
+    baseUrl: url,
     auth: token,
-    fetch: retryingFetch(fetch, { ...DEFAULT_TIMING, ...timing }) as typeof globalThis.fetch,
+    fetch: retryingFetch(fetch, timing) as typeof globalThis.fetch,
   });
 
   /** Calls an operation of `@tallyport/client/api` with the retries and errors of this client. */
   async function call<Data>(operation: Operation<Data>, parameters: Parameters = {}): Promise<Answer<Data>> {
-    const options = { ...parameters, client, path: { server_id: serverId } };
+    const options = { ...parameters, client, path: { server_id } };
     const { data, error, response } = await operation(options as never);
     // A proxy may answer 200 with a page of its own.
     if (response?.ok && data && error === undefined && isJson(response)) return { data, response };
@@ -103,20 +99,17 @@ export function createTallyport({
     call,
 
     /**
-     * Casts a vote. Retries keep the same `Idempotency-Key`, so that the vote counts once. Give `idempotencyKey` to repeat
-     * a vote whose call failed earlier. Throws the code `cooldown` with `nextVoteAt` if the player has voted already.
+     * Casts a vote. Retries keep the same `Idempotency-Key`, so that the vote counts once. Give `idempotency_key` to repeat
+     * a vote whose call failed earlier. Throws the code `cooldown` with `next_vote_at` if the player has voted already.
      */
     async vote(
       username: string,
-      { idempotencyKey = crypto.randomUUID(), signal }: CallOptions & { idempotencyKey?: string } = {},
+      { idempotency_key = crypto.randomUUID(), signal }: KeyOptions = {},
     ): Promise<AcceptedVote> {
-      const headers = { 'Idempotency-Key': idempotencyKey };
+      const headers = { 'Idempotency-Key': idempotency_key };
       const { data, response } = await call(castVote, { body: { username }, headers, signal });
-      return {
-        id: response.headers.get('vote-id') ?? '',
-        monthlyVotes: data.monthly_votes,
-        nextVoteAt: new Date(data.next_vote_at),
-      };
+      const vote_id = response.headers.get('vote-id') ?? '';
+      return { ...data, vote_id, replayed: response.headers.get('idempotent-replayed') === 'true' };
     },
 
     /** Whether a player voted in the last 24 hours. */
@@ -130,13 +123,13 @@ export function createTallyport({
      */
     async claimVote(
       username: string,
-      { idempotencyKey = crypto.randomUUID(), signal }: CallOptions & { idempotencyKey?: string } = {},
+      { idempotency_key = crypto.randomUUID(), signal }: KeyOptions = {},
     ): Promise<VoteClaim> {
-      const headers = { 'Idempotency-Key': idempotencyKey };
+      const headers = { 'Idempotency-Key': idempotency_key };
       return (await call(claimVote, { body: { username }, headers, signal })).data;
     },
 
-    /** Reports the server's status. Throws the code `too-early` with `nextAllowedAt` within 5 minutes of the last one. */
+    /** Reports the server's status. Throws the code `too-early` with `next_allowed_at` within 5 minutes of the last one. */
     async reportStatus(report: StatusReport, options: CallOptions = {}): Promise<void> {
       await call(reportStatus, { body: report, ...options });
     },

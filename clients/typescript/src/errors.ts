@@ -10,10 +10,11 @@ export type ErrorCode = ErrorBody['code'] | 'network' | 'timeout' | 'unexpected-
 type Details = {
   status: number;
   code: ErrorCode;
-  nextVoteAt?: Date | undefined;
-  nextAllowedAt?: Date | undefined;
-  requestId?: string | undefined;
-  idempotencyKey?: string | undefined;
+  next_vote_at?: string | undefined;
+  next_allowed_at?: string | undefined;
+  doc_url?: string | undefined;
+  request_id?: string | undefined;
+  idempotency_key?: string | undefined;
   cause?: unknown;
 };
 
@@ -24,22 +25,25 @@ export class TallyportError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
   /** With the code `cooldown`: when the player may vote again. */
-  readonly nextVoteAt: Date | undefined;
+  readonly next_vote_at: string | undefined;
   /** With the code `too-early`: when the next report is accepted. */
-  readonly nextAllowedAt: Date | undefined;
+  readonly next_allowed_at: string | undefined;
+  /** The page that explains the code. */
+  readonly doc_url: string | undefined;
   /** Include it when you report a problem. */
-  readonly requestId: string | undefined;
+  readonly request_id: string | undefined;
   /** Of a vote: after `network`, `timeout` or a 5xx, repeat the vote with it, so that it is never counted twice. */
-  readonly idempotencyKey: string | undefined;
+  readonly idempotency_key: string | undefined;
 
   constructor(message: string, { cause, ...details }: Details) {
     super(message, { cause });
     this.status = details.status;
     this.code = details.code;
-    this.nextVoteAt = details.nextVoteAt;
-    this.nextAllowedAt = details.nextAllowedAt;
-    this.requestId = details.requestId;
-    this.idempotencyKey = details.idempotencyKey;
+    this.next_vote_at = details.next_vote_at;
+    this.next_allowed_at = details.next_allowed_at;
+    this.doc_url = details.doc_url;
+    this.request_id = details.request_id;
+    this.idempotency_key = details.idempotency_key;
   }
 }
 
@@ -47,43 +51,38 @@ export class TallyportError extends Error {
 export function errorOf(
   error: unknown,
   response: Response | undefined,
-  idempotencyKey: string | undefined,
+  idempotency_key: string | undefined,
 ): TallyportError {
-  if (!response) return withoutAnswer(error, idempotencyKey);
+  if (!response) return withoutAnswer(error, idempotency_key);
   const { status } = response;
-  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const request_id = response.headers.get('x-request-id') ?? undefined;
   const body = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {};
   if (typeof body.error !== 'string' || typeof body.code !== 'string') {
-    const details = { status, code: 'unexpected-answer', requestId, idempotencyKey, cause: error };
+    const details = { status, code: 'unexpected-answer', request_id, idempotency_key, cause: error };
     return new TallyportError(`HTTP ${status} is not an answer of the API.`, details);
   }
-  const nextVoteAt = dateIn(body.next_vote_at);
-  const nextAllowedAt = dateIn(body.next_allowed_at);
-  const { code } = body;
   return new TallyportError(body.error, {
     status,
-    code,
-    nextVoteAt,
-    nextAllowedAt,
-    requestId,
-    idempotencyKey,
+    code: body.code,
+    next_vote_at: textIn(body.next_vote_at),
+    next_allowed_at: textIn(body.next_allowed_at),
+    doc_url: textIn(body.doc_url),
+    request_id,
+    idempotency_key,
   });
 }
 
-function withoutAnswer(cause: unknown, idempotencyKey: string | undefined): TallyportError {
+function withoutAnswer(cause: unknown, idempotency_key: string | undefined): TallyportError {
   const isTimeout = cause instanceof Error && cause.name === 'TimeoutError';
   return new TallyportError(
     isTimeout ? 'The listing did not answer in time.' : 'The listing cannot be reached.',
     {
       status: 0,
       code: isTimeout ? 'timeout' : 'network',
-      idempotencyKey,
+      idempotency_key,
       cause,
     },
   );
 }
 
-function dateIn(value: unknown): Date | undefined {
-  const date = new Date(typeof value === 'string' ? value : Number.NaN);
-  return Number.isNaN(date.getTime()) ? undefined : date;
-}
+const textIn = (value: unknown) => (typeof value === 'string' ? value : undefined);

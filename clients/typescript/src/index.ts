@@ -3,7 +3,6 @@ export {
   type CallOptions,
   createTallyport,
   type Tallyport,
-  type TallyportOptions,
 } from './client.ts';
 export { type ErrorCode, TallyportError } from './errors.ts';
 export type {
@@ -15,6 +14,7 @@ export type {
   VoteClaim,
   VotePage,
 } from './generated/types.gen.ts';
+export type { TallyportOptions } from './options.ts';
 export {
   type ForwardedVote,
   receiveWebhook,

@@ -1,11 +1,11 @@
 /** How long a call may take, in milliseconds. */
 export type Timing = {
   /** One attempt, its body included. */
-  timeoutMs: number;
+  timeout_ms: number;
   /** The whole call with its retries and the waits between them. */
-  deadlineMs: number;
+  deadline_ms: number;
   /** The wait before the first retry; it doubles with each one. */
-  backoffMs: number;
+  backoff_ms: number;
 };
 
 type Ended = { response: Response } | { error: unknown };
@@ -24,12 +24,12 @@ const SECOND = 1_000;
  */
 export function retryingFetch(fetch: typeof globalThis.fetch, timing: Timing) {
   return async (request: Request): Promise<Response> => {
-    const deadline = performance.now() + timing.deadlineMs;
+    const deadline = performance.now() + timing.deadline_ms;
     for (let retry = 0; ; retry += 1) {
       const left = deadline - performance.now();
-      const ended = await attempt(fetch, request.clone(), Math.min(timing.timeoutMs, left));
+      const ended = await attempt(fetch, request.clone(), Math.min(timing.timeout_ms, left));
       request.signal.throwIfAborted();
-      const wait = waitBefore(retry, ended, timing.backoffMs);
+      const wait = waitBefore(retry, ended, timing.backoff_ms);
       const mayRepeat = !('response' in ended) || ended.response.status >= 500;
       if (mayRepeat && performance.now() + wait < deadline) await pause(wait, request.signal);
       else if ('response' in ended) return ended.response;

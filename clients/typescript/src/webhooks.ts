@@ -1,12 +1,14 @@
 /** The headers of a request: `Headers`, or an object as of Node's `IncomingMessage`. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
 
-/** A vote that the listing forwards. The same `voteId` may come again: reward it once. */
-export type ForwardedVote = { voteId: string; serverId: string; username: string; votedAt: Date };
+/** A vote that the listing forwards. The same `vote_id` may come again: reward it once. */
+export type ForwardedVote = { vote_id: string; server_id: string; username: string; voted_at: string };
 
 /** A verified message. */
 export type WebhookMessage =
   | { type: 'vote.cast'; vote: ForwardedVote }
+  /** The owner pressed "Test" in the dashboard: no player voted. */
+  | { type: 'vote.test'; vote: ForwardedVote }
   /** The listing checks that the address is yours: answer `{"challenge": challenge}`. */
   | { type: 'listener.challenge'; challenge: string }
   /** Of a later version. */
@@ -20,6 +22,8 @@ export class WebhookError extends Error {
 /** The listing sends one signature, or two while a secret is rotated. */
 const MOST_SIGNATURES = 8;
 const TOLERANCE_SECONDS = 300;
+/** The player of a test vote. */
+const TEST_USERNAME = 'TallyportTest';
 const MOST_BYTES = 65_536;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -29,32 +33,34 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
  *
  * @param secret - as the dashboard shows it, `whsec_…`; several while you change it
  * @param body - the body as received, byte for byte; not parsed and written again
- * @throws {WebhookError} when no signature is valid, or the message is more than 5 minutes old or in the future
+ * @throws {WebhookError} when no signature is valid, or the message is more than 5 minutes old or in the future;
+ *   {TypeError} when the secret is not one
  */
 export async function verifyWebhook(
   secret: string | string[],
   headers: WebhookHeaders,
   body: string | Uint8Array,
-  { toleranceSeconds = TOLERANCE_SECONDS }: { toleranceSeconds?: number } = {},
+  { tolerance_seconds = TOLERANCE_SECONDS }: { tolerance_seconds?: number } = {},
 ): Promise<WebhookMessage> {
+  const secrets = [secret].flat().map(secretBytes);
   const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
     header(headers, `webhook-${name}`),
   ) as [string, string, string];
   if (!id || !signature || !/^\d{1,12}$/.test(timestamp))
     throw new WebhookError('The message has no signature.');
   const age = Date.now() / 1_000 - Number(timestamp);
-  if (Math.abs(age) > toleranceSeconds)
+  if (Math.abs(age) > tolerance_seconds)
     throw new WebhookError('The message is too old, or a clock is wrong.');
   const content = typeof body === 'string' ? bytesOf(body) : body;
   if (content.length > MOST_BYTES) throw new WebhookError('The message is too large.');
   const signed = join(bytesOf(`${id}.${timestamp}.`), content);
-  if (!(await isSigned([secret].flat(), signature, signed)))
-    throw new WebhookError('The signature is wrong.');
+  if (!(await isSigned(secrets, signature, signed))) throw new WebhookError('The signature is wrong.');
   return messageIn(new TextDecoder().decode(content));
 }
 
 /**
- * Answers a message of the listing: verifies it, returns the challenge, and passes a vote to `onVote`.
+ * Answers a message of the listing: verifies it, returns the challenge, and passes a vote to `onVote`. A test vote is
+ * acknowledged and not passed on.
  *
  * @returns the status and the body to send. 401 if the message is not valid. If `onVote` throws, its error is thrown: answer
  *   500, and the listing sends the vote again
@@ -85,7 +91,7 @@ function header(headers: WebhookHeaders, name: string): string {
 
 /** Whether one of the signatures `v1,<base64>` belongs to one of the secrets. WebCrypto compares in constant time. */
 async function isSigned(
-  secrets: string[],
+  secrets: Uint8Array<ArrayBuffer>[],
   header: string,
   content: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
@@ -95,14 +101,19 @@ async function isSigned(
     .map((one) => fromBase64(one.slice(3)));
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const results: boolean[] = [];
-  for (const secret of secrets) {
-    const bytes = fromBase64(secret.replace(/^whsec_/, ''));
-    if (!bytes || bytes.length < 16) throw new TypeError('The secret of the webhook is not valid.');
+  for (const bytes of secrets) {
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
     for (const signature of signatures)
       if (signature) results.push(await crypto.subtle.verify('HMAC', key, signature, content));
   }
   return results.includes(true);
+}
+
+function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : null;
+  if (bytes && bytes.length >= 16) return bytes;
+  const is = secret ? 'is not one' : 'is empty';
+  throw new TypeError(`The secret of the webhook ${is}: give it as the dashboard shows it, whsec_…`);
 }
 
 function messageIn(text: string): WebhookMessage {
@@ -113,16 +124,11 @@ function messageIn(text: string): WebhookMessage {
     throw new WebhookError('The message is not JSON.');
   }
   const { type, data = {} } = message ?? {};
-  const {
-    challenge,
-    vote_id: voteId,
-    server_id: serverId = '',
-    username = '',
-    voted_at: votedAt = '',
-  } = data;
+  const { challenge, vote_id, server_id = '', username = '', voted_at = '' } = data;
   if (type === 'listener.challenge' && challenge) return { type, challenge };
-  if (type !== 'vote.cast' || !voteId) return { type: 'unknown', message };
-  return { type, vote: { voteId, serverId, username, votedAt: new Date(votedAt) } };
+  if (type !== 'vote.cast' || !vote_id) return { type: 'unknown', message };
+  const vote = { vote_id, server_id, username, voted_at };
+  return { type: username === TEST_USERNAME ? 'vote.test' : type, vote };
 }
 
 function join(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

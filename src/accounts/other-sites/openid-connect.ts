@@ -197,7 +197,7 @@ function discoveryReason(error: unknown, issuer: string, timeoutMs: number): str
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   if (code === oauth.JSON_ATTRIBUTE_COMPARISON) {
     const { body } = cause as { body?: { issuer?: unknown } };
-    return `its discovery document is of another issuer, «${printable(String(body?.issuer))}»: OIDC_ISSUER must be the same`;
+    return `its discovery document is of another issuer, “${printable(String(body?.issuer))}”: OIDC_ISSUER must be the same`;
   }
   if (cause instanceof Response) {
     return `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration answers HTTP ${cause.status}`;

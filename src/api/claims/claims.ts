@@ -1,6 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { requireRightClock } from '../../http/clock-gate.ts';
+import { takeLooseContentTypes } from '../../http/content-type.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
@@ -41,6 +42,7 @@ export async function claimContracts(
 ): Promise<void> {
   const claimDeps = { ...deps, claimCalls };
   setSafeHeaders(app);
+  takeLooseContentTypes(app);
   app.addHook('onRequest', restoreGate);
   requireIndexes(app, deps);
   await app.register(formbody, { bodyLimit: BODY_LIMIT });
@@ -77,7 +79,8 @@ export async function claimContracts(
     schema: { hide: true },
     preHandler: requireRightClock(deps),
   };
-  app.route({ ...options, url: '/api/', handler: plain });
+  // Some plugins leave out the slash before the query.
+  for (const url of ['/api', '/api/']) app.route({ ...options, url, handler: plain });
   app.route({ ...options, url: '/api/vrc', handler: vrc });
 }
 

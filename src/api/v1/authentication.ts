@@ -29,7 +29,7 @@ function outOfScope(scope: TokenScope): Refusal {
   return {
     status: 403,
     code: 'scope-missing',
-    sentence: `This token lacks the scope «${scope}». Its owner chooses the scopes when making a token.`,
+    sentence: `This token lacks the scope “${scope}”. Its owner chooses the scopes when making a token.`,
     headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
   };
 }

@@ -17,6 +17,7 @@ import {
   COMMON_FAILURES,
   failure,
   params,
+  REPLAYED_HEADER,
   timestamp,
 } from './schemas.ts';
 import { idempotencyKeyHeader, keyReusedRefusal } from './vote.ts';
@@ -79,7 +80,7 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
         headers: z.looseObject({ 'idempotency-key': idempotencyKeyHeader }),
         body,
         response: {
-          200: answer(claimed, 'Whether this call claimed a vote.'),
+          200: answer(claimed, 'Whether this call claimed a vote.', REPLAYED_HEADER),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
           409: failure(
@@ -91,7 +92,7 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { serverId, token } = callerOf(request);
       limitClaimKey({ ...deps, claimCalls }, callerOf(request));
       const { username } = request.body;
@@ -104,6 +105,7 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
           sentence: 'Claims are off for this server: its vote listener rewards votes.',
         });
       if (result.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(result.vote));
+      if (result.kind === 'claimed' && result.replayed) reply.header('idempotent-replayed', 'true');
       return answerOf(result);
     },
   );

@@ -62,6 +62,13 @@ export const ETAG_HEADER = {
   },
 } satisfies Record<string, HeaderSchema>;
 
+export const REPLAYED_HEADER = {
+  'Idempotent-Replayed': {
+    type: 'string',
+    description: '`true` if this is the stored answer of an earlier request with the same `Idempotency-Key`.',
+  },
+} satisfies Record<string, HeaderSchema>;
+
 /** For endpoints that answer 304 if the client has the current answer. */
 export const IF_NONE_MATCH = z.looseObject({
   'if-none-match': z.string().optional().meta({
@@ -84,7 +91,9 @@ const code = z.enum(Object.keys(ERROR_CODES) as ErrorCode[]).meta({
   description: 'Names the error. Codes never change; a later version may add some.',
 });
 
-const problem = z.object({ error: sentence, code }).meta({ title: 'Error' });
+const docUrl = z.string().meta({ description: 'The page that explains this code.' });
+
+const problem = z.object({ error: sentence, code, doc_url: docUrl }).meta({ title: 'Error' });
 
 /** An error whose body contains only its sentence and its code. Its description lists the codes of `status`. */
 export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
@@ -104,11 +113,15 @@ export function tooEarly<N extends string>(
   description: string,
   headers: Record<string, HeaderSchema> = { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
 ) {
-  const shape = { error: sentence, code: z.literal(code), [name]: timestamp };
+  const shape = { error: sentence, code: z.literal(code), [name]: timestamp, doc_url: docUrl };
   return answer(
     z
       .object(
-        shape as { error: typeof sentence; code: z.ZodLiteral<ErrorCode> } & Record<N, typeof timestamp>,
+        shape as {
+          error: typeof sentence;
+          code: z.ZodLiteral<ErrorCode>;
+          doc_url: typeof docUrl;
+        } & Record<N, typeof timestamp>,
       )
       .meta({ title }),
     description,

@@ -22,6 +22,7 @@ import {
   failure,
   params,
   RATE_LIMIT_HEADERS,
+  REPLAYED_HEADER,
   rateLimitHeaders,
   secondsUntil,
   timestamp,
@@ -116,6 +117,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
               format: 'uuid',
               description: "The vote's id (UUIDv7): the same that the owner sees and the listener receives.",
             },
+            ...REPLAYED_HEADER,
             ...RATE_LIMIT_HEADERS,
           }),
           ...COMMON_FAILURES,
@@ -163,6 +165,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         reply
           .headers({
             'vote-id': voteId,
+            ...(replayed ? { 'idempotent-replayed': 'true' } : {}),
             ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
           })
           .type('application/json; charset=utf-8')

@@ -1,5 +1,5 @@
 import { t } from '../../language/t.ts';
-import { AN_OPERATOR } from '../../servers/actor-names.ts';
+import { type Actor, AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 
 /**
@@ -8,11 +8,11 @@ import type { TimelineEvent } from './timeline-event.ts';
  *
  * @param nameOf - how the owner sees who did something (`actorNames`)
  */
-export function ownerEvents(events: TimelineEvent[], nameOf: (by: string) => string): TimelineEvent[] {
+export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => string): TimelineEvent[] {
   return events.map((event) => {
     switch (event.kind) {
       case 'resent':
-        return { ...event, by: event.by === null ? null : nameOf(event.by) };
+        return { ...event, by: event.by === null ? null : nameOf({ by: event.by, byId: event.byId }) };
       case 'quarantined':
         return { ...event, reason: null };
       case 'excluded':
@@ -24,6 +24,8 @@ export function ownerEvents(events: TimelineEvent[], nameOf: (by: string) => str
 }
 
 /** Who did something to a vote, as stored: the arguments for `actorNames`. */
-export function actorsOf(events: TimelineEvent[]): string[] {
-  return events.flatMap((event) => (event.kind === 'resent' && event.by ? [event.by] : []));
+export function actorsOf(events: TimelineEvent[]): Actor[] {
+  return events.flatMap((event) =>
+    event.kind === 'resent' && event.by ? [{ by: event.by, byId: event.byId }] : [],
+  );
 }

@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import type { Text } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
@@ -80,6 +81,8 @@ export type TimelineEvent =
       kind: 'resent';
       at: Date;
       by: string | null;
+      /** The user, where one is on record: the address may have changed since. */
+      byId?: ObjectId;
       from: DeliveryState | null;
       mayArriveTwice: boolean | null;
     }

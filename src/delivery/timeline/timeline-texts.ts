@@ -2,7 +2,7 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { AttemptEvent, TimelineEvent } from './timeline-event.ts';
 
-/** What started an attempt, for a text after «started by». */
+/** What started an attempt, for a text after “started by”. */
 const CAUSE_TEXTS: Record<Cause, Text> = {
   cast: defineMessage('the vote'),
   schedule: defineMessage('its schedule'),
@@ -51,7 +51,7 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
     case 'quarantined':
       return event.reason === null
         ? t('quarantined: it looks unusual')
-        : t('quarantined: «{reason}»', { reason: event.reason });
+        : t('quarantined: “{reason}”', { reason: event.reason });
     case 'claimed':
       return t('claimed by a plugin (token {token})', { token: event.tokenId });
     case 'released':
@@ -61,6 +61,6 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
     case 'excluded':
       return event.reason === null
         ? t('excluded by {by}', { by: event.by })
-        : t('excluded by {by}: «{reason}»', { by: event.by, reason: event.reason });
+        : t('excluded by {by}: “{reason}”', { by: event.by, reason: event.reason });
   }
 }

@@ -162,9 +162,10 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
   return events.toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-function plainEvent({ kind, at, by, from, mayArriveTwice }: Delivery['events'][number]): TimelineEvent {
+function plainEvent({ kind, at, by, byId, from, mayArriveTwice }: Delivery['events'][number]): TimelineEvent {
   if (kind !== 'resent') return { kind, at };
-  return { kind, at, by: by ?? null, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
+  const who = { by: by ?? null, ...(byId ? { byId } : {}) };
+  return { kind, at, ...who, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
 }
 
 function attemptEvents(delivery: Delivery): AttemptEvent[] {

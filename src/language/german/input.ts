@@ -17,8 +17,10 @@ export const INPUT = {
   'The file is no PNG, JPEG or WebP picture.': 'Die Datei ist kein Bild in PNG, JPEG oder WebP.',
   'The picture is animated. Use one with a single frame.':
     'Das Bild ist animiert. Nimm eines mit einem einzigen Bild.',
-  'The file has other data behind the picture. Save the picture again with an image editor.':
-    'Die Datei enthält hinter dem Bild andere Daten. Speichere das Bild mit einem Bildprogramm neu.',
+  'The token has quotes around it: paste it without them.':
+    'Das Token steht in Anführungszeichen: Füge es ohne sie ein.',
+  'This is a line of a configuration: paste only what follows “{key}”.':
+    'Das ist eine Zeile einer Konfiguration: Füge nur ein, was auf „{key}“ folgt.',
   'must be a string': 'muss Text sein',
   'must be valid Unicode: it has an unpaired surrogate':
     'muss gültiges Unicode sein: Es enthält ein halbes Zeichen',
@@ -35,18 +37,18 @@ export const INPUT = {
   'A host has at most {max} characters.': 'Ein Host hat höchstens {max} Zeichen.',
   'Write an IPv4 address as four decimal numbers, like 203.0.113.7.':
     'Schreibe eine IPv4-Adresse als vier Dezimalzahlen, etwa 203.0.113.7.',
-  '«{host}» is not a host name: write it like play.example.org.':
+  '“{host}” is not a host name: write it like play.example.org.':
     '„{host}“ ist kein Hostname: Schreibe ihn wie play.example.org.',
   'The host is empty.': 'Der Host ist leer.',
   'A host has no white space and no invisible characters.':
     'Ein Host hat keine Leerzeichen und keine unsichtbaren Zeichen.',
-  'Enter the host alone, without «://» and the text before it.':
+  'Enter the host alone, without “://” and the text before it.':
     'Gib nur den Host ein, ohne „://“ und den Text davor.',
   'Enter the host alone, without a path or a user name.':
     'Gib nur den Host ein, ohne Pfad und ohne Nutzernamen.',
   'Enter the host without a port: the port has its own field.':
     'Gib den Host ohne Port ein: Der Port hat ein eigenes Feld.',
-  'An IPv6 address with a zone («%…») works on one machine only.':
+  'An IPv6 address with a zone (“%…”) works on one machine only.':
     'Eine IPv6-Adresse mit Zone („%…“) gilt nur auf einer Maschine.',
   'The public key is empty.': 'Der öffentliche Schlüssel ist leer.',
   'This is far too long to be a public key.': 'Das ist viel zu lang für einen öffentlichen Schlüssel.',
@@ -95,9 +97,9 @@ export const INPUT = {
     'muss eine Adresse sein, die mit https:// beginnt, etwa https://example.org',
   'must be an invite such as https://discord.gg/AbCdEf':
     'muss eine Einladung sein, etwa https://discord.gg/AbCdEf',
-  '«{name}» is not a known language.': '„{name}“ ist keine bekannte Sprache.',
+  '“{name}” is not a known language.': '„{name}“ ist keine bekannte Sprache.',
   'must be at most {most}': 'dürfen höchstens {most} sein',
-  '«{tag}» is no longer in the list of tags.': '„{tag}“ steht nicht mehr in der Liste der Schlagwörter.',
+  '“{tag}” is no longer in the list of tags.': '„{tag}“ steht nicht mehr in der Liste der Schlagwörter.',
   'must be a whole number, 1 to 65535': 'muss eine ganze Zahl von 1 bis 65535 sein',
   'must not be 22, 25, 465 or 587: these are for mail and remote shells':
     'darf nicht 22, 25, 465 oder 587 sein: Diese sind für Mail und Fernzugänge',
@@ -115,7 +117,7 @@ export const INPUT = {
   all: 'alle',
   'This is your e-mail address already.': 'Das ist schon deine E-Mail-Adresse.',
   'No game in the list is similar.': 'Kein Spiel in der Liste ist ähnlich.',
-  'There is no game «{text}» in the list. {hint}': 'Das Spiel „{text}“ steht nicht in der Liste. {hint}',
+  'There is no game “{text}” in the list. {hint}': 'Das Spiel „{text}“ steht nicht in der Liste. {hint}',
   '{game} servers cannot be queried: {reason}.': 'Server von {game} lassen sich nicht abfragen: {reason}.',
   'The proof of work is missing. Allow JavaScript for this page, or sign in with an account that is older than 7 days.':
     'Der Arbeitsnachweis fehlt. Erlaube JavaScript für diese Seite, oder melde dich mit einem Konto an, das älter als 7 Tage ist.',

@@ -11,6 +11,9 @@ export const LISTENERS = {
   'Last vote delivered {time}.': 'Letzte Stimme zugestellt {time}.',
   'Votes wait until you resume the listener.': 'Stimmen warten, bis du den Listener fortsetzt.',
   'Next test {time}.': 'Nächster Test {time}.',
+  'It is being tested.': 'Er wird gerade getestet.',
+  'now, with one vote. When it arrives, the others follow.':
+    'jetzt, mit einer Stimme. Kommt sie an, folgen die anderen.',
   'The operator of this listing has paused vote delivery for all servers.':
     'Der Betreiber dieses Verzeichnisses hat die Zustellung von Stimmen für alle Server angehalten.',
   'No votes are waiting.': 'Es warten keine Stimmen.',
@@ -43,7 +46,7 @@ export const LISTENERS = {
   'Paused because of an error': 'Wegen eines Fehlers pausiert',
   'Paused by its owner': 'Vom Besitzer pausiert',
   '{title} since {time}': '{title} seit {time}',
-  'The listener’s answer: «<bdi>{words}</bdi>»': 'Antwort des Listeners: „<bdi>{words}</bdi>“',
+  'The listener’s answer: “<bdi>{words}</bdi>”': 'Antwort des Listeners: „<bdi>{words}</bdi>“',
   'The next votes are sent {time}.': 'Die nächsten Stimmen werden {time} gesendet.',
   'Votes are sent as soon as they are cast.': 'Stimmen werden gesendet, sobald sie abgegeben sind.',
   'The last attempt failed': 'Der letzte Versuch ist fehlgeschlagen',
@@ -141,7 +144,7 @@ export const LISTENERS = {
   'the secret': 'das Geheimnis',
   'the file': 'die Datei',
   'An API token may': 'Ein API-Token darf',
-  'What the token is for, such as «website».': 'Wofür das Token ist, etwa „Website“.',
+  'What the token is for, such as “website”.': 'Wofür das Token ist, etwa „Website“.',
   For: 'Für',
   'A claim key may only check and claim votes.': 'Ein Claim-Key darf nur Stimmen prüfen und abholen.',
   Expires: 'Läuft ab',
@@ -214,7 +217,7 @@ export const LISTENERS = {
     'Vote-Listener gespeichert. Die Teststimme unten zeigt, ob Stimmen ankommen.',
   'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.':
     'Vote-Listener gespeichert. Wartende Stimmen werden gesendet, auch unbestätigte, die am früheren Token oder Schlüssel scheiterten.',
-  'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link on the listener’s page.':
+  'Vote listener saved. Waiting votes are being sent. If votes marked “sent, not confirmed” did not reach your game, send them again with the link on the listener’s page.':
     'Vote-Listener gespeichert. Wartende Stimmen werden gesendet. Haben Stimmen mit dem Zustand „gesendet, nicht bestätigt“ dein Spiel nicht erreicht, sende sie mit dem Link auf der Seite des Listeners noch einmal.',
   'Listener paused. Votes are counted and wait until you resume it.':
     'Listener angehalten. Stimmen werden gezählt und warten, bis du ihn fortsetzt.',
@@ -265,7 +268,7 @@ export const LISTENERS = {
   'Answer with any 2xx status. If your answer gets lost, the vote is sent again with the same <code>webhook-id</code>, which is the <code>vote_id</code>. Store the ids of rewarded votes to avoid duplicates.':
     'Antworte mit einem Status 2xx. Geht deine Antwort verloren, wird die Stimme mit derselben <code>webhook-id</code> noch einmal gesendet; das ist die <code>vote_id</code>. Speichere die Ids belohnter Stimmen, um nichts doppelt zu belohnen.',
   'Test vote': 'Teststimme',
-  'Sends a marked vote of the player «{player}» and shows each step. It is not counted.':
+  'Sends a marked vote of the player “{player}” and shows each step. It is not counted.':
     'Sendet eine gekennzeichnete Stimme des Spielers „{player}“ und zeigt jeden Schritt. Sie wird nicht gezählt.',
   'It is sent even though the listener is {state}.': 'Sie wird gesendet, obwohl der Listener {state} ist.',
   'Send test vote': 'Teststimme senden',
@@ -285,7 +288,7 @@ export const LISTENERS = {
     'Die Warteschlange dieses Verzeichnisses antwortet nicht, darum gibt es kein Ergebnis. Versuche es in einer Minute noch einmal.',
   'The worker stopped before there was a result. Try again in a minute.':
     'Der Worker wurde beendet, bevor es ein Ergebnis gab. Versuche es in einer Minute noch einmal.',
-  'The stored token, key or secret cannot be read. Enter it again under «Change».':
+  'The stored token, key or secret cannot be read. Enter it again under “Change”.':
     'Das gespeicherte Token, der Schlüssel oder das Geheimnis ist nicht lesbar. Gib es unter „Ändern“ noch einmal ein.',
   'Something went wrong on our side. We have logged the error. Try again in a minute.':
     'Bei uns ist etwas schiefgegangen. Wir haben den Fehler protokolliert. Versuche es in einer Minute noch einmal.',

@@ -137,7 +137,7 @@ export const LISTING = {
     'am besten bewertete zuerst; Server mit weniger als {reviews} Bewertungen folgen',
   'with the highest uptime in 30 days first, by our own checks':
     'die höchste Verfügbarkeit in 30 Tagen zuerst, nach unseren eigenen Prüfungen',
-  'The filter «online» uses data up to ten minutes old; the status shown is current.':
+  'The filter “online” uses data up to ten minutes old; the status shown is current.':
     'Der Filter „online“ nutzt Daten, die bis zu zehn Minuten alt sind; der gezeigte Status ist aktuell.',
   '{online} online': '{online} online',
   'The order is up to ten minutes old; the numbers are current.':
@@ -157,7 +157,7 @@ export const LISTING = {
   'Show the whole ranking': 'Die ganze Rangliste zeigen',
   'No server matches all of these filters. Remove a filter, or see <a>all servers</a>.':
     'Kein Server passt zu allen diesen Filtern. Entferne einen Filter oder sieh dir <a>alle Server</a> an.',
-  'The filter «online» is updated every ten minutes.': 'Der Filter „online“ wird alle zehn Minuten erneuert.',
+  'The filter “online” is updated every ten minutes.': 'Der Filter „online“ wird alle zehn Minuten erneuert.',
   'No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.':
     'Noch sind keine Server gelistet. Füge in zwei Minuten einen hinzu: Gib seine Adresse ein und zeige, dass er dir gehört.',
   'Add the first server': 'Den ersten Server hinzufügen',
@@ -247,7 +247,9 @@ export const LISTING = {
   Game: 'Spiel',
   'Any game': 'Alle Spiele',
   Tag: 'Schlagwort',
-  'Any tag': 'Alle',
+  'Any tag': 'Alle Schlagwörter',
+  'Not with a tag': 'Nicht mit einem Schlagwort',
+  'Choose a game first': 'Erst ein Spiel wählen',
   Country: 'Land',
   'Any country': 'Alle Länder',
   'Online now': 'Jetzt online',
@@ -353,7 +355,7 @@ export const LISTING = {
   'Enter the name of your player.': 'Gib den Namen deines Spielers ein.',
   'Your vote may have been counted. Vote again: if it was counted, the page says so.':
     'Deine Stimme wurde vielleicht gezählt. Stimme noch einmal ab: Wurde sie gezählt, sagt es die Seite.',
-  '«{username}» voted for this server on {time}. The next vote is possible on {next}.':
+  '“{username}” voted for this server on {time}. The next vote is possible on {next}.':
     '„{username}“ hat am {time} für diesen Server abgestimmt. Die nächste Stimme ist am {next} möglich.',
   'The owner of this server has switched off votes on this page. Vote as the owner describes.':
     'Der Besitzer dieses Servers hat Stimmen auf dieser Seite abgeschaltet. Stimme so ab, wie er es beschreibt.',

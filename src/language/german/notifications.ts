@@ -26,8 +26,27 @@ export const NOTIFICATIONS = {
   'Discord messages': 'Nachrichten an Discord',
   'We write to a channel of your Discord server about your vote listener, the server’s status, reviews and votes.':
     'Wir schreiben in einen Kanal deines Discord-Servers über deinen Vote-Listener, den Status des Servers, Bewertungen und Stimmen.',
-  'Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.':
-    'Nachrichten sind aus seit {time}: {why} Lege in Discord einen Webhook an und gib seine Adresse unten ein.',
+  'Messages are off since {time}: {why}': 'Nachrichten sind aus seit {time}: {why}',
+  'Create a webhook in Discord and enter its address.':
+    'Lege in Discord einen Webhook an und gib seine Adresse ein.',
+  'Copy the address of the webhook in Discord again and enter it.':
+    'Kopiere die Adresse des Webhooks in Discord noch einmal und gib sie ein.',
+  'The webhook belongs to a forum channel, and its address names no post of it (Discord: 220001).':
+    'Der Webhook gehört zu einem Forumkanal, und seine Adresse nennt keinen Beitrag darin (Discord: 220001).',
+  'Create a post for the messages. In Discord switch on the developer mode (“Advanced”), choose “Copy Thread ID” in the menu of the post, and enter the address with ?thread_id= and this number at its end.':
+    'Lege einen Beitrag für die Nachrichten an. Schalte in Discord den Entwicklermodus ein („Erweitert“), wähle im Menü des Beitrags „Thread-ID kopieren“ und gib die Adresse mit ?thread_id= und dieser Zahl am Ende ein.',
+  'Discord takes new posts in forum channels only, and the channel of the webhook is none (220003).':
+    'Discord nimmt neue Beiträge nur in Forumkanälen an, und der Kanal des Webhooks ist keiner (220003).',
+  'Create a webhook in a text channel, or enter the address with ?thread_id= and the id of a thread of its channel.':
+    'Lege einen Webhook in einem Textkanal an, oder gib die Adresse mit ?thread_id= und der Id eines Threads seines Kanals ein.',
+  'Discord does not accept messages for the thread that the address names.':
+    'Discord nimmt für den Thread, den die Adresse nennt, keine Nachrichten an.',
+  'Enter the address with ?thread_id= and the id of another thread, or without it for the channel itself.':
+    'Gib die Adresse mit ?thread_id= und der Id eines anderen Threads ein, oder ohne sie für den Kanal selbst.',
+  'Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.':
+    'Gestört: Discord hat die letzte Nachricht abgelehnt, {time} ({reason}). Sende eine Testnachricht. Wird auch sie abgelehnt, gib die Adresse eines anderen Webhooks ein.',
+  'must have a number of 15 to 21 digits after ?thread_id=, as “Copy Thread ID” in Discord gives it':
+    'muss nach ?thread_id= eine Zahl mit 15 bis 21 Ziffern haben, wie „Thread-ID kopieren“ in Discord sie gibt',
   'A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.':
     'Ein Webhook ist gesetzt, {time}. Seine Id endet auf {ending}; seine Adresse ist geheim und wird nicht gezeigt.',
   'Discord says that the webhook does not exist any more.':
@@ -42,8 +61,8 @@ export const NOTIFICATIONS = {
   'Save choice': 'Auswahl speichern',
   'Address of another webhook': 'Adresse eines anderen Webhooks',
   'Address of the webhook': 'Adresse des Webhooks',
-  'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.':
-    'In Discord: Kanal bearbeiten, Integrationen, Webhooks, Neuer Webhook, Webhook-URL kopieren. Sie wird verschlüsselt gespeichert und nicht wieder gezeigt.',
+  'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.':
+    'In Discord: Kanal bearbeiten, Integrationen, Webhooks, Neuer Webhook, Webhook-URL kopieren. Für einen Beitrag eines Forumkanals oder einen Thread hänge ?thread_id= und seine Id an. Sie wird verschlüsselt gespeichert und nicht wieder gezeigt.',
   'Replace webhook': 'Webhook ersetzen',
   'Save webhook': 'Webhook speichern',
   'Discord accepted the test message. It is in your channel now.':
@@ -73,6 +92,6 @@ export const NOTIFICATIONS = {
   'must begin with https://discord.com/api/webhooks/': 'muss mit https://discord.com/api/webhooks/ beginnen',
   'must be the address itself, without /slack or /github':
     'muss die Adresse selbst sein, ohne /slack oder /github',
-  'must be a whole address, as «Copy Webhook URL» in Discord gives it':
+  'must be a whole address, as “Copy Webhook URL” in Discord gives it':
     'muss eine ganze Adresse sein, wie „Webhook-URL kopieren“ in Discord sie gibt',
 } as const satisfies Record<string, string>;

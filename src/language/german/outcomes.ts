@@ -27,12 +27,12 @@ export const OUTCOMES = {
   'it may arrive twice': 'sie kommt vielleicht zweimal an',
   'quarantined: it looks unusual': 'zurückgehalten: sie ist auffällig',
   'excluded by {by}': 'ausgeschlossen ({by})',
-  'quarantined: «{reason}»': 'zurückgehalten: „{reason}“',
+  'quarantined: “{reason}”': 'zurückgehalten: „{reason}“',
   'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
   'restored from a backup: it may have arrived since the backup':
     'aus einer Sicherung wiederhergestellt: sie kam seit der Sicherung vielleicht an',
   'quarantine lifted by an operator': 'Quarantäne von einem Betreiber aufgehoben',
-  'excluded by {by}: «{reason}»': 'ausgeschlossen ({by}): „{reason}“',
+  'excluded by {by}: “{reason}”': 'ausgeschlossen ({by}): „{reason}“',
   'Check the spelling of the host and its DNS records, or set the listener to its IP address.':
     'Prüfe die Schreibweise des Hosts und seine DNS-Einträge, oder stelle den Listener auf seine IP-Adresse.',
   'A website answers here, not a vote listener.': 'Hier antwortet eine Website, kein Vote-Listener.',

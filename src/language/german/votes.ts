@@ -70,7 +70,7 @@ export const VOTES = {
   'outcome unknown': 'Ausgang unbekannt',
   'Worker {worker}.': 'Worker {worker}.',
   'Duration: {duration}.': 'Dauer: {duration}.',
-  'Listener’s answer: «<bdi>{words}</bdi>»': 'Antwort des Listeners: „<bdi>{words}</bdi>“',
+  'Listener’s answer: “<bdi>{words}</bdi>”': 'Antwort des Listeners: „<bdi>{words}</bdi>“',
   'Detail: {detail}': 'Einzelheit: {detail}',
   'to {time}': 'bis {time}',
   'Their details are not kept.': 'Ihre Einzelheiten werden nicht aufbewahrt.',

@@ -6,14 +6,39 @@ import { defineMessage, type Text } from '../../language/t.ts';
  *
  * - `deleted`: Discord knows no such webhook (404).
  * - `unauthorized`: Discord refuses its token (401).
+ * - `needs-thread`: it belongs to a forum channel, and its address names no post (220001).
+ * - `no-forum`: it names a new post, and its channel is no forum (220003).
+ * - `thread-gone`: the thread that its address names was deleted, or is locked (10003, 50083).
  */
-export const OFF_REASONS = ['deleted', 'unauthorized'] as const;
+export const OFF_REASONS = ['deleted', 'unauthorized', 'needs-thread', 'no-forum', 'thread-gone'] as const;
 export type OffReason = (typeof OFF_REASONS)[number];
 
 /** The reasons in words. */
 export const OFF_TEXTS: Record<OffReason, Text> = {
   deleted: defineMessage('Discord says that the webhook does not exist any more.'),
   unauthorized: defineMessage('Discord refuses the token of the webhook.'),
+  'needs-thread': defineMessage(
+    'The webhook belongs to a forum channel, and its address names no post of it (Discord: 220001).',
+  ),
+  'no-forum': defineMessage(
+    'Discord takes new posts in forum channels only, and the channel of the webhook is none (220003).',
+  ),
+  'thread-gone': defineMessage('Discord does not accept messages for the thread that the address names.'),
+};
+
+/** What the owner does about it. */
+export const OFF_ADVICE: Record<OffReason, Text> = {
+  deleted: defineMessage('Create a webhook in Discord and enter its address.'),
+  unauthorized: defineMessage('Copy the address of the webhook in Discord again and enter it.'),
+  'needs-thread': defineMessage(
+    'Create a post for the messages. In Discord switch on the developer mode (“Advanced”), choose “Copy Thread ID” in the menu of the post, and enter the address with ?thread_id= and this number at its end.',
+  ),
+  'no-forum': defineMessage(
+    'Create a webhook in a text channel, or enter the address with ?thread_id= and the id of a thread of its channel.',
+  ),
+  'thread-gone': defineMessage(
+    'Enter the address with ?thread_id= and the id of another thread, or without it for the channel itself.',
+  ),
 };
 
 const offDefinition = {
@@ -21,10 +46,16 @@ const offDefinition = {
   reason: { type: String, enum: OFF_REASONS, required: true },
 } as const;
 
+const failingDefinition = {
+  at: { type: Date, required: true },
+  /** The status and Discord's code: `HTTP 400, 50035`. */
+  reason: { type: String, required: true },
+} as const;
+
 const discordWebhookDefinition = {
   /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The webhook's id and token, sealed: whoever knows them can write to the channel. */
+  /** The webhook's id and token, and the thread's id if there is one, sealed: who knows them can write to the channel. */
   sealed: { type: String, required: true },
   /** The last digits of the webhook's id, to recognise it. */
   ending: { type: String, required: true },
@@ -33,6 +64,8 @@ const discordWebhookDefinition = {
   kindsOff: { type: [String], required: true },
   /** Set when Discord no longer accepts it. */
   off: { type: new Schema(offDefinition, { _id: false }), default: null },
+  /** Set when Discord refused the last message for another reason. The next ones are tried. */
+  failing: { type: new Schema(failingDefinition, { _id: false }), default: null },
 } as const;
 
 /** The Discord webhook of a server. A collection of its own: nothing that reads servers can show it. */

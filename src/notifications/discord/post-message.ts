@@ -4,6 +4,7 @@ import type { AddressRanges } from '../../platform/address-guard.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { printable } from '../../platform/printable.ts';
+import type { OffReason } from './discord-webhook.ts';
 import type { WebhookKey } from './webhook-address.ts';
 
 /** What posting needs of the configuration. */
@@ -12,14 +13,14 @@ export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DIS
 /**
  * Discord's answer to a message.
  *
- * - `deleted`: it knows no such webhook (404). `unauthorized`: the token is wrong (401).
+ * - `deleted` and the other `OffReason`s: it accepts no message for this address.
  * - `limited`: too many messages (429); it accepts the next one after `retryAfterMs`.
- * - `refused`: it will never accept this message.
+ * - `refused`: it will never accept this message. `reason` has the status and Discord's code.
  * - `unavailable`: it failed, or did not answer. `reason` has the status or the outcome of the attempt.
  * - `blocked`: the operator's address guard refuses Discord's address.
  */
 export type DiscordAnswer =
-  | { kind: 'sent' | 'deleted' | 'unauthorized' | 'blocked' }
+  | { kind: 'sent' | OffReason | 'blocked' }
   | { kind: 'limited'; retryAfterMs: number }
   | { kind: 'refused' | 'unavailable'; reason: string };
 
@@ -34,12 +35,12 @@ const LONGEST_RETRY_AFTER_MS = HOUR;
  */
 export async function postMessage(
   config: PostDeps,
-  { id, token }: WebhookKey,
+  { id, token, threadId }: WebhookKey,
   body: string,
   signal: AbortSignal,
 ): Promise<DiscordAnswer> {
   const { end, status, said } = await postJson(
-    new URL(`${config.DISCORD_API_URL}/webhooks/${id}/${token}`),
+    new URL(`${config.DISCORD_API_URL}/webhooks/${id}/${token}${threadId ? `?thread_id=${threadId}` : ''}`),
     body,
     {
       ranges: config,
@@ -60,6 +61,9 @@ function withoutAnswer({ code }: Outcome): DiscordAnswer {
 function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): DiscordAnswer {
   const reason = printable(`HTTP ${status} ${said}`);
   if (status >= 200 && status < 300) return { kind: 'sent' };
+  const code = codeIn(said);
+  const off = status < 500 && code !== null ? OFF_CODES[code] : undefined;
+  if (off) return { kind: off };
   switch (status) {
     case 404:
       return { kind: 'deleted' };
@@ -74,16 +78,42 @@ function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): Dis
     case 408:
       return { kind: 'unavailable', reason };
     default:
-      return { kind: status >= 400 && status < 500 ? 'refused' : 'unavailable', reason };
+      return status >= 400 && status < 500
+        ? { kind: 'refused', reason: `HTTP ${status}${code === null ? '' : `, ${code}`}` }
+        : { kind: 'unavailable', reason };
   }
+}
+
+/** What Discord's codes mean for a webhook (docs.discord.com, "Opcodes and Status Codes"). */
+const OFF_CODES: Record<number, OffReason> = {
+  10003: 'thread-gone',
+  10015: 'deleted',
+  50027: 'unauthorized',
+  50083: 'thread-gone',
+  220001: 'needs-thread',
+  220003: 'no-forum',
+};
+
+/** Discord's own code of an error; null in an answer of a proxy. */
+function codeIn(said: string): number | null {
+  const code = fieldOf(said, 'code');
+  return Number.isInteger(code) && code !== 0 ? (code as number) : null;
 }
 
 /** The `retry_after` of an answer, in milliseconds; it is more exact than the header. */
 function secondsIn(said: string): number | null {
+  const seconds = fieldOf(said, 'retry_after');
+  return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * SECOND) : null;
+}
+
+/** A field of an answer; undefined when it is not a JSON object. */
+function fieldOf(said: string, name: string): unknown {
   try {
-    const { retry_after: seconds } = JSON.parse(said) as { retry_after?: unknown };
-    return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * SECOND) : null;
+    const answer: unknown = JSON.parse(said);
+    return typeof answer === 'object' && answer !== null
+      ? Object.entries(answer).find(([key]) => key === name)?.[1]
+      : undefined;
   } catch {
-    return null;
+    return undefined;
   }
 }

@@ -6,12 +6,13 @@ import { type MessageResult, type SendDeps, sendMessage } from '../../mail/send-
 import type { Send, SendResult } from '../../mail/smtp.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Audiences, audienceOf } from '../audience.ts';
 import { mailOf, type Notice } from '../notice.ts';
-import { type DiscordWebhook, OFF_TEXTS, type OffReason } from './discord-webhook.ts';
+import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS, type OffReason } from './discord-webhook.ts';
 import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
-import { openWebhook, switchOff } from './webhooks.ts';
+import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
 /** Dependencies for sending messages to Discord. */
 export type DiscordSendDeps = Audiences &
@@ -64,9 +65,13 @@ async function resultOf(
 ): Promise<SendResult> {
   switch (answer.kind) {
     case 'sent':
+      await markFailing(deps, webhook, null);
       return { kind: 'sent' };
     case 'deleted':
-    case 'unauthorized': {
+    case 'unauthorized':
+    case 'needs-thread':
+    case 'no-forum':
+    case 'thread-gone': {
       // The owner may have replaced the webhook meanwhile: the message goes to the new one.
       const now = await deps.discordWebhooks.findOne({ _id: webhook._id });
       if (now && now.sealed !== webhook.sealed)
@@ -82,29 +87,51 @@ async function resultOf(
     case 'blocked':
       return { kind: 'failed', reason: 'address-refused' };
     case 'refused':
+      if (!webhook.failing) await mailFailing(deps, webhook, answer.reason);
+      await markFailing(deps, webhook, answer.reason);
+      return { kind: 'refused', reason: answer.reason };
     case 'unavailable':
-      return { kind: answer.kind === 'refused' ? 'refused' : 'failed', reason: answer.reason };
+      return { kind: 'failed', reason: answer.reason };
   }
 }
 
-/** Mails the owner that the webhook is off, whatever kinds of mail they chose, unless they chose none. */
-async function mailOff(
-  deps: DiscordSendDeps,
-  { _id, setAt }: DiscordWebhook,
-  reason: OffReason,
-): Promise<void> {
-  const audience = await audienceOf(deps, _id);
-  if (!audience?.owner || audience.owner.wantsMail === false) return;
-  const { server, owner } = audience;
-  const notice: Notice = {
+/** Mails the owner that the webhook is off. */
+function mailOff(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reason: OffReason): Promise<void> {
+  return mailOwner(deps, _id, (name) => ({
     id: `discord-off:${_id.toHexString()}:${setAt.getTime()}`,
     tone: 'bad',
     subject: 'messages to Discord are off',
     paragraphs: [
-      `${t(OFF_TEXTS[reason])} So no more messages about ${server.name} are sent to Discord.`,
-      'To switch them on again, create a webhook in Discord and enter its address in the server’s settings:',
+      `${t(OFF_TEXTS[reason])} So no more messages about ${name} are sent to Discord.`,
+      `${t(OFF_ADVICE[reason])} The address belongs into the server’s settings:`,
     ],
     part: '/settings#discord',
-  };
-  await putMail(deps, { id: notice.id, serverId: _id, ...mailOf(deps.config, { server, owner }, notice) });
+  }));
+}
+
+/** Mails the owner that Discord refused a message, at most once a day. */
+function mailFailing(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reason: string): Promise<void> {
+  return mailOwner(deps, _id, (name) => ({
+    id: `discord-failing:${_id.toHexString()}:${setAt.getTime()}:${dayOf(deps.clock.now())}`,
+    tone: 'attention',
+    subject: 'Discord refuses messages',
+    paragraphs: [
+      `Discord refused a message about ${name} (${reason}). The message is lost; the next ones are tried.`,
+      'Send a test message in the server’s settings. If it is refused too, enter the address of another webhook there:',
+    ],
+    part: '/settings#discord',
+  }));
+}
+
+/** Writes the owner of a server a mail, whatever kinds of mail they chose, unless they chose none. */
+async function mailOwner(
+  deps: DiscordSendDeps,
+  serverId: ObjectId,
+  noticeAbout: (server: string) => Notice,
+): Promise<void> {
+  const audience = await audienceOf(deps, serverId);
+  if (!audience?.owner || audience.owner.wantsMail === false) return;
+  const { server, owner } = audience;
+  const notice = noticeAbout(server.name);
+  await putMail(deps, { id: notice.id, serverId, ...mailOf(deps.config, { server, owner }, notice) });
 }

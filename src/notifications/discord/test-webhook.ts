@@ -3,8 +3,9 @@ import type { Config } from '../../platform/config.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { Server } from '../../servers/server.ts';
 import { discordBody } from './discord-embed.ts';
+import { OFF_REASONS } from './discord-webhook.ts';
 import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
-import { openWebhook, switchOff, type Webhooks } from './webhooks.ts';
+import { markFailing, openWebhook, switchOff, type Webhooks } from './webhooks.ts';
 
 /** The result of a test message: `none` without a webhook, `unreadable` when its stored address cannot be read. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
@@ -38,8 +39,10 @@ export async function testWebhook(
     throw error;
   }
   const { _id, sealed } = webhook;
-  if (answer.kind === 'deleted' || answer.kind === 'unauthorized')
-    await switchOff(deps, webhook, answer.kind);
-  if (answer.kind === 'sent') await deps.discordWebhooks.updateOne({ _id, sealed }, { $set: { off: null } });
+  const reason = OFF_REASONS.find((one) => one === answer.kind);
+  if (reason) await switchOff(deps, webhook, reason);
+  if (answer.kind === 'refused') await markFailing(deps, webhook, answer.reason);
+  if (answer.kind === 'sent')
+    await deps.discordWebhooks.updateOne({ _id, sealed }, { $set: { off: null, failing: null } });
   return answer;
 }

@@ -1,8 +1,8 @@
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
-/** The id and token in the address of a webhook. */
-export type WebhookKey = { id: string; token: string };
+/** The id and token in the address of a webhook. `threadId`: the thread or the post of a forum that it writes to. */
+export type WebhookKey = { id: string; token: string; threadId?: string };
 
 const HOSTS = new Set([
   'discord.com',
@@ -15,7 +15,7 @@ const HOSTS = new Set([
 const PATH = /^\/api(?:\/v\d{1,2})?\/webhooks\/(\d{15,21})\/([\w-]{50,100})\/?$/;
 
 /**
- * Reads the address of a webhook, as Discord shows it to copy.
+ * Reads the address of a webhook, as Discord shows it to copy. The owner of a forum channel adds `?thread_id=` to it.
  *
  * @throws {InvalidDocumentError} for `webhook`; the error never repeats the address
  */
@@ -27,7 +27,20 @@ export function readWebhookAddress(text: string): WebhookKey {
   if (/\/(slack|github)\/?$/.test(url.pathname))
     throw refuse(t('must be the address itself, without /slack or /github'));
   const [, id, token] = PATH.exec(url.pathname) ?? [];
-  if (!id || !token || url.search || url.hash)
-    throw refuse(t('must be a whole address, as «Copy Webhook URL» in Discord gives it'));
-  return { id, token };
+  const { threadId, others } = threadIn(url.searchParams);
+  if (!id || !token || others || url.hash)
+    throw refuse(t('must be a whole address, as “Copy Webhook URL” in Discord gives it'));
+  if (threadId === undefined) return { id, token };
+  if (!/^\d{15,21}$/.test(threadId))
+    throw refuse(
+      t('must have a number of 15 to 21 digits after ?thread_id=, as “Copy Thread ID” in Discord gives it'),
+    );
+  return { id, token, threadId };
+}
+
+/** The `thread_id` of an address, and whether it has anything else. */
+function threadIn(parameters: URLSearchParams): { threadId: string | undefined; others: boolean } {
+  const given = [...parameters];
+  const [threadId, ...more] = parameters.getAll('thread_id');
+  return { threadId, others: more.length > 0 || given.some(([name]) => name !== 'thread_id') };
 }

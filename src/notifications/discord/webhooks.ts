@@ -33,12 +33,15 @@ export async function setWebhook(
   address: string,
   by: string,
 ): Promise<void> {
-  const { id, token } = readWebhookAddress(address);
+  const { id, token, threadId } = readWebhookAddress(address);
   const ending = id.slice(-ENDING);
-  const sealed = deps.secrets.seal(`${id}/${token}`, contextOf(serverId));
+  const sealed = deps.secrets.seal([id, token, threadId ?? []].flat().join('/'), contextOf(serverId));
   await deps.discordWebhooks.updateOne(
     { _id: serverId },
-    { $set: { sealed, ending, setAt: deps.clock.now(), off: null }, $setOnInsert: { kindsOff: [] } },
+    {
+      $set: { sealed, ending, setAt: deps.clock.now(), off: null, failing: null },
+      $setOnInsert: { kindsOff: [] },
+    },
     { upsert: true },
   );
   await recordAudit(deps, { by, action: 'discord.set', serverId, details: { ending } });
@@ -72,8 +75,8 @@ export async function removeWebhook(
 
 /** @throws {UnsealError} when the key that sealed it is lost */
 export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook): WebhookKey {
-  const [id = '', token = ''] = secrets.open(sealed, contextOf(_id)).split('/');
-  return { id, token };
+  const [id = '', token = '', threadId] = secrets.open(sealed, contextOf(_id)).split('/');
+  return threadId === undefined ? { id, token } : { id, token, threadId };
 }
 
 /** Switches a webhook off that Discord does not accept. One that was replaced meanwhile is not changed. */
@@ -84,4 +87,15 @@ export async function switchOff(
 ): Promise<void> {
   const off = { at: clock.now(), reason };
   await discordWebhooks.updateOne({ _id, sealed, off: null }, { $set: { off } });
+}
+
+/** Marks a webhook whose last message Discord refused, or accepted (`reason` is null). One that was replaced is not changed. */
+export async function markFailing(
+  { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,
+  { _id, sealed, failing }: DiscordWebhook,
+  reason: string | null,
+): Promise<void> {
+  if (!failing && reason === null) return;
+  const marked = reason === null ? null : { at: clock.now(), reason };
+  await discordWebhooks.updateOne({ _id, sealed }, { $set: { failing: marked } });
 }

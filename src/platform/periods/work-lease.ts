@@ -30,7 +30,7 @@ export class LeaseLostError extends CodedError<'lease-lost'> {
   constructor(work: string) {
     super(
       'lease-lost',
-      `The lease of «${work}» was lost: another run has it, or MongoDB did not answer in time.`,
+      `The lease of “${work}” was lost: another run has it, or MongoDB did not answer in time.`,
     );
   }
 }

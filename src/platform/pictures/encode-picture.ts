@@ -34,8 +34,7 @@ const TIMEOUT_SECONDS = 5;
  */
 export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
   checkBanner(bytes);
-  const { format } = inspectPicture(bytes);
-  const { image, width, height } = await open(bytes, format);
+  const { image, width, height } = await openUpload(bytes);
   if (width < BANNER_LEAST.width || height < BANNER_LEAST.height) throw tooSmall(width, height);
   const ratio = Math.min(Math.max(width / height, BANNER_RATIO.least), BANNER_RATIO.most);
   const size = (most: number) => {
@@ -56,9 +55,15 @@ export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narr
  */
 export async function encodeIcon(bytes: Buffer): Promise<Encoded> {
   checkIcon(bytes);
-  const { image, width, height } = await open(bytes, 'png');
+  const { image, width, height } = await openUpload(bytes);
   if (width !== ICON_SIDE || height !== ICON_SIDE) throw new PictureError('too-small');
   return await encoded(image.webp({ lossless: true }));
+}
+
+/** Opens the picture of a file. The library gets nothing of what follows it. */
+function openUpload(file: Buffer): ReturnType<typeof open> {
+  const { format, end } = inspectPicture(file);
+  return open(file.subarray(0, end), format);
 }
 
 /** Opens a picture and checks its size; `width` and `height` are those after the rotation of a camera. */

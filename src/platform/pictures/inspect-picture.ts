@@ -6,15 +6,21 @@ export type PictureFormat = 'png' | 'jpeg' | 'webp';
 /**
  * What the structure of a picture says about it. A camera's rotation is not applied to the size, which is in pixels.
  */
-export type Inspected = { format: PictureFormat; width: number; height: number };
+export type Inspected = {
+  format: PictureFormat;
+  width: number;
+  height: number;
+  /** Where the picture ends in the file, in bytes. */
+  end: number;
+};
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
 /**
- * Finds out the format and the stated size of a picture from its structure, which must end with the file. It decodes
- * nothing, and its cost is linear in the length.
+ * Finds out the format, the stated size and the end of a picture from its structure. It decodes nothing, and its cost is
+ * linear in the length. A phone appends a film, a gain map or notes to its pictures: what follows the end is ignored.
  *
- * @throws {PictureError} for other formats, damaged structures, animations and data behind the picture
+ * @throws {PictureError} for other formats, damaged structures and animations
  */
 export function inspectPicture(bytes: Buffer): Inspected {
   if (bytes.subarray(0, 8).equals(PNG)) return inspectPng(bytes);
@@ -26,11 +32,6 @@ export function inspectPicture(bytes: Buffer): Inspected {
 
 const broken = () => new PictureError('broken');
 const animated = () => new PictureError('animated');
-
-function endAt(end: number, bytes: Buffer): void {
-  if (end > bytes.length) throw broken();
-  if (end < bytes.length) throw new PictureError('extra-data');
-}
 
 const IHDR = Buffer.from('IHDR');
 const ACTL = Buffer.from('acTL').readUInt32BE();
@@ -45,8 +46,8 @@ function inspectPng(bytes: Buffer): Inspected {
     if (type === ACTL) throw animated();
     at += 12 + bytes.readUInt32BE(at);
     if (type !== IEND) continue;
-    endAt(at, bytes);
-    return { format: 'png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+    if (at > bytes.length) throw broken();
+    return { format: 'png', end: at, width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
   }
   throw broken();
 }
@@ -70,9 +71,8 @@ function inspectJpeg(bytes: Buffer): Inspected {
       continue;
     }
     if (marker === 0xd9) {
-      endAt(at + 2, bytes);
       if (!size) throw broken();
-      return { format: 'jpeg', ...size };
+      return { format: 'jpeg', end: at + 2, ...size };
     }
     if (at + 4 > bytes.length) break;
     if (isFrame(marker)) {
@@ -103,7 +103,7 @@ function endOfScan(bytes: Buffer, from: number): number {
 function inspectWebp(bytes: Buffer): Inspected {
   if (bytes.length < 20) throw broken();
   const end = 8 + bytes.readUInt32LE(4);
-  endAt(end, bytes);
+  if (end > bytes.length) throw broken();
   let at = 12;
   while (at + 8 <= end) {
     const type = bytes.toString('latin1', at, at + 4);
@@ -114,5 +114,5 @@ function inspectWebp(bytes: Buffer): Inspected {
   if (at !== end) throw broken();
   const size = webpSize(bytes);
   if (!size) throw broken();
-  return { format: 'webp', ...size };
+  return { format: 'webp', end, ...size };
 }

@@ -8,7 +8,6 @@ import { CodedError } from '../app-error.ts';
  * - `not-a-picture`: no PNG, JPEG or WebP, whatever its name says.
  * - `broken`: its structure or content is damaged.
  * - `animated`: it has more than one frame.
- * - `extra-data`: something follows the picture in the file.
  * - `too-many-pixels`, `too-small`: its size in pixels.
  * - `slow`: it took too long to read. `busy`: too many others are waiting; try again.
  * - `late`: no worker prepared it within a day, or a restored backup did not contain it.
@@ -19,7 +18,6 @@ export const PICTURE_FAILURES = [
   'not-a-picture',
   'broken',
   'animated',
-  'extra-data',
   'too-many-pixels',
   'too-small',
   'slow',
@@ -35,9 +33,6 @@ const SENTENCES: Record<PictureFailure, Text> = {
   'not-a-picture': defineMessage('The file is no PNG, JPEG or WebP picture.'),
   broken: defineMessage('The picture is damaged or incomplete. Save it again and retry.'),
   animated: defineMessage('The picture is animated. Use one with a single frame.'),
-  'extra-data': defineMessage(
-    'The file has other data behind the picture. Save the picture again with an image editor.',
-  ),
   'too-many-pixels': defineMessage('The picture may have at most 16 million pixels.'),
   'too-small': defineMessage('The picture has too few pixels.'),
   slow: defineMessage('Reading the picture took too long. Save it in a simpler form and retry.'),

@@ -1,7 +1,7 @@
 import type { DayWeight } from '../../votes/vote-counter.ts';
 
 /*
- * The public formula of «How the ranking works» (docs/adr/0109-rank-and-evidence.md): what the votes of a server and UTC
+ * The public formula of “How the ranking works” (docs/adr/0109-rank-and-evidence.md): what the votes of a server and UTC
  * day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
  */
 

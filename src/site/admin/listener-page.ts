@@ -90,7 +90,7 @@ function status(
     breaker.failures === 1 ? 'The last attempt' : `The last ${count(breaker.failures)} attempts`;
   const failing =
     breaker.failures > 0 ? html`<p>${attempts} failed (${breaker.code?.replaceAll('-', ' ')}).</p>` : '';
-  const answer = reason?.words ? html` The listener’s answer: «<bdi>${reason.words}</bdi>»` : '';
+  const answer = reason?.words ? html` The listener’s answer: “<bdi>${reason.words}</bdi>”` : '';
   return [
     reason
       ? notice(

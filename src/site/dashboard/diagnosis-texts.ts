@@ -45,7 +45,7 @@ export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
 }
 
 function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
-  if (reply) return html`«<bdi>${reply}</bdi>»`;
+  if (reply) return html`“<bdi>${reply}</bdi>”`;
   if (isReplyHidden) return t('hidden: the listener has not acknowledged a vote yet, so it may not be yours');
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
-import { type DiscordWebhook, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
+import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
@@ -11,7 +11,7 @@ import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { timeAgo } from '../shared/format.ts';
+import { relative, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
@@ -123,23 +123,34 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
 }
 
 /** Whether messages are sent. */
-function stateOf({ ending, setAt, off }: DiscordWebhook, now: Date): Html {
+function stateOf({ ending, setAt, off, failing }: DiscordWebhook, now: Date): Html {
   if (off) {
     const why = { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) };
     return notice(
       'bad',
-      html`${t('Messages are off since {time}: {why} Create a webhook in Discord and enter its address below.', why)}`,
+      html`${t('Messages are off since {time}: {why}', why)} ${t(OFF_ADVICE[off.reason])}`,
     );
   }
   const set = { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` };
   return html`<p>
     ${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', set)}
-  </p>`;
+  </p>
+  ${failing ? failingNotice(failing, now) : ''}`;
+}
+
+function failingNotice({ at, reason }: NonNullable<DiscordWebhook['failing']>, now: Date): Html {
+  return notice(
+    'bad',
+    t(
+      'Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.',
+      { time: relative(at, now), reason },
+    ),
+  );
 }
 
 function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
   const hint = t(
-    'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. It is stored encrypted and not shown again.',
+    'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
   );
   return html`<form method="post" action="${path}" class="stack">
       ${textField({
@@ -177,6 +188,10 @@ function testText(tested: WebhookTest): [Tone, string] {
         'bad',
         t('Discord refuses the token of this webhook (401). Copy its address in Discord again.'),
       ];
+    case 'needs-thread':
+    case 'no-forum':
+    case 'thread-gone':
+      return ['bad', `${t(OFF_TEXTS[tested.kind])} ${t(OFF_ADVICE[tested.kind])}`];
     case 'limited':
       return [
         'attention',
@@ -193,7 +208,7 @@ function testText(tested: WebhookTest): [Tone, string] {
         ),
       ];
     case 'refused':
-      return ['bad', t('Discord refused the message ({reason}).', { reason: statusIn(tested.reason) })];
+      return ['bad', t('Discord refused the message ({reason}).', { reason: tested.reason })];
     case 'unavailable':
       return ['attention', unavailableText(tested.reason)];
     case 'unreadable':

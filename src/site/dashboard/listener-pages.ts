@@ -47,7 +47,7 @@ const SAVED = {
     'Vote listener saved. Waiting votes are being sent, including unconfirmed votes that failed with the earlier token or key.',
   ),
   'set-sent': defineMessage(
-    'Vote listener saved. Waiting votes are being sent. If votes marked «sent, not confirmed» did not reach your game, send them again with the link on the listener’s page.',
+    'Vote listener saved. Waiting votes are being sent. If votes marked “sent, not confirmed” did not reach your game, send them again with the link on the listener’s page.',
   ),
 };
 

@@ -29,7 +29,7 @@ import { serverFrame } from './server-frame.ts';
 
 /** Explains the test vote, with a button to send one. */
 export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {
-  const about = t('Sends a marked vote of the player «{player}» and shows each step. It is not counted.', {
+  const about = t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
     player: TEST_USERNAME,
   });
   const sentAnyway =
@@ -156,7 +156,7 @@ function missingResult(ending: Ending): Refused {
   const { result } = ending;
   // The listener has changed since the request.
   if (result.kind === 'refused') return refusedFor(result);
-  return refused(500, t('The stored token, key or secret cannot be read. Enter it again under «Change».'));
+  return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }
 
 /** Why no diagnosis is made, as a message for users. */

@@ -47,8 +47,9 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
       const { _id: serverId } = serverOf(request);
       const filter = resendable(wanted);
       const range = rangeOf(filter, shown);
-      const limits = { most: RESEND_BATCH_SIZE, forOwner: true };
-      const resent = await resendVotes(deps, serverId, range, userOf(request).email, limits);
+      const user = userOf(request);
+      const limits = { most: RESEND_BATCH_SIZE, forOwner: true, byId: user._id };
+      const resent = await resendVotes(deps, serverId, range, user.email, limits);
       if (!resent) return refused(409, t('This server has no vote listener. Set one up first.'));
       const { nextAllowedAt } = resent;
       if (nextAllowedAt) {

@@ -56,6 +56,8 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
     const listeners = await listenersOf(servers);
     const table = serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() });
     const unconfirmed = t('Your e-mail address is not confirmed, so invitations to servers are not shown.');
+    // Without mail nobody can confirm an address.
+    const mayConfirm = !user.emailVerified && deps.config.SMTP_URL !== undefined;
     return sendPage(request, reply, {
       title: t('Your servers'),
       messages: MESSAGES,
@@ -64,8 +66,8 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
           <a class="button" href="${base}/dashboard/servers/new">${t('Add a server')}</a>
         </div>
         ${receivedInvitations(base, invitations)}
-        ${user.emailVerified ? '' : html`<p class="soft">${unconfirmed} ${contactText(app.site)}</p>`}
-        <section class="card">${table}</section>
+        ${mayConfirm ? html`<p class="soft">${unconfirmed} ${contactText(app.site)}</p>` : ''}
+        ${servers.length === 0 && drafts.length > 0 ? '' : html`<section class="card">${table}</section>`}
         ${draftCard(base, drafts)}`,
     });
   });

@@ -253,7 +253,7 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
       ${textField({
         name: 'name',
         label: t('Name'),
-        hint: t('What the token is for, such as «website».'),
+        hint: t('What the token is for, such as “website”.'),
         required: true,
         maxlength: 120,
         value: values.name ?? '',

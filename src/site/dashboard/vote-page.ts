@@ -99,7 +99,8 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
     access: OWNER,
     run: async ({ request }) => {
       const { _id } = await voteOf(request);
-      const resent = await resendVote(deps, _id, userOf(request).email, { forOwner: true });
+      const user = userOf(request);
+      const resent = await resendVote(deps, _id, user.email, { forOwner: true, byId: user._id });
       const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
       return resent.kind === 'resent' || resent.kind === 'under-way'
         ? `${path}?done=${resent.kind satisfies keyof typeof MESSAGES}`

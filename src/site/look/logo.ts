@@ -29,7 +29,7 @@ const TYPES = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp' } as 
  * @throws {ConfigError} when it cannot be used
  */
 export async function readLogo(file: string): Promise<Logo> {
-  const refuse = (why: string) => new ConfigError([`LOGO («${file}») ${why}`]);
+  const refuse = (why: string) => new ConfigError([`LOGO (“${file}”) ${why}`]);
   let bytes: Buffer;
   try {
     const stats = await stat(file);

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/app-error.ts';
-/** A file that is no SVG; the message says why, after «is no usable … picture». */
+/** A file that is no SVG; the message says why, after “is no usable … picture”. */
 export class SvgError extends AppError {}
 
 /** Text that begins as XML does. */
@@ -45,7 +45,7 @@ export function svgSize(bytes: Buffer): { width: number; height: number } {
     const [whole, closes, name = '', attributes = '', isEmpty] = found;
     if (root && open.length === 0) throw new SvgError('it has more than one root element');
     if (closes) {
-      if (open.pop() !== name) throw new SvgError(`«${name}» is closed and was not opened`);
+      if (open.pop() !== name) throw new SvgError(`“${name}” is closed and was not opened`);
     } else {
       root ??= rootOf(name, attributes);
       if (!isEmpty) open.push(name);
@@ -62,7 +62,7 @@ function rootOf(name: string, attributes: string): Map<string, string> {
   const [prefix] = name.includes(':') ? name.split(':') : [];
   const space = root.get(prefix ? `xmlns:${prefix}` : 'xmlns');
   if (name.replace(/^.*:/, '') !== 'svg' || space !== 'http://www.w3.org/2000/svg')
-    throw new SvgError('its root element is not «svg» of the namespace http://www.w3.org/2000/svg');
+    throw new SvgError('its root element is not “svg” of the namespace http://www.w3.org/2000/svg');
   return root;
 }
 

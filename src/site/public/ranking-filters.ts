@@ -23,13 +23,9 @@ type FilterName = keyof typeof NAMES;
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
 /** Search and filters in one form; needs no script. */
-export function filterForm(
-  base: string,
-  { q, filters, sort }: RankingQuery,
-  summary: Choices,
-  tags: Tag[],
-): Html {
-  const { game, country, version, online, tag } = filters;
+export function filterForm(base: string, query: RankingQuery, summary: Choices, tags: Tag[]): Html {
+  const { q, filters, sort } = query;
+  const { game, country, online, tag } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters"
     role="search" aria-label="${t('Servers')}">
     ${textField({
@@ -56,7 +52,7 @@ export function filterForm(
     })}
     ${
       tag
-        ? ''
+        ? unavailable('country', t('Country'), t('Not with a tag'))
         : select({
             name: 'country',
             label: t('Country'),
@@ -64,20 +60,28 @@ export function filterForm(
             options: options(t('Any country'), summary.countries, country, countryName),
           })
     }
-    ${
-      game && !tag
-        ? select({
-            name: 'version',
-            label: t('Version'),
-            value: version ? `${game}:${version}` : '',
-            options: versionOptions(summary, game, version),
-          })
-        : ''
-    }
+    ${versionFilter(query, summary)}
     ${checkbox({ name: 'online', label: t('Online now'), checked: online ?? false })}
     ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
     <button type="submit">${t('Show')}</button>
   </form>`;
+}
+
+/** A filter that cannot be chosen beside the others stays in its place and says why. */
+function unavailable(name: string, label: string, why: string): Html {
+  return select({ name, label, options: [['', why]], disabled: true });
+}
+
+function versionFilter({ filters: { game, version, tag } }: RankingQuery, summary: Choices): Html {
+  if (tag) return unavailable('version', t('Version'), t('Not with a tag'));
+  if (!game) return unavailable('version', t('Version'), t('Choose a game first'));
+  const value = version ? `${game}:${version}` : '';
+  return select({
+    name: 'version',
+    label: t('Version'),
+    value,
+    options: versionOptions(summary, game, version),
+  });
 }
 
 const SORT_NAMES: Record<Sort, Text> = {

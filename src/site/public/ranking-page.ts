@@ -178,7 +178,7 @@ function listSummary({ filters, sort }: RankingQuery, total: number, { servers, 
   const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
   if (isNarrowed(filters)) {
     const age = filters.online
-      ? ` ${t('The filter «online» uses data up to ten minutes old; the status shown is current.')}`
+      ? ` ${t('The filter “online” uses data up to ten minutes old; the status shown is current.')}`
       : '';
     return `${counted(total, 'server')}, ${order}${age}`;
   }
@@ -219,7 +219,7 @@ function noMatches(base: string, { online }: Filters): Content {
     a: linkTo(`${base}/`),
   });
   return html`<p>${advice}</p>
-    ${online ? html`<p class="small">${t('The filter «online» is updated every ten minutes.')}</p>` : ''}`;
+    ${online ? html`<p class="small">${t('The filter “online” is updated every ten minutes.')}</p>` : ''}`;
 }
 
 function nothingListed(base: string): Content {

@@ -29,6 +29,8 @@ export type VoteFormView = {
   streak?: VoteStreak | undefined;
   /** The end of the cooldown that refused the vote. */
   nextVoteAt?: Date | undefined;
+  /** The proof was made on another network: the script makes another one and votes, once. */
+  solvesAgain?: boolean;
 };
 
 /** `/servers/<slug>/vote`. */
@@ -76,7 +78,7 @@ function refusal({ typed, nextVoteAt }: VoteFormView): Html {
  * The vote form. For visitors its script (scripts/vote.js) gets a challenge, solves it in a worker and then sends the
  * form. Where votes on pages are switched off, a text says so.
  */
-export function voteForm(site: Site, { server, config, account, typed }: VoteFormView): Html {
+export function voteForm(site: Site, { server, config, account, typed, solvesAgain }: VoteFormView): Html {
   const off = whyOff(config, server);
   if (off) {
     const why =
@@ -90,7 +92,8 @@ export function voteForm(site: Site, { server, config, account, typed }: VoteFor
   const path = `${site.base}${publicPath(server, '/vote')}`;
   const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"
     data-texts="${JSON.stringify(scriptTexts())}"`;
-  return html`<form method="post" action="${path}" class="stack" ${isEstablished ? '' : html`data-vote ${solver}`}>
+  const script = isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`;
+  return html`<form method="post" action="${path}" class="stack" ${script}>
     ${textField({
       name: 'username',
       label: bySteamId ? t('Your SteamID64') : t('Your player name'),
@@ -102,12 +105,22 @@ export function voteForm(site: Site, { server, config, account, typed }: VoteFor
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
       autocomplete: 'username',
+      // A phone would turn “steve” into “Steve ” or into a word.
+      autocapitalize: 'none',
+      autocorrect: 'off',
       spellcheck: false,
     })}
-    ${isEstablished ? '' : html`<input type="hidden" name="proof" value="" />`}
+    ${isEstablished ? '' : proofFields(solvesAgain)}
     <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
   </form>`;
+}
+
+/** What the script fills in. `again` is set when it solves a second challenge. */
+function proofFields(solvesAgain = false): Html {
+  return html`<input type="hidden" name="proof" value="" />
+    <input type="hidden" name="session" value="" />
+    <input type="hidden" name="again" value="${solvesAgain ? '1' : ''}" />`;
 }
 
 /** What the script says. */

@@ -35,8 +35,21 @@ import { accountOf, voterOf } from './voter.ts';
 /** A challenge costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
-const challengeForm = z.object({ username: usernameSchema });
-const voteForm = z.object({ username: usernameSchema, proof: z.string().default('') });
+/** A secret that the script of the form makes. Others are ignored. */
+const session = z
+  .string()
+  .regex(/^[\w-]{16,64}$/)
+  .catch('');
+const challengeForm = z.object({ username: usernameSchema, session });
+const voteForm = z.object({
+  username: usernameSchema,
+  proof: z.string().default(''),
+  session,
+  again: z.string().default(''),
+});
+
+/** The browser can make another proof by itself, without asking the player. */
+const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-expired'];
 
 /** `/servers/<slug>/vote`: the vote form of a server, and the result of a vote. */
 export function votePages(app: FastifyInstance, parts: PublicParts): void {
@@ -81,7 +94,7 @@ function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
         t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
         retryAt,
       );
-    const vote = { server, username: data.username, voter: voterOf(deps, request) };
+    const vote = { server, username: data.username, voter: voterOf(deps, request), session: data.session };
     const made = await challengeFor(deps, vote);
     if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, deps));
     return reply.header('cache-control', 'no-store').send(made.challenge);
@@ -100,15 +113,21 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
       // A proof is for one vote: the form that is shown again has none.
-      const values = { username: typed.values.username ?? '' };
-      const shown = { values, errors: { ...typed.errors, form: refusal.sentence } };
+      const named = { ...typed, values: { username: typed.values.username ?? '' } };
+      const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
+      if (solvesAgain) {
+        const page = votePage(site, { ...viewOf(deps, request, server, named), solvesAgain });
+        return sendPage(request, reply, page);
+      }
+      const shown = { ...named, errors: { ...typed.errors, form: refusal.sentence } };
       const streak = data ? await voteStreak(deps, server, data.username) : undefined;
       const page = votePage(site, { ...viewOf(deps, request, server, shown), nextVoteAt, streak });
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
     };
     if (!data) return refuse(incomplete(typed));
     const voter = voterOf(deps, request);
-    const vote = { server, username: data.username, voter, proof: data.proof };
+    const { username, proof, session } = data;
+    const vote = { server, username, voter, proof, session };
     const deadline = new CastDeadline(databaseTimeLeft(request));
     const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
       if (!(error instanceof VoteResultUnknownError)) throw error;

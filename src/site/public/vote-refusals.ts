@@ -38,7 +38,7 @@ export function refusalOf(
       const seconds = secondsUntil(nextVoteAt, clock.now());
       return {
         status: 429,
-        sentence: t('«{username}» voted for this server on {time}. The next vote is possible on {next}.', {
+        sentence: t('“{username}” voted for this server on {time}. The next vote is possible on {next}.', {
           username: vote.username,
           time: timeText(vote.votedAt),
           next: timeText(nextVoteAt),

@@ -37,6 +37,8 @@ async function vote() {
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
     say(texts.proving);
+    // Another network of this browser may send the form: the secret shows that it is the same page.
+    form.elements.session.value = crypto.randomUUID();
     const challenge = await challengeFor(new URLSearchParams(new FormData(form)));
     const solution = await solve(challenge);
     form.elements.proof.value = btoa(JSON.stringify({ challenge, solution }));
@@ -54,9 +56,11 @@ form?.addEventListener('submit', (event) => {
 });
 
 // A proof is for one vote: the browser's Back button shows the form with the old one.
-addEventListener('pageshow', () => {
+addEventListener('pageshow', ({ persisted }) => {
   if (!form) return;
   form.elements.proof.value = '';
   form.querySelector('button').disabled = false;
   say('');
+  // The browser changed its network between challenge and form: it votes again by itself, once.
+  if (form.dataset.again !== undefined && !persisted) void vote();
 });

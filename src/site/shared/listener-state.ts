@@ -3,6 +3,7 @@ import { explain, listenerReason } from '../../delivery/diagnosis/explanations.t
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
+import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { count, relative, time, timeAgo } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
@@ -58,7 +59,8 @@ export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Dat
 export function lastVoteText(listener: ListenerView, now: Date): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
-  const at = timeAgo(last.at, now);
+  // Beside “unreachable”, “just now” would sound as if it were reachable.
+  const at = listener.state === 'unreachable' ? time(last.at) : timeAgo(last.at, now);
   return last.confirmed === false
     ? html`<span class="soft">${t('Last vote sent {time}, not confirmed.', { time: at })}</span>`
     : html`<span class="soft">${t('Last vote delivered {time}.', { time: at })}</span>`;
@@ -69,8 +71,23 @@ function shortReason(listener: ListenerView, now: Date): Content {
   const reason = listenerReason(listener);
   if (!reason) return '';
   if (pause) return html`${t(reason.cause)} ${t('Votes wait until you resume the listener.')}`;
-  const { nextTestAt } = breaker;
-  return html`${t(reason.cause)} ${nextTestAt ? t('Next test {time}.', { time: relative(nextTestAt, now) }) : ''}`;
+  return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
+}
+
+/** A worker takes what is due within some seconds. */
+const TEST_BEGINS_MS = 5 * SECOND;
+
+/** A test that is due is running, or waits for a worker. */
+const isDue = (nextTestAt: Date, now: Date) => nextTestAt.getTime() - now.getTime() < TEST_BEGINS_MS;
+
+/** When a listener that is unreachable is tested next. */
+function nextTest(at: Date, now: Date): Content {
+  if (isDue(at, now)) return t('now, with one vote. When it arrives, the others follow.');
+  return t('{time}, with one vote. When it arrives, the others follow.', { time: timeAgo(at, now) });
+}
+
+function shortNextTest(at: Date, now: Date): string {
+  return isDue(at, now) ? t('It is being tested.') : t('Next test {time}.', { time: relative(at, now) });
 }
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
@@ -97,20 +114,21 @@ export function listenerState(
       [t('Sent, not confirmed'), sentNotConfirmed === 0 ? null : sentText(sentNotConfirmed, path)],
       [
         t('Next test'),
-        state === 'unreachable' && breaker.nextTestAt
-          ? html`${t('{time}, with one vote. When it arrives, the others follow.', {
-              time: timeAgo(breaker.nextTestAt, now),
-            })}`
-          : null,
+        state === 'unreachable' && breaker.nextTestAt ? html`${nextTest(breaker.nextTestAt, now)}` : null,
       ],
-      [
-        t('Last delivered'),
-        last
-          ? html`${timeAgo(last.at, now)}${last.confirmed === false ? `, ${t('not confirmed')}` : ''}`
-          : t('none with these settings'),
-      ],
+      [t('Last delivered'), last ? lastDelivered(last, state, now) : t('none with these settings')],
     ])}
     <div class="actions">${actions(state, path)}</div>`;
+}
+
+/** When the last vote was delivered. Beside “unreachable”, “just now” would sound as if the listener were reachable. */
+function lastDelivered(
+  { at, confirmed }: NonNullable<ReturnType<typeof lastDelivery>>,
+  state: ListenerState,
+  now: Date,
+): Html {
+  const shown = state === 'unreachable' ? time(at) : timeAgo(at, now);
+  return html`${shown}${confirmed === false ? `, ${t('not confirmed')}` : ''}`;
 }
 
 const UNVERIFIED = defineMessage(
@@ -152,7 +170,7 @@ function why(listener: ListenerView, now: Date): Content {
           : t('Paused by its owner');
     const { code, words, detail } = reason;
     const since = t('{title} since {time}', { title, time: time(reason.since) });
-    const answer = words ? html` ${t('The listener’s answer: «<bdi>{words}</bdi>»', { words })}` : '';
+    const answer = words ? html` ${t('The listener’s answer: “<bdi>{words}</bdi>”', { words })}` : '';
     return notice(
       state === 'paused' ? 'attention' : 'bad',
       html`<p><strong>${since}</strong> <span class="soft">(${relative(reason.since, now)})</span></p>

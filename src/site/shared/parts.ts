@@ -85,6 +85,8 @@ type InputAttributes = Partial<{
   max: number | string;
   pattern: string;
   spellcheck: boolean;
+  autocapitalize: 'none';
+  autocorrect: 'off';
   autofocus: boolean;
   list: string;
   step: number | 'any';
@@ -118,12 +120,12 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
 
 /** A field to choose one of `options`, each a value and its text. */
 export function select(
-  field: Field & { value?: string | undefined; options: [value: string, text: string][] },
+  field: Field & { value?: string | undefined; options: [value: string, text: string][]; disabled?: boolean },
 ): Html {
-  const { name, id = name, value, options, required } = field;
+  const { name, id = name, value, options, required, disabled } = field;
   return labelled(
     field,
-    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''}>
+    html`<select id="${id}" name="${name}" ${shared(field)} ${required ? 'required' : ''} ${disabled ? 'disabled' : ''}>
       ${options.map(
         ([option, text]) =>
           html`<option value="${option}" ${option === value ? 'selected' : ''}>${text}</option>`,
@@ -159,7 +161,8 @@ function shared({ name, id = name, hint, error }: Field): Html {
 }
 
 function attribute(key: string, value: string | number | boolean | undefined): Content {
-  if (value === undefined || value === false) return '';
+  // `spellcheck` is no boolean attribute: without a value the browser decides.
+  if (value === undefined || (value === false && key !== 'spellcheck')) return '';
   if (value === true && key !== 'spellcheck') return html`${key}`;
   return html`${key}="${String(value)}"`;
 }

@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../../accounts/sessions.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { AssetName, Assets } from '../assets.ts';
 import type { Access } from '../route-access.ts';
@@ -29,6 +30,8 @@ export type Site = {
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
   routes: { method: string; url: string; access: Access }[];
+  /** Who sends a request that no route of the site answers. Set when the site's pages are registered. */
+  whoIs?: (request: FastifyRequest) => Promise<SignedIn | null>;
 };
 
 declare module 'fastify' {

@@ -96,7 +96,7 @@ function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
     at,
     head,
     html`<p>${t(end.cause)}</p>
-      ${end.words ? html`<p>${t('Listener’s answer: «<bdi>{words}</bdi>»', { words: end.words })}</p>` : ''}
+      ${end.words ? html`<p>${t('Listener’s answer: “<bdi>{words}</bdi>”', { words: end.words })}</p>` : ''}
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
       ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.advice)}</p>` : ''}
       <p class="small soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`,

@@ -8,7 +8,14 @@ import { openQuarantine } from '../exclusions/quarantine.ts';
 import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
 import { usernameKey } from '../username.ts';
 import { networkLimits } from '../web/network-limits.ts';
-import { networkKey, networkKeys, playerHash, type Voter } from '../web/origin-keys.ts';
+import {
+  networkKeys,
+  type Origin,
+  originsOf,
+  playerHash,
+  sessionKey,
+  type Voter,
+} from '../web/origin-keys.ts';
 import {
   makeChallenge,
   type ProofOfWorkError,
@@ -45,6 +52,8 @@ export type PageVote = {
   /** As `usernameSchema` gives it. */
   username: string;
   voter: Voter;
+  /** A secret of the page on which the browser votes; empty without one. */
+  session?: string;
 };
 
 /** Why the vote form refuses a vote. */
@@ -80,7 +89,7 @@ export function whyOff(
  */
 export async function challengeFor(
   deps: PageVoteDeps,
-  { server, username, voter }: PageVote,
+  { server, username, voter, session = '' }: PageVote,
 ): Promise<
   | { kind: 'challenge'; challenge: Challenge }
   | Extract<PageVoteResult, { kind: 'off' | 'too-many-players' | 'blocked' }>
@@ -95,8 +104,16 @@ export async function challengeFor(
   const subject = { serverId, player, playerStatus };
   const today = await originsToday(deps, voter, subject, networkLimits(deps.config));
   if (today.refusedBy) return tooMany(deps, today.refusedBy);
-  const bound = { serverId, player, origin: networkKey(deps, voter.address) };
+  const bound = { serverId, player, ...boundTo(deps, voter, session) };
   return { kind: 'challenge', challenge: await makeChallenge(deps, bound, today.votes) };
+}
+
+/** What a proof of work is bound to, besides server and player. */
+function boundTo(deps: PageVoteDeps, { address }: Voter, session: string) {
+  return {
+    session: session && sessionKey(deps, session),
+    origins: originsOf(deps, { address, account: null }),
+  };
 }
 
 /** Whether a player who votes on a page has an established account, came back to the network, or is new. */
@@ -156,23 +173,25 @@ async function checkPageVote(
   deps: PageVoteDeps,
   vote: PageVote & { usernameKey: string; proof: string | undefined },
 ): Promise<Checked | PageRefusal> {
-  const { server, voter, usernameKey: key } = vote;
+  const { server, voter, usernameKey: key, session = '' } = vote;
   const off = whyOff(deps.config, server);
   if (off) return { kind: 'off', by: off };
   if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
   const serverId = server._id;
   const player = playerHash(deps, key);
+  let elsewhere: Origin[] = [];
   if (!voter.account) {
-    const subject = { serverId, player, origin: networkKey(deps, voter.address) };
-    const why = await useProofOfWork(deps, subject, vote.proof);
-    if (why) return { kind: 'no-proof', why };
+    const subject = { serverId, player, ...boundTo(deps, voter, session) };
+    const proof = await useProofOfWork(deps, subject, vote.proof);
+    if (typeof proof === 'string') return { kind: 'no-proof', why: proof };
+    elsewhere = proof.elsewhere;
   }
   const cooldown = await readCooldown(deps, { serverId, usernameKey: key }, deps.clock.now());
   const [blocking] = cooldown.blocking;
   if (blocking) return refusedBy(blocking);
   const limits = networkLimits(deps.config);
   const playerStatus = await playerStatusOf(deps, voter, player);
-  const use = await useOrigins(deps, voter, { serverId, player, playerStatus }, limits);
+  const use = await useOrigins(deps, voter, { serverId, player, playerStatus }, limits, elsewhere);
   if (use.refusedBy) return tooMany(deps, use.refusedBy);
   const { live, imported } = cooldown.newest;
   const suspicion = await whySuspicious(deps, {

@@ -66,7 +66,9 @@ function isClaimable({ votedAt, excludedAt, delivery }: Vote, since: Date): bool
 /** The result of a claim. `claimed`: the player is rewarded now; `claimed-before`: the vote was rewarded earlier. */
 export type Claimed =
   | { kind: 'off' | 'none'; vote: null }
-  | { kind: 'claimed' | 'claimed-before'; vote: Vote }
+  /** `replayed`: an earlier call with the same key claimed the vote. */
+  | { kind: 'claimed'; vote: Vote; replayed: boolean }
+  | { kind: 'claimed-before'; vote: Vote }
   /** The key was used for another player. */
   | { kind: 'key-reused'; vote: Vote };
 
@@ -88,7 +90,8 @@ export async function claimVote(
   if (earlier && earlier.usernameKey !== usernameKey(player.username)) {
     return { kind: 'key-reused', vote: earlier };
   }
-  if (earlier && (await isClaimDurable(deps, earlier))) return { kind: 'claimed', vote: earlier };
+  if (earlier && (await isClaimDurable(deps, earlier)))
+    return { kind: 'claimed', vote: earlier, replayed: true };
   const state = await checkClaim(deps, player);
   if (state.kind === 'rewarded') return rewardedEarlier(state.vote, key);
   if (state.kind !== 'unclaimed') return { kind: state.kind, vote: null };
@@ -99,7 +102,7 @@ export async function claimVote(
     { $set: { claim: { at: clock.now(), tokenId, ...(key === undefined ? {} : { key }) } } },
     { returnDocument: 'after', writeConcern: DURABLE },
   );
-  if (claimed) return { kind: 'claimed', vote: claimed };
+  if (claimed) return { kind: 'claimed', vote: claimed, replayed: false };
   // Another call claimed it meanwhile, or an operator excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
   return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
@@ -107,7 +110,8 @@ export async function claimVote(
 
 /** The same call, sent twice at once, gets the first result. */
 function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
-  return { kind: key !== undefined && vote.claim?.key === key ? 'claimed' : 'claimed-before', vote };
+  const isSameCall = key !== undefined && vote.claim?.key === key;
+  return isSameCall ? { kind: 'claimed', vote, replayed: true } : { kind: 'claimed-before', vote };
 }
 
 /** The vote that a call with this key claimed in the last 24 hours. */

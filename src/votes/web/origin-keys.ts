@@ -62,6 +62,11 @@ export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), siteKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
+/** The session of a vote form, whose secret only the browser has; the challenge contains this. */
+export function sessionKey(keys: Keys, session: string): string {
+  return keyed(keys, `session ${session}`);
+}
+
 /** A keyed hash of a player's `usernameKey`, which may be long. */
 export function playerHash(keys: Keys, usernameKey: string): string {
   return keyed(keys, `player ${usernameKey}`);

@@ -6,8 +6,10 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
 import { defineMessage } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
+import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
+import type { Origin } from './origin-keys.ts';
 
 const usedProofOfWorkDefinition = {
   /** The nonce of the challenge. */
@@ -22,8 +24,17 @@ usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 
 export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 
-/** What a challenge is bound to; player and origin are keyed hashes. A proof for one vote is no proof for another. */
-export type ProofOfWorkSubject = { serverId: ObjectId; player: string; origin: string };
+/**
+ * What a challenge is bound to; a proof for one vote is no proof for another. `player` and `session` are keyed hashes,
+ * `session` is empty without a script. `origins`: the network of the request, and the IPv6 /48 around it if there is one.
+ */
+export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
+
+/**
+ * A proof that was accepted. `elsewhere`: where its challenge came from, if that is another network (docs/adr/0108): the
+ * vote counts against the limits of both.
+ */
+export type AcceptedProofOfWork = { elsewhere: Origin[] };
 
 /** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
 export const PROOF_OF_WORK_ERRORS = {
@@ -84,7 +95,7 @@ export function difficulty(votes: number): number {
  */
 export function makeChallenge(
   { config, clock }: SignDeps,
-  { serverId, player, origin }: ProofOfWorkSubject,
+  { serverId, player, session, origins }: ProofOfWorkSubject,
   votesToday: number,
 ): Promise<Challenge> {
   const factor = difficulty(votesToday);
@@ -96,13 +107,17 @@ export function makeChallenge(
     data: {
       server: serverId.toHexString(),
       player,
-      origin,
+      session,
+      origin: idIn(origins, 'network'),
+      site: idIn(origins, 'site'),
       // Not altcha's own `expiresAt`: it is compared with the system's clock instead of ours.
       expires: after(clock.now(), VALID_MS).getTime(),
     },
     ...secretsOf(config),
   });
 }
+
+const idIn = (origins: Origin[], kind: Origin['kind']) => origins.find((one) => one.kind === kind)?.id ?? '';
 
 const text = z.string().max(200);
 
@@ -111,7 +126,14 @@ const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({
       nonce: z.string().regex(/^[0-9a-f]{32}$/),
-      data: z.object({ server: text, player: text, origin: text, expires: z.number() }),
+      data: z.object({
+        server: text,
+        player: text,
+        session: text,
+        origin: text,
+        site: text,
+        expires: z.number(),
+      }),
     }),
     signature: text,
   }),
@@ -123,16 +145,17 @@ const LONGEST = 4_000;
 
 /**
  * Checks the proof of a vote and uses it up. The signature is checked first, so that a forged proof costs two hashes and
- * no query; the work itself is checked by the signature of its result.
+ * no query; the work itself is checked by the signature of its result. A browser with IPv4 and IPv6 may get its challenge on
+ * one network and send the form on the other: its session has a secret that only this page knows.
  *
- * @returns null when it is accepted; else why not
+ * @returns the code when it is not accepted
  * @throws the driver's error when MongoDB fails
  */
 export async function useProofOfWork(
   deps: SignDeps & { usedProofs: Collection<UsedProofOfWork> },
   subject: ProofOfWorkSubject,
   proof: string | undefined,
-): Promise<ProofOfWorkError | null> {
+): Promise<ProofOfWorkError | AcceptedProofOfWork> {
   if (!proof) return 'proof-missing';
   const parsed = parseProofOfWork(proof);
   if (!parsed) return 'proof-malformed';
@@ -148,15 +171,23 @@ export async function useProofOfWork(
   if (data.expires <= deps.clock.now().getTime()) return 'proof-expired';
   if (data.server !== subject.serverId.toHexString()) return 'proof-for-another-server';
   if (data.player !== subject.player) return 'proof-for-another-player';
-  if (data.origin !== subject.origin) return 'proof-for-another-network';
+  const isElsewhere = data.origin !== idIn(subject.origins, 'network');
+  if (isElsewhere && (data.session === '' || data.session !== subject.session))
+    return 'proof-for-another-network';
   if (!verified.verified) return 'proof-wrong';
   try {
     await deps.usedProofs.insertOne({ _id: nonce, expiresAt: new Date(data.expires) });
-    return null;
+    return { elsewhere: isElsewhere ? originsIn(data) : [] };
   } catch (error) {
     if (isDuplicateKey(error)) return 'proof-used';
     throw error;
   }
+}
+
+/** The origins that a challenge was made for. Its signature was checked. */
+function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
+  const network: Origin = { id: origin, kind: 'network', factor: 1 };
+  return site ? [network, { id: site, kind: 'site', factor: SITE_FACTOR }] : [network];
 }
 
 function parseProofOfWork(proof: string) {

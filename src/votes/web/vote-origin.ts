@@ -67,13 +67,24 @@ function idOf({ clock }: Origins, { id }: Origin): string {
  * What the origins of a voter did today, without noting anything: how many votes of new players its network cast over all
  * servers, and which limit would refuse one more vote.
  */
-export async function originsToday(
+export function originsToday(
   deps: Origins,
   voter: Voter,
   subject: OriginSubject,
   limits: NetworkLimits,
-): Promise<{ votes: number; refusedBy: OriginRefusal | null }> {
-  const origins = originsOf(deps, voter);
+): Promise<OriginDay> {
+  return today(deps, originsOf(deps, voter), subject, limits);
+}
+
+type OriginDay = { votes: number; refusedBy: OriginRefusal | null };
+
+async function today(
+  deps: Origins,
+  origins: Origin[],
+  subject: OriginSubject,
+  limits: NetworkLimits,
+): Promise<OriginDay> {
+  if (origins.length === 0) return { votes: 0, refusedBy: null };
   const found = await deps.voteOrigins
     .find({ _id: { $in: origins.map((origin) => idOf(deps, origin)) } })
     .toArray();
@@ -111,6 +122,8 @@ function refusalOf(
  * Notes that a voter votes for a server as a player, in each of its origins, up to the first whose limit is used up. An
  * IPv6 /48 has four times the limits of a network. The same player again is always allowed.
  *
+ * @param elsewhere - the origins of another network on which the voter proved the work: the vote counts there too, as that
+ *   of a new player
  * @throws the driver's error when MongoDB fails
  */
 export async function useOrigins(
@@ -118,13 +131,23 @@ export async function useOrigins(
   voter: Voter,
   subject: OriginSubject,
   limits: NetworkLimits,
+  elsewhere: Origin[] = [],
 ): Promise<OriginUse> {
+  const own = originsOf(deps, voter);
+  // An IPv6 /48 may be around both networks.
+  const others = elsewhere.filter(({ id }) => own.every((origin) => origin.id !== id));
+  const asNew: OriginSubject = { ...subject, playerStatus: 'new' };
   // If a refused vote were noted, one account could use up its network by asking for many players.
-  const { refusedBy } = await originsToday(deps, voter, subject, limits);
-  if (refusedBy) return { refusedBy, newPlayers: NOBODY };
+  for (const [origins, as] of [
+    [own, subject],
+    [others, asNew],
+  ] as const) {
+    const { refusedBy } = await today(deps, origins, as, limits);
+    if (refusedBy) return { refusedBy, newPlayers: NOBODY };
+  }
   let newPlayers = NOBODY;
-  for (const origin of originsOf(deps, voter)) {
-    const use = await useOrigin(deps, origin, subject, limits);
+  for (const origin of [...own, ...others]) {
+    const use = await useOrigin(deps, origin, others.includes(origin) ? asNew : subject, limits);
     if (use.refusedBy) return { refusedBy: use.refusedBy, newPlayers };
     const count = Math.ceil(use.newPlayers / origin.factor);
     if (count > newPlayers.count) newPlayers = { count, origin: origin.id };

@@ -54,7 +54,7 @@ describe('A Source server', () => {
     }
     for (let length = 5; length < counts + 2; length += 1) {
       expect(() => saidBy(whole.subarray(0, length))).toThrow(
-        expect.objectContaining({ failure: 'answer-broken' }),
+        expect.objectContaining({ code: 'answer-broken' }),
       );
     }
   });
@@ -75,7 +75,7 @@ describe('A Source server', () => {
     ['a name without an end', `ffffffff4911${Buffer.from('A name').toString('hex')}`],
   ])('is not recognized by %s', (_, hex) => {
     expect(() => readA2sReply(Buffer.from(hex, 'hex'), String)).toThrow(
-      expect.objectContaining({ failure: 'answer-broken' }),
+      expect.objectContaining({ code: 'answer-broken' }),
     );
   });
 });

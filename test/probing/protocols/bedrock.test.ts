@@ -75,6 +75,6 @@ describe('A Bedrock server', () => {
     ['one word', pong('MCPE')],
     ['empty fields', pong('MCPE;;;;;')],
   ])('is not recognized by %s', (_, datagram) => {
-    expect(() => readPong(datagram)).toThrow(expect.objectContaining({ failure: 'answer-broken' }));
+    expect(() => readPong(datagram)).toThrow(expect.objectContaining({ code: 'answer-broken' }));
   });
 });

@@ -60,12 +60,12 @@ describe('A status of Minecraft Java', () => {
     ['another object', statusPacket({ error: 'no' })],
     ['null', statusPacket(null)],
   ])('is not %s', (_, bytes) => {
-    expect(() => readStatus(bytes)).toThrow(expect.objectContaining({ failure: 'answer-broken' }));
+    expect(() => readStatus(bytes)).toThrow(expect.objectContaining({ code: 'answer-broken' }));
   });
 
   it('is not longer than 256 KiB, which its first bytes say', () => {
     expect(() => readStatus(Buffer.from([0x81, 0x80, 0x10]))).toThrow(
-      expect.objectContaining({ failure: 'answer-too-long' }),
+      expect.objectContaining({ code: 'answer-too-long' }),
     );
   });
 });

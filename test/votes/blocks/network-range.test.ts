@@ -37,7 +37,7 @@ test.each([
   // Wider than all mapped addresses: it would mean something else than it says.
   '::ffff:203.0.113.7/64',
   '203.0.113.0/ 24',
-])('«%s» is no network', (typed) => {
+])('“%s” is no network', (typed) => {
   expect(parseNetwork(typed)).toBeNull();
 });
 

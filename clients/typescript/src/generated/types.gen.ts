@@ -33,6 +33,10 @@ export type Error = {
      * Names the error. Codes never change; a later version may add some.
      */
     code: 'malformed' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type VoteRefused = {
@@ -45,6 +49,10 @@ export type VoteRefused = {
      * UTC, with milliseconds.
      */
     next_vote_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type VoteCheck = {
@@ -60,18 +68,6 @@ export type VoteCheck = {
      * When the next vote is allowed; null if `has_voted` is false.
      */
     next_vote_at: string | null;
-};
-
-export type ClaimRefused = {
-    /**
-     * What is wrong, for a human.
-     */
-    error: string;
-    code: 'too-many-requests';
-    /**
-     * UTC, with milliseconds.
-     */
-    next_allowed_at: string;
 };
 
 export type ClaimRequest = {
@@ -98,6 +94,22 @@ export type VoteClaim = {
      * When the next vote is allowed; null without a vote.
      */
     next_vote_at: string | null;
+};
+
+export type ClaimRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type VotePage = {
@@ -185,6 +197,10 @@ export type ReportRefused = {
      * UTC, with milliseconds.
      */
     next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type ServerInfo = {
@@ -393,10 +409,6 @@ export type CheckVoteErrors = {
      * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
      */
     403: Error;
-    /**
-     * The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.
-     */
-    429: ClaimRefused;
     /**
      * An error of the listing. Code: `internal`.
      */

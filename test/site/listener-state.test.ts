@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { showListener } from '../../src/delivery/listeners.ts';
+import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { listenerLine, listenerState } from '../../src/site/shared/listener-state.ts';
+import { deliveryBench } from '../support/delivering.ts';
+import { textOf } from '../support/web-app.ts';
+
+test('an unreachable listener shows when it took its last vote, and that a due test is running', async () => {
+  const { deps, serverId, cast, drain, listener, clock } = await deliveryBench();
+  await cast('Steve');
+  await drain();
+  await listener.stop();
+  for (const name of ['Alex', 'Kai', 'Mia']) await cast(name);
+  await drain();
+  const view = await showListener(deps, serverId);
+  if (!view?.breaker.nextTestAt) throw new Error('the listener is not unreachable');
+  const { nextTestAt } = view.breaker;
+  const read = async (now: Date) =>
+    textOf(String(await listenerState({ listener: view, queuePaused: false }, '/x', now))).replaceAll(
+      ' ,',
+      ',',
+    );
+  const line = async (now: Date) =>
+    textOf(String(await listenerLine({ listener: view, queuePaused: false }, now)));
+
+  expect(await read(after(nextTestAt, -MINUTE))).toMatch(/Next test in 1 minute, with one vote/);
+  for (const now of [
+    after(nextTestAt, -SECOND),
+    nextTestAt,
+    after(nextTestAt, SECOND),
+    after(nextTestAt, MINUTE),
+  ]) {
+    expect(await read(now)).toContain('Next test now, with one vote');
+    expect(await line(now)).toContain('It is being tested.');
+  }
+  for (const shown of [await read(clock.now()), await line(clock.now())]) {
+    expect(shown).toMatch(/[Ll]ast (vote )?delivered \d+ \w+ \d{4}, \d\d:\d\d UTC/);
+    expect(shown).not.toContain('delivered just now');
+  }
+});
