@@ -46,7 +46,7 @@ test('a key with another username is refused with 422', async () => {
   // The same player in another spelling is another username.
   for (const other of ['Alex', 'steve']) {
     const refused = await vote(server, other, 'key');
-    expect([refused.status, refused.body]).toEqual([
+    expect([refused.status, refused.body]).toMatchObject([
       422,
       {
         error: 'This Idempotency-Key was used for the username "Steve": use a new key for each vote.',
@@ -100,7 +100,7 @@ test.each([
   ['not ASCII', 'schl\u00fcssel'],
 ])('a key that is %s is refused', async (_, key) => {
   const refused = await vote(await tallyport.addServer(), 'Steve', key);
-  expect([refused.status, refused.body]).toEqual([
+  expect([refused.status, refused.body]).toMatchObject([
     400,
     { error: 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once.', code: 'malformed' },
   ]);

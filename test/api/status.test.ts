@@ -80,7 +80,7 @@ test('a second report within 5 minutes is refused completely, with the time of t
   await tallyport.report(server, REPORT);
   tallyport.clock.stop(after(NOW, 5 * MINUTE - 1));
   const refused = await tallyport.report(server, { online_players: 1, max_players: 1, motd: 'late' });
-  expect([refused.status, refused.body]).toEqual([
+  expect([refused.status, refused.body]).toMatchObject([
     429,
     {
       code: 'too-early',

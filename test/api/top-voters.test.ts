@@ -69,7 +69,7 @@ test('an unchanged list is 304', async () => {
 test.each(['2026-13', '2026-00', '1999-12', '2026-1', 'last', ''])('400: month %j', async (month) => {
   const server = await tallyport.addServer();
   const answer = await tallyport.call(server, `top-voters?month=${month}`);
-  expect([answer.status, answer.body]).toEqual([
+  expect([answer.status, answer.body]).toMatchObject([
     400,
     { error: 'month must be "current", "previous" or a month such as 2026-11.', code: 'malformed' },
   ]);

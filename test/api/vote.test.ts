@@ -45,7 +45,7 @@ test('a second vote within 24 hours is refused with the spelling that voted, and
   tallyport.clock.move(1);
   const refused = await tallyport.vote(server, 'STEVE');
   expect(refused.status).toBe(429);
-  expect(refused.body).toEqual({
+  expect(refused.body).toMatchObject({
     code: 'cooldown',
     error:
       '"Steve" voted for this server at 2026-11-20T08:00:00.500Z: the next vote is allowed at 2026-11-21T08:00:00.500Z.',

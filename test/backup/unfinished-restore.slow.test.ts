@@ -32,7 +32,11 @@ test('the API takes no vote while a restore is unfinished, and goes on by itself
   const asked = () => tallyport.call(server, 'info');
   await vi.waitUntil(async () => (await asked()).status === 503, EVENTUALLY);
   const refused = await tallyport.vote(server, 'Alex');
-  expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([503, '5', NOT_READY]);
+  expect([refused.status, refused.headers.get('retry-after'), refused.body]).toMatchObject([
+    503,
+    '5',
+    NOT_READY,
+  ]);
   expect((await fetch(`${tallyport.url}/api/?action=status&key=x`)).status).toBe(503);
   expect(await tallyport.deps.votes.countDocuments()).toBe(1);
   await setRestore(tallyport.deps, { finishedAt: new Date() });
