@@ -1,21 +1,7 @@
-import type { Game } from '../games/games.ts';
-import type { Target } from './ask.ts';
+import type { OwnProtocol } from './own-protocol.ts';
 import { askFivem, askQuake } from './protocols/quake.ts';
 import { askSamp } from './protocols/samp.ts';
 import { askTeamspeak2, askTeamspeak3 } from './protocols/teamspeak.ts';
-import type { QueryConnections, QueryServer } from './query-connections.ts';
-import type { Said } from './read-answer.ts';
-
-/** The server to ask, as the owner entered it and as it was resolved. */
-export type Asked = { server: QueryServer; game: Game; target: Target };
-
-/**
- * Asks a server in one protocol. The first valid answer holds: a later question that is refused, ignored or answered
- * wrongly changes nothing.
- *
- * @throws {QueryError} when there is no valid answer
- */
-export type OwnProtocol = (asked: Asked, connections: QueryConnections) => Promise<Said>;
 
 /** The protocols that we speak ourselves, by gamedig's names; gamedig speaks the others (ADR 0121). */
 const OWN: Readonly<Record<string, OwnProtocol>> = {
