@@ -1,7 +1,7 @@
 import type { Game } from '../../games/games.ts';
 import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
 import { optional } from '../optional-question.ts';
-import type { OwnProtocol } from '../own-protocols.ts';
+import type { OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { countOf, type Said } from '../read-answer.ts';
 

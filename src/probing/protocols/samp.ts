@@ -1,6 +1,6 @@
 import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
 import { OPTIONAL_MS, optional } from '../optional-question.ts';
-import type { OwnProtocol } from '../own-protocols.ts';
+import type { OwnProtocol } from '../own-protocol.ts';
 import type { Said } from '../read-answer.ts';
 
 /** The first bytes of questions and of answers: Vice City Multiplayer answers with others. */

@@ -1,7 +1,7 @@
 import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { optional } from '../optional-question.ts';
-import type { Asked, OwnProtocol } from '../own-protocols.ts';
+import type { Asked, OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { QueryError } from '../query-error.ts';
 import { countOf } from '../read-answer.ts';
