@@ -32,6 +32,8 @@ const dialsFrom = (entry: string) =>
 test('of what the web process loads, only sign-in at other sites and the export of traces dial', () => {
   expect(dialsFrom('src/web.ts')).toEqual([
     'src/accounts/other-sites/bounded-fetch.ts: fetch',
+    // Only in the text of an example.
+    'src/api/quick-start.ts: fetch',
     'src/platform/tracing/exporter.ts: node:http',
     'src/platform/tracing/exporter.ts: node:https',
   ]);

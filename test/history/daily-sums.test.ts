@@ -28,12 +28,14 @@ it('a sample counts with its seconds, in any order and in parts', async () => {
     sample({ onlinePlayers: 10, latencyMs: 20 }),
     sample({ onlinePlayers: 40, latencyMs: 50, seconds: 100 }),
     sample({ onlinePlayers: 20 }),
+    sample({ onlinePlayers: null, seconds: 200 }),
     sample({ status: 'offline', onlinePlayers: 99, seconds: 60 }),
     sample({ status: 'unknown', reason: 'unconfirmed', seconds: 30 }),
     sample({ status: 'unknown', reason: 'canary', seconds: 40 }),
   ];
   const expected = {
-    onlineSeconds: 700,
+    onlineSeconds: 900,
+    hiddenSeconds: 200,
     offlineSeconds: 60,
     unconfirmedSeconds: 30,
     canarySeconds: 40,

@@ -88,7 +88,7 @@ describe('A Minecraft description', () => {
     ['a translation that doubles 60 times', doubling(60)],
     ['a translation with nothing that doubles 60 times', { ...doubling(60), with: [doubling(60), []] }],
     ['a pattern with very many marks', { translate: '%1$s'.repeat(100_000), with: [[]] }],
-    ['very many parts', Array(200_000).fill({ text: 'A', color: 'red' })],
+    ['very many parts', Array.from({ length: 200_000 }, () => ({ text: 'A', color: 'red' }))],
     ['a very long text', { text: 'x'.repeat(1_000_000), extra: Array(1_000).fill('y') }],
     ['a nest of lists', JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)],
   ])('%s ends soon, with a bounded text', (_, description) => {

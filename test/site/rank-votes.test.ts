@@ -78,7 +78,7 @@ test('the owner sees how many votes count for the rank, and why the others do no
     'All votes of the last 30 days count in full for the rank.',
   );
   const file = await getPage(web, `${path(bought)}/votes.csv`, owner.headers);
-  expect(file.body.split('\r\n')[0]).toBe('day,votes');
+  expect(file.body.split('\r\n')[0]).toBe('\u{feff}day,votes');
 });
 
 test('votes that wait need an operator’s attention, and one decision counts them', async () => {

@@ -1,5 +1,5 @@
 import { decodeText, textFormatOf } from '../../games/text-formats.ts';
-import type { OwnProtocol } from '../own-protocols.ts';
+import type { OwnProtocol } from '../own-protocol.ts';
 import { QueryError } from '../query-error.ts';
 import { readA2sReply } from './a2s.ts';
 import { joinSplits } from './a2s-splits.ts';

@@ -1,4 +1,4 @@
-import type { Asked, OwnProtocol } from '../own-protocols.ts';
+import type { Asked, OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { limited, QueryError } from '../query-error.ts';
 import type { TcpConnection } from '../tcp-connection.ts';
@@ -144,13 +144,11 @@ function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): 
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  opened.then(
-    ({ roundTripMs }) => {
-      const silenceMs = Math.max(SILENCE_MS, ROUND_TRIPS * (roundTripMs ?? 0));
-      if (!isOver) timer = setTimeout(resolve, silenceMs);
-    },
-    () => {},
-  );
+  const wait = async () => {
+    const { roundTripMs } = await opened;
+    if (!isOver) timer = setTimeout(resolve, Math.max(SILENCE_MS, ROUND_TRIPS * (roundTripMs ?? 0)));
+  };
+  wait().catch(() => {});
   const cancel = () => {
     isOver = true;
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-import type { OwnProtocol } from '../own-protocols.ts';
+import type { OwnProtocol } from '../own-protocol.ts';
 import { QueryError } from '../query-error.ts';
 import { countOf, type Said } from '../read-answer.ts';
 

@@ -20,7 +20,17 @@ describe('A status of Minecraft Java', () => {
     ['a list as players', { ...STATUS, players: ['Ann'] }, { players: undefined }],
     [
       'adverts',
-      { ...STATUS, players: { online: 0, max: 9, sample: Array(5).fill({ name: '§aBuy!', id: '' }) } },
+      {
+        ...STATUS,
+        players: {
+          online: 0,
+          max: 9,
+          sample: [
+            { name: '§aBuy!', id: '' },
+            { name: 'now', id: '' },
+          ],
+        },
+      },
       { players: 0 },
     ],
     ['adverts and no number', { ...STATUS, players: { sample: [{ name: 'Buy!' }] } }, { players: undefined }],

@@ -46,7 +46,7 @@ const PARSERS: Record<string, Parser> = {
     real: [
       statusPacket({ players: { online: 3, max: 20 }, description: ['A', { translate: '%s', with: [1] }] }),
     ],
-    large: (size) => statusPacket({ description: Array(size / 10).fill({ a: 'b' }) }),
+    large: (size) => statusPacket({ description: Array.from({ length: size / 10 }, () => ({ a: 'b' })) }),
   },
   'a kick': {
     read: (bytes) => readKick(bytes)?.said,
