@@ -77,7 +77,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await open(`${path}/votes`);
     const row = page.getByRole('row').filter({ hasText: 'Steve' });
     const sees = (text: string) => comesToSay(tab, '#votes', text, { scripted });
-    await sees('for the listener to be resumed');
+    await sees('Waiting until the listener is resumed');
     await check();
 
     await row.getByRole('link').focus();
