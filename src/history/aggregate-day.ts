@@ -6,7 +6,7 @@ import type { DailyStats } from './daily-stats.ts';
 import { type EdgeReport, reportEdges, reportsAt, without } from './report-edges.ts';
 import { inSlices, type SliceOptions } from './server-slices.ts';
 import type { StatusSample } from './status-sample.ts';
-import { LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
+import { ifAny, LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
 /** Dependencies for computing a day. */
 export type AggregateDeps = {
@@ -127,9 +127,6 @@ function sums(of: Document): Document {
   const fields = Object.fromEntries(Object.keys(of).map((name) => [name, `$${name}`]));
   return { ...fields, hiddenSeconds: ifAny('$hiddenSeconds') };
 }
-
-/** Most servers never hide their players: their days need no field for it. */
-const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 /**
  * The seconds of probes may overlap after a restart or at midnight. If they exceed the 86,400 of a day, all sums are

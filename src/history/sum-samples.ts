@@ -32,6 +32,9 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
   };
 }
 
+/** Most servers never hide their players: their days need no field for it. */
+export const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
+
 const hasStatus = (status: string) => ({ $eq: ['$status', status] });
 const isCanary = { $eq: ['$reason', 'canary'] };
 const secondsWhere = (...all: unknown[]) => ({ $cond: [{ $and: all }, '$seconds', 0] });
@@ -67,6 +70,7 @@ export async function sumProbes(
     { $match: { _id: null } },
     { $unionWith: { pipeline: [{ $documents: documents }] } },
     { $group: { _id: { serverId: '$serverId', day }, ...PROBE_SUMS } },
+    { $set: { hiddenSeconds: ifAny('$hiddenSeconds') } },
   ];
   return await dailyStats
     .aggregate<DailySums & { _id: { serverId: ObjectId; day: string } }>(pipeline)

@@ -105,7 +105,7 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await open(at('/settings'));
     await page.getByLabel('Address of the webhook').fill('https://example.org/api/webhooks/1/x');
     await page.getByRole('button', { name: 'Save webhook' }).click();
-    await page.getByText('Must begin with https://discord.com/api/webhooks/').waitFor();
+    await page.locator('#webhook-error', { hasText: 'Must begin with https://discord.com' }).waitFor();
     const webhook = `https://discord.com/api/webhooks/123456789012345678/${'a'.repeat(68)}`;
     await page.getByLabel('Address of the webhook').fill(webhook);
     await page.getByRole('button', { name: 'Save webhook' }).click();

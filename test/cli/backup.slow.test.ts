@@ -59,7 +59,7 @@ test('a backup is restored elsewhere, and the votes that it had open are sent by
   expect(listed.stdout).toMatch(/Server +Votes\nalpha +2/);
   const vote_id = String((await other.deps.votes.findOne({ username: 'Steve' }))?._id);
   expect((await other.run('vote show', vote_id)).stdout).toContain(
-    'unconfirmed: restored from a backup; it may have arrived since the backup',
+    'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.',
   );
 
   const sent = await other.run('vote resend-restored');

@@ -49,7 +49,7 @@ function audited({ deps }: WebApp): Promise<string[]> {
 }
 
 test('an operator confirms an address, and the user sees invitations', async () => {
-  const { web, operator, owner, press, look } = await twoUsers();
+  const { web, operator, owner, press, look } = await twoUsers(await openWebApp(MAIL));
   await web.deps.users.updateOne({ _id: owner.userId }, { $set: { emailVerified: false } });
   const serverId = await addOwnedServer(web.deps, operator.userId);
   const invitation = { email: owner.email, role: 'read' as const, by: operator.email, at: new Date() };

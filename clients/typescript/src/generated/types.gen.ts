@@ -70,6 +70,22 @@ export type VoteCheck = {
     next_vote_at: string | null;
 };
 
+export type ClaimRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
+};
+
 export type ClaimRequest = {
     /**
      * The player's name; the same rules as for casting a vote.
@@ -94,22 +110,6 @@ export type VoteClaim = {
      * When the next vote is allowed; null without a vote.
      */
     next_vote_at: string | null;
-};
-
-export type ClaimRefused = {
-    /**
-     * What is wrong, for a human.
-     */
-    error: string;
-    code: 'too-many-requests';
-    /**
-     * UTC, with milliseconds.
-     */
-    next_allowed_at: string;
-    /**
-     * The page that explains this code.
-     */
-    doc_url: string;
 };
 
 export type VotePage = {
@@ -409,6 +409,10 @@ export type CheckVoteErrors = {
      * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
      */
     403: Error;
+    /**
+     * The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.
+     */
+    429: ClaimRefused;
     /**
      * An error of the listing. Code: `internal`.
      */
