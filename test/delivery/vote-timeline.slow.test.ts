@@ -40,7 +40,7 @@ const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }
 const dots = () => '…';
 const words = async (vote: Vote) => {
   const { status, mayHaveArrivedTwice } = await timeline(vote);
-  return statusText(status, { on: dots, next: dots }, false, mayHaveArrivedTwice);
+  return statusText(status, { on: dots, next: dots }, false, { mayHaveArrivedTwice });
 };
 
 /** Changes the settings as an owner does. */
