@@ -194,7 +194,9 @@ test('an unreachable listener shows since when, the cause, the next test and the
   await fixture.drain();
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Unreachable since \d+ \w+/);
-  expect(page).toContain('The machine answers, but nothing listens on this port, or a firewall rejects the connection.');
+  expect(page).toContain(
+    'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+  );
   expect(page).toMatch(/Next test (in \d seconds|now, with one vote)/);
   expect(page).toContain('Votes waiting 3 ');
   expect(page).toContain('Test now');

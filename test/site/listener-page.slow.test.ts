@@ -36,7 +36,9 @@ test('an unreachable listener shows the cause, the fix, its waiting votes and th
   expect(text).toContain('Vote listener of Alpha');
   expect(text).toContain('Status unreachable');
   expect(text).toMatch(/Since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
-  expect(text).toContain('The machine answers, but nothing listens on this port, or a firewall rejects the connection.');
+  expect(text).toContain(
+    'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+  );
   expect(text).toContain('Check that the game server runs with its vote plugin');
   expect(text).toContain(`Protocol votifier-v2 Address 127.0.0.1:${port}`);
   expect(text).toContain('Votes waiting 3');
