@@ -24,7 +24,7 @@ export type Shown = {
 /** The timeline of a vote as JSON. */
 export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Record<string, unknown> {
   const { delivery } = vote;
-  const { status, events, mayHaveArrivedTwice } = timeline;
+  const { status, events, mayHaveArrivedTwice, nameMayBeMangled } = timeline;
   return {
     vote_id: vote._id.toString(),
     server_id: vote.serverId.toHexString(),
@@ -45,6 +45,7 @@ export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Re
     why: 'why' in status ? status.why : null,
     confirmed: status.state === 'delivered' ? status.confirmed : null,
     may_have_arrived_twice: mayHaveArrivedTwice,
+    name_may_be_mangled: nameMayBeMangled,
     waiting_for: status.state === 'waiting' ? waitingJson(status) : null,
     queue_paused: queuePaused,
     next_at: iso(delivery.nextAt),
@@ -126,7 +127,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
 /** The same as text. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
-  const { status, mayHaveArrivedTwice } = timeline;
+  const { status } = timeline;
   const at = (moment: Date) => when(moment, now);
   const isHeld = queuePaused && status.state === 'waiting';
   const head = pairs([
@@ -139,7 +140,7 @@ export function timelineText(shown: Shown): string {
       `from every count, by ${by}: “${reason}” (${exclusionId})`,
     ]),
     ['State', stateNameOf(vote.delivery)],
-    ['Delivery', statusText(status, { on: at, next: at }, queuePaused, mayHaveArrivedTwice)],
+    ['Delivery', statusText(status, { on: at, next: at }, queuePaused, timeline)],
     ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
   ]);
   const rows = timeline.events.map(rowOf);

@@ -1,4 +1,4 @@
-import net, { type Socket } from 'node:net';
+import net, { isIPv6, type Socket } from 'node:net';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
 import { type Outcome, outcome } from '../listeners/outcomes.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
@@ -125,6 +125,7 @@ function after(until: number, late: () => void): () => void {
 type DialFailure = Extract<
   OutcomeCode,
   | 'connection-refused'
+  | 'refused-over-ipv6'
   | 'closed-before-greeting'
   | 'connect-timeout'
   | 'firewall-rejected'
@@ -147,6 +148,7 @@ const TELLING: DialFailure[] = [
   'our-fault',
   'closed-before-greeting',
   'connection-refused',
+  'refused-over-ipv6',
   'firewall-rejected',
   'connect-timeout',
   'unreachable',
@@ -208,7 +210,8 @@ function connect(
       resolve(result);
     };
     const onConnect = () => settle(new PeerConnection(socket));
-    const onError = (error: Error) => settle(connectFailure(errorCode(error), performance.now() - began));
+    const onError = (error: Error) =>
+      settle(connectFailure(errorCode(error), performance.now() - began, isIPv6(address)));
     const onStop = () => settle('stopped-before-written');
     const cancel = after(until, () => settle('connect-timeout'));
     stop?.addEventListener('abort', onStop);
@@ -224,11 +227,12 @@ const AT_ONCE_MS = 1_000;
  *
  * @param code - `ECONNREFUSED` and its like
  * @param tookMs - how long it took to fail
+ * @param overIPv6 - whether the address is one of IPv6: many plugins listen over IPv4 only
  */
-export function connectFailure(code: string, tookMs: number): DialFailure {
+export function connectFailure(code: string, tookMs: number, overIPv6 = false): DialFailure {
   switch (code) {
     case 'ECONNREFUSED':
-      return 'connection-refused';
+      return overIPv6 ? 'refused-over-ipv6' : 'connection-refused';
     case 'ETIMEDOUT':
       return 'connect-timeout';
     // It accepted and reset at once, before the connection was reported.

@@ -139,8 +139,8 @@ const FROM = { from: '$delivery.state' };
 /** How often a website answered a vote with an error of its own: it may have taken the vote. */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
   // Votes of older versions count only some codes, newer ones store only some attempts.
-  const stored = attempts.filter(({ code }) => code === 'http-unavailable').length;
-  return Math.max(codes?.['http-unavailable'] ?? 0, stored);
+  const stored = attempts.filter(({ code }) => code === 'http-unavailable' || code === 'http-limited').length;
+  return Math.max((codes?.['http-unavailable'] ?? 0) + (codes?.['http-limited'] ?? 0), stored);
 }
 
 /** Whether a vote was delivered before, or may have been: sent again, it arrives twice then. */

@@ -7,9 +7,19 @@ import { type Deadline, PeerConnection } from './connection.ts';
 type TlsFailure = {
   fault: Extract<
     OutcomeCode,
-    'tls-failed' | 'certificate-refused' | 'closed-before-greeting' | 'silent' | 'stopped-before-written'
+    | 'tls-failed'
+    | 'tls-too-old'
+    | 'certificate-refused'
+    | 'certificate-other-name'
+    | 'certificate-expired'
+    | 'certificate-not-yet-valid'
+    | 'certificate-self-signed'
+    | 'certificate-incomplete'
+    | 'closed-before-greeting'
+    | 'silent'
+    | 'stopped-before-written'
   >;
-  /** The error of the TLS library; for a certificate of another name, that name. */
+  /** The error of the TLS library, without its advice; for a certificate of another name, that name. */
   detail: string;
 };
 
@@ -50,12 +60,53 @@ export function secure(
   });
 }
 
-/** Node puts OpenSSL's reason into a separate field; its message contains OpenSSL's source lines. */
-function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
-  return faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
+/** Whether a service speaks TLS of any version: it completes the handshake, or refuses it with an alert. */
+export function speaksTls(connection: PeerConnection, { until }: Deadline): Promise<boolean> {
+  return new Promise((resolve) => {
+    const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
+    const settle = (speaks: boolean) => {
+      clearTimeout(timer);
+      secured.destroy();
+      resolve(speaks);
+    };
+    const timer = setTimeout(() => settle(false), Math.max(0, until - performance.now()));
+    secured
+      .on('error', ({ code = '' }: NodeJS.ErrnoException) =>
+        settle(code.includes('ALERT') || code === 'ERR_SSL_UNSUPPORTED_PROTOCOL'),
+      )
+      .on('close', () => settle(false))
+      .once('secureConnect', () => settle(true));
+  });
 }
 
+/**
+ * Node puts OpenSSL's reason into a separate field; its message contains OpenSSL's source lines. After a semicolon it
+ * advises whoever runs Node, who is not the owner of the website.
+ */
+function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
+  const said = faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
+  return said.replace(/; if .*/s, '');
+}
+
+/** What OpenSSL's and Node's codes mean for the website. */
+const MEANINGS: Record<string, TlsFailure['fault']> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-name',
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
+  // Its authority is its own, not one that browsers know.
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate-self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-incomplete',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate-incomplete',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-incomplete',
+  // It chose TLS 1.1 or older; or it refused every version that was offered.
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls-too-old',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'tls-too-old',
+};
+
 function faultOf({ code = '', syscall }: NodeJS.ErrnoException): TlsFailure['fault'] {
+  const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined;
+  if (meaning) return meaning;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'tls-failed';
   if (syscall !== undefined || code === 'ECONNRESET') return 'closed-before-greeting';
   return 'certificate-refused';

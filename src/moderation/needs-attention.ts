@@ -120,7 +120,7 @@ async function stuckListeners(
   since: string,
 ): Promise<Kind<StuckListener>> {
   const found = await sources.listeners
-    .find(filter, { projection: { serverId: 1, protocol: 1, pause: 1, breaker: 1 } })
+    .find(filter, { projection: { serverId: 1, protocol: 1, pause: 1, breaker: 1, acknowledgedAt: 1 } })
     .sort({ [since]: 1 })
     .limit(LISTED + 1)
     .toArray();

@@ -201,7 +201,7 @@ describe('listener set and show', () => {
     });
     expect(stdout).toMatch(/State: +unreachable since 2026-11-21T14:02:00Z \(/);
     expect(stdout).toMatch(
-      /Cause: +The machine answers, but nothing listens on this port\. \(connection-refused\)/,
+      /Cause: +The machine answers, but nothing listens on this port, or a firewall rejects the connection\. \(connection-refused\)/,
     );
     expect(stdout).toMatch(/Next test: +2026-11-21T14:12:00Z/);
   });

@@ -115,7 +115,9 @@ describe('vote show', () => {
     expect(stdout).toMatch(
       /State: +waiting\nDelivery: +Waiting until the listener is resumed\. Its owner paused it\. It expires .* \(in 3 days\)\./,
     );
-    expect(stdout).toContain('The machine answers, but nothing listens on this port.');
+    expect(stdout).toContain(
+      'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+    );
   });
 
   it.each(DELIVERY_QUEUES)('says that %s is paused, as its listener does', async (name) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
-import { HTTP_TEXTS, V1_TEXTS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
+import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
@@ -41,11 +41,100 @@ describe('explanations', () => {
     }
     for (const [protocol, words] of [
       ['Votifier v1', V1_TEXTS],
+      ['Votifier, after it has taken a vote', PROVEN_TEXTS],
       ['HTTP', HTTP_TEXTS],
     ] as const) {
       for (const [code, { cause, advice }] of Object.entries(words)) {
         expect(page).toContain(`| ${protocol} | \`${code}\` | ${t(cause)} | ${t(advice)} |`);
       }
+    }
+  });
+
+  it.each([
+    // In place of a wrong token alone: what else ends a vote without a word, and the log first.
+    [
+      'closed-without-answer',
+      'votifier-v2',
+      /wrong token, when a plugin .* fails, or at a limit .* filter/,
+      /^Look for an error in the game server’s log first/,
+    ],
+    [
+      'never-acknowledged',
+      'votifier-v2',
+      /hangs or fails, at a limit or filter, and with a wrong token/,
+      /^Look for an error in the game server’s log first/,
+    ],
+    [
+      'never-acknowledged',
+      'votifier-v1',
+      /wrong public key, when a plugin .* hangs or fails/,
+      /^Compare the public key .* log, and resume/,
+    ],
+    [
+      'sent-not-confirmed',
+      'votifier-v1',
+      /key is wrong or a plugin that takes votes fails/,
+      /public key .* log .* v1/,
+    ],
+    [
+      'no-answer',
+      'votifier-v1',
+      /cannot decrypt a vote or when a plugin .* hangs/,
+      /^Compare the public key/,
+    ],
+    [
+      'silent',
+      'votifier-v2',
+      /another service, the vote plugin hangs, or a filter/,
+      /port .* plugin hangs, .* filter/,
+    ],
+    [
+      'bad-signature',
+      'votifier-v2',
+      /token for our service name/,
+      /token for our service name, or for “default”/,
+    ],
+    [
+      'connection-refused',
+      'votifier-v2',
+      /nothing listens on this port, or a firewall rejects/,
+      /no firewall rejects/,
+    ],
+    [
+      'connection-refused',
+      'http',
+      /nothing listens on the port in the URL, or a firewall rejects/,
+      /no firewall rejects/,
+    ],
+    ['refused-over-ipv6', 'votifier-v2', /over IPv6/, /listens over IPv6 too/],
+    ['http-limited', 'http', /limits how many requests it takes \(HTTP 429\)/, /^Raise the limit/],
+    ['http-upgraded', 'http', /\(HTTP 101\)/, /not to a WebSocket/],
+    ['http-headers-too-long', 'http', /longer than 16 KiB/, /shorter headers/],
+    // What a website said may be hidden from its owner.
+    ['vote-refused', 'http', /\(HTTP 4xx\)/, /^Look into the website’s log/],
+    ['certificate-other-name', 'http', /for another name/, /name in the certificate/],
+    ['certificate-expired', 'http', /has expired/, /^Renew/],
+    ['certificate-not-yet-valid', 'http', /not valid yet/, /^Wait until its first day/],
+    ['certificate-self-signed', 'http', /self-signed/, /public authority/],
+    ['certificate-incomplete', 'http', /chain .* is incomplete/, /intermediate certificates too/],
+    ['tls-too-old', 'http', /TLS 1\.1 or older/, /^Enable TLS 1\.2 or 1\.3/],
+  ] as const)('name every cause of %s with %s', (code, protocol, cause, advice) => {
+    const explained = explain(code, protocol);
+    expect(t(explained.cause)).toMatch(cause);
+    expect(t(explained.advice)).toMatch(advice);
+  });
+
+  it.each([
+    'silent',
+    'connection-refused',
+  ] as const)('do not doubt the port of a listener that has taken a vote: %s', (code) => {
+    const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: later, code } as const;
+    for (const protocol of ['votifier-v1', 'votifier-v2'] as const) {
+      const told = listenerReason({ breaker, protocol, acknowledgedAt: now });
+      expect(t(told?.advice ?? explain(code, protocol).advice)).not.toMatch(/8192|not the game’s/);
+      expect(
+        t(listenerReason({ breaker, protocol })?.advice ?? explain(code, protocol, true).advice),
+      ).toMatch(/not the game’s/);
     }
   });
 

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import tls from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, test } from 'vitest';
@@ -6,7 +7,12 @@ import { type HttpTarget, postVote } from '../../src/delivery/http/http-client.t
 import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
 import type { SendOptions } from '../../src/delivery/votifier/votifier-client.ts';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
-import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
+import {
+  listen,
+  startFakeHttpListener,
+  testCertificate,
+  trustTestAuthority,
+} from '../support/fake-http-listener.ts';
 
 const VOTE = {
   id: '01998a3e-7e4b-7000-8000-0123456789ab',
@@ -97,7 +103,7 @@ describe('what an answer means', () => {
     [408, 'http-unavailable', 'transient'],
     [410, 'http-not-found', 'configuration'],
     [422, 'vote-refused', 'vote-only'],
-    [429, 'http-unavailable', 'transient'],
+    [429, 'http-limited', 'transient'],
     [500, 'http-unavailable', 'transient'],
     [503, 'http-unavailable', 'transient'],
     [799, 'garbage-answer', 'ambiguous'],
@@ -166,13 +172,13 @@ describe('what a far end does instead', () => {
     [
       'sends headers without an end',
       (socket: net.Socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(40_000)}`),
-      'garbage-answer',
+      'http-headers-too-long',
     ],
     [
       'wants another protocol',
       (socket: net.Socket) =>
         socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
-      'garbage-answer',
+      'http-upgraded',
     ],
     [
       'sends informational responses without an end',
@@ -226,13 +232,18 @@ describe('https', () => {
   });
 
   test.each([
-    ['of another name', 'other'],
-    ['whose time is over', 'expired'],
-  ])('refuses a certificate %s, and sends nothing', async (_what, certificate) => {
+    ['of another name', 'other', 'certificate-other-name'],
+    ['whose time is over', 'expired', 'certificate-expired'],
+    ['whose time has not begun', 'not-yet-valid', 'certificate-not-yet-valid'],
+    ['that signed itself', 'self-signed', 'certificate-self-signed'],
+    ['whose intermediate one is not sent', 'without-intermediate', 'certificate-incomplete'],
+  ])('refuses a certificate %s, and sends nothing', async (_what, certificate, code) => {
     trustTestAuthority();
+    if (code === 'certificate-not-yet-valid' || code === 'certificate-incomplete')
+      trustTestAuthority('second-authority');
     const listener = await startFakeHttpListener({ certificate });
     expect(await send(secure(listener.port))).toMatchObject({
-      code: 'certificate-refused',
+      code,
       class: 'configuration',
       reached: 'connected',
     });
@@ -240,8 +251,25 @@ describe('https', () => {
   });
 
   it('refuses a certificate that nobody signed who is trusted', async () => {
-    const listener = await startFakeHttpListener({ certificate: 'votes' });
-    expect((await send(secure(listener.port))).code).toBe('certificate-refused');
+    const listener = await startFakeHttpListener({ certificate: 'own-authority' });
+    const end = await send(secure(listener.port));
+    expect(end).toMatchObject({ code: 'certificate-self-signed', detail: expect.any(String) });
+    // The library's advice is for those who run Tallyport.
+    expect(end.detail).not.toMatch(/Node|--use|root CA/i);
+  });
+
+  it('takes the same certificate with its intermediate one', async () => {
+    trustTestAuthority('second-authority');
+    const listener = await startFakeHttpListener({ certificate: 'with-intermediate' });
+    expect((await send(secure(listener.port))).code).toBe('acknowledged');
+  });
+
+  test.each(['TLSv1', 'TLSv1.1'] as const)('refuses %s by its name', async (maxVersion) => {
+    const pem = testCertificate('votes');
+    const ciphers = 'DEFAULT:@SECLEVEL=0';
+    const old = tls.createServer({ key: pem, cert: pem, minVersion: 'TLSv1', maxVersion, ciphers });
+    const port = await listen(old.on('tlsClientError', () => undefined));
+    expect(await send(secure(port))).toMatchObject({ code: 'tls-too-old', class: 'configuration' });
   });
 
   it('tells a far end that does not speak TLS, is silent, or closes', async () => {

@@ -7,7 +7,7 @@ import type { Send } from '../../src/delivery/send-vote.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
-import { listen, startFakeHttpListener } from '../support/fake-http-listener.ts';
+import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
 import {
   closing,
   goVotifier,
@@ -87,8 +87,8 @@ const WRONG_KEY_UNSAID = {
 const WRONG_TOKEN_UNSAID = {
   code: 'closed-without-answer',
   fault: 'closed-without-answer',
-  cause: /without an answer, as some listeners do on a wrong token/,
-  advice: /^Copy the token/,
+  cause: /without an answer, as some listeners do on a wrong token, when a plugin .* fails, or at a limit/,
+  advice: /^Look for an error in the game server’s log first; .* copy the token/,
   reply: null,
 } as const;
 const V1_ONLY = {
@@ -133,7 +133,7 @@ export const CASES: Case[] = [
     code: 'no-answer',
     fault: 'too-slow',
     cause: /no answer came in time/,
-    advice: /error of the vote plugin in the game server’s log, and check the server’s load/,
+    advice: /^Look in the game server’s log .* hangs or is slow, and check the server’s load/,
     reply: null,
   },
   {
@@ -274,12 +274,15 @@ export const CASES: Case[] = [
     name: 'HTTPS, a certificate of another name',
     set: website(
       (port) => `https://127.0.0.1:${port}/votes`,
-      async () => (await startFakeHttpListener({ certificate: 'other' })).port,
+      async () => {
+        trustTestAuthority();
+        return (await startFakeHttpListener({ certificate: 'other' })).port;
+      },
     ),
-    code: 'certificate-refused',
+    code: 'certificate-other-name',
     fault: 'tls-server',
-    cause: /certificate of the website is not valid/,
-    advice: /^Renew or complete the certificate/,
+    cause: /certificate of the website is for another name/,
+    advice: /^Set the URL to the name in the certificate/,
     reply: null,
     detail: /certificate/,
   },

@@ -40,7 +40,7 @@ const causesOf = async (vote: Vote) => (await attemptsOf(vote)).map(({ wokenBy }
 const dots = () => '…';
 const words = async (vote: Vote) => {
   const { status, mayHaveArrivedTwice } = await timeline(vote);
-  return statusText(status, { on: dots, next: dots }, false, mayHaveArrivedTwice);
+  return statusText(status, { on: dots, next: dots }, false, { mayHaveArrivedTwice });
 };
 
 /** Changes the settings as an owner does. */
@@ -278,7 +278,7 @@ describe('A waiting vote says what it waits for', () => {
     bench.clock.move(40 * SECOND);
     await bench.drain();
     expect(await words(vote)).toBe(
-      'Waiting for the listener, which is unreachable. Next test …. The machine answers, but nothing listens on this port. It expires ….',
+      'Waiting for the listener, which is unreachable. Next test …. The machine answers, but nothing listens on this port, or a firewall rejects the connection. It expires ….',
     );
   });
 

@@ -16,6 +16,9 @@ describe('readReply', () => {
     '{"note":"a \\" } brace","status":"ok"}',
     '{"status":"ok"}{"status":"error"}',
     '{"status":"ok"} and more',
+    // Go without tags.
+    '{"Status":"ok"}',
+    '{"STATUS":"ok","Error":""}',
   ])('hears an acknowledgement in %s', (text) => {
     expect(read(text)).toEqual({ status: 'ok' });
   });
@@ -26,6 +29,14 @@ describe('readReply', () => {
       'CorruptedFrameException: Challenge is not valid',
     ],
     ['{"status":"error","cause":"NullPointerException"}', 'NullPointerException'],
+    // Go without tags, and three variations of it.
+    [
+      '{"Status":"error","Cause":"CorruptedFrameException","Error":"Signature is not valid"}\r\n',
+      'CorruptedFrameException: Signature is not valid',
+    ],
+    ['{"STATUS":"error","CAUSE":"Unknown service \'x\'"}', "Unknown service 'x'"],
+    ['{"Status":"error","ErrorMessage":"disk full"}', 'disk full'],
+    ['{"status":"error","Cause":"a","cause":"b"}', 'b'],
     [
       '{"status":"error","cause":"Decryption failed","errorMessage":"Decryption failed"}',
       'Decryption failed',
@@ -41,7 +52,8 @@ describe('readReply', () => {
     '{"status":"ok "}',
     '{"status":["ok"]}',
     '{"status":true}',
-    '{"Status":"ok"}',
+    '{"Status":"OK"}',
+    '{"status":"no","Status":"ok"}',
     '{"answer":{"status":"ok"}}',
     '{"__proto__":{"status":"ok"}}',
     '{}',

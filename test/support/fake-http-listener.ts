@@ -81,14 +81,17 @@ export async function listen(server: Server, port = 0): Promise<number> {
 /**
  * A certificate of test/support/certificates with its key. `votes`: for votes.example.org and 127.0.0.1;
  * `other`: for another name; `expired`: no longer valid. All are signed by `authority`.
+ *
+ * `with-intermediate`, `without-intermediate` and `not-yet-valid` (from 2120) are signed under `second-authority`;
+ * `own-authority` sends that authority too, and `self-signed` has none.
  */
 export function testCertificate(name: string): string {
   return readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 }
 
-/** Lets this process trust the tests' own authority until the test ends. */
-export function trustTestAuthority(): void {
+/** Lets this process trust an authority of the tests until the test ends. */
+export function trustTestAuthority(name = 'authority'): void {
   const before = tls.getCACertificates('default');
-  tls.setDefaultCACertificates([...before, testCertificate('authority')]);
+  tls.setDefaultCACertificates([...before, testCertificate(name)]);
   onTestFinished(() => tls.setDefaultCACertificates(before));
 }

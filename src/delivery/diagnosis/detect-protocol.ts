@@ -1,14 +1,17 @@
-import tls from 'node:tls';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connection.ts';
-import { readGreeting } from '../votifier/votifier-greeting.ts';
+import { speaksTls } from '../tls.ts';
+import { mayBecomeGreeting, readGreeting } from '../votifier/votifier-greeting.ts';
 import type { OtherService } from './faults.ts';
 
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
 type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
+/** What a service did when it was spoken to; null if it said nothing. `unknown`: it answered in another protocol. */
+type Probed = DetectedProtocol | { unknown: Buffer } | null;
+
 /** Tests whether a service speaks a protocol. */
-type Probe = (connection: PeerConnection, until: Deadline) => Promise<DetectedProtocol | null>;
+type Probe = (connection: PeerConnection, until: Deadline) => Promise<Probed>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
@@ -36,7 +39,8 @@ const PROBES: Probe[] = [
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
  * @param mayConnect - called before each connection
- * @returns null when the service speaks none of them
+ * @returns null when the service answers nothing, or greets as Votifier: then it was only late. `other-protocol`, with its
+ *   words, when it answers in a protocol that is none of them, as Redis does
  */
 export async function detectProtocol(
   addresses: string[],
@@ -55,7 +59,13 @@ export async function detectProtocol(
       }
     }),
   );
-  return answers.find((answer) => answer !== null) ?? null;
+  const said = answers.flatMap((answer) => (answer && 'unknown' in answer ? [answer.unknown] : []));
+  if (said.some(looksLikeVotifier)) return null;
+  const known = answers.find((answer) => answer !== null && 'fault' in answer);
+  if (known && 'fault' in known) return known;
+  // An HTTP request is the first probe: most services refuse it in words.
+  const reply = said.find((bytes) => !mayBecomeGreeting(bytes));
+  return reply ? { fault: 'other-protocol', reply } : null;
 }
 
 /** Enough bytes to recognise a protocol. */
@@ -67,16 +77,16 @@ async function probeWith(
   until: Deadline,
   isIt: (received: Buffer) => boolean,
   fault: OtherService,
-): Promise<DetectedProtocol | null> {
+): Promise<Probed> {
   connection.write(request);
   let received = Buffer.alloc(0);
   while (received.length < MOST_READ_BYTES) {
     const next = await connection.next(until);
-    if (next.kind !== 'bytes') return null;
+    if (next.kind !== 'bytes') break;
     received = Buffer.concat([received, next.bytes]);
     if (isIt(received)) return { fault, reply: received };
   }
-  return null;
+  return received.length > 0 ? { unknown: received } : null;
 }
 
 function looksLikeHttp(received: Buffer): boolean {
@@ -101,24 +111,8 @@ function looksLikeVotifier(received: Buffer): boolean {
   return greeting !== 'incomplete' && 'version' in greeting;
 }
 
-/** A TLS server completes the handshake, or refuses it with an alert. */
-function probeTls(connection: PeerConnection, { until }: Deadline): Promise<DetectedProtocol | null> {
-  return new Promise((resolve) => {
-    const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
-    const settle = (answer: DetectedProtocol | null) => {
-      clearTimeout(timer);
-      secured.destroy();
-      resolve(answer);
-    };
-    const speaksTls: DetectedProtocol = { fault: 'tls-server', reply: Buffer.alloc(0) };
-    const timer = setTimeout(() => settle(null), Math.max(0, until - performance.now()));
-    secured
-      .on('error', (error: NodeJS.ErrnoException) =>
-        settle(/ALERT/.test(error.code ?? '') ? speaksTls : null),
-      )
-      .on('close', () => settle(null))
-      .once('secureConnect', () => settle(speaksTls));
-  });
+async function probeTls(connection: PeerConnection, until: Deadline): Promise<Probed> {
+  return (await speaksTls(connection, until)) ? { fault: 'tls-server', reply: Buffer.alloc(0) } : null;
 }
 
 /** The signature of the PROXY protocol, version 2. */

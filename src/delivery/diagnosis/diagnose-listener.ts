@@ -13,7 +13,7 @@ import { shownToOwner } from '../destination.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import { detectProtocol, protocolOf } from './detect-protocol.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
-import { explain } from './explanations.ts';
+import { explain, hasTaken } from './explanations.ts';
 import { type Fault, faultOf, OTHER_SERVICES, type OtherService } from './faults.ts';
 
 /** The first thing that is wrong with a listener. */
@@ -84,7 +84,7 @@ export async function diagnose(
   const { protocol } = listener;
   const found =
     protocol !== 'http' && DETECTED.has(tested.code) ? await detectService(deps, listener, tested) : null;
-  const diagnosis = found ?? diagnosisOf(tested, protocol);
+  const diagnosis = found ?? diagnosisOf(tested, listener);
   return forOwner ? withoutUntrustedAnswer(diagnosis, tested, protocol) : diagnosis;
 }
 
@@ -108,13 +108,14 @@ function withoutUntrustedAnswer(
 /** The diagnosis for an outcome alone. */
 function diagnosisOf(
   { code, class: ended, reached, words, detail }: ListenerTest,
-  protocol: Protocol,
+  listener: Listener,
 ): Diagnosis {
+  const { protocol } = listener;
   return {
     outcome: code === 'sent-not-confirmed' ? code : ended,
     confirmed: code === 'acknowledged',
     ...faultOf(code, protocol, reached === 'written'),
-    ...explain(code, protocol),
+    ...explain(code, protocol, hasTaken(listener)),
     ...(words ? { reply: words } : {}),
     ...(detail ? { detail } : {}),
   };

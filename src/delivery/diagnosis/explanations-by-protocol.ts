@@ -9,7 +9,7 @@ type ProtocolTexts = Partial<Record<OutcomeCode, Explanation>>;
 export const V1_TEXTS: ProtocolTexts = {
   'no-answer': {
     cause: defineMessage(
-      'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote; it may have arrived all the same.',
+      'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.',
     ),
     advice: defineMessage(
       'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.',
@@ -17,16 +17,22 @@ export const V1_TEXTS: ProtocolTexts = {
   },
   'never-acknowledged': {
     cause: defineMessage(
-      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key; other votes wait.',
+      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key, when a plugin that takes votes hangs or fails, and at a filter; other votes wait.',
     ),
     advice: defineMessage(
-      'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.',
+      'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error in the game server’s log, and resume the listener.',
     ),
   },
 };
 
 /** An HTTP listener: a website with a URL, without vote plugin and token. */
 export const HTTP_TEXTS: ProtocolTexts = {
+  'vote-refused': {
+    cause: defineMessage('The website refused this vote (HTTP 4xx).'),
+    advice: defineMessage(
+      'Look into the website’s log for the reason of its status, correct it, and resend the vote.',
+    ),
+  },
   'dns-not-found': {
     cause: defineMessage('The host in the URL does not resolve to an address.'),
     advice: defineMessage('Check the spelling of the host in the URL and its DNS records.'),
@@ -42,8 +48,12 @@ export const HTTP_TEXTS: ProtocolTexts = {
     ),
   },
   'connection-refused': {
-    cause: defineMessage('The machine answers, but nothing listens on the port in the URL.'),
-    advice: defineMessage('Check that the website runs, and that it listens on the port in the URL.'),
+    cause: defineMessage(
+      'The machine answers, but nothing listens on the port in the URL, or a firewall rejects the connection.',
+    ),
+    advice: defineMessage(
+      'Check that the website runs, that it listens on the port in the URL, and that no firewall rejects connections to it.',
+    ),
   },
   'firewall-rejected': {
     cause: defineMessage('A firewall rejects connections to the port in the URL.'),
@@ -119,6 +129,26 @@ export const HTTP_TEXTS: ProtocolTexts = {
     ),
     advice: defineMessage(
       'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.',
+    ),
+  },
+};
+
+/** A Votifier listener that acknowledged a vote with its current settings: its port is right. */
+export const PROVEN_TEXTS: ProtocolTexts = {
+  'connection-refused': {
+    cause: defineMessage(
+      'The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection.',
+    ),
+    advice: defineMessage(
+      'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.',
+    ),
+  },
+  silent: {
+    cause: defineMessage(
+      'The listener took the connection and then said nothing, though it has taken votes before: the vote plugin hangs, or a filter holds the connection back.',
+    ),
+    advice: defineMessage(
+      'Look in the game server’s log whether the vote plugin hangs, check the server’s load, and let no proxy or DDoS filter hold connections back.',
     ),
   },
 };

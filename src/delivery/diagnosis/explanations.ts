@@ -1,8 +1,8 @@
 import { defineMessage } from '../../language/t.ts';
-import type { Breaker, Listener, Protocol } from '../../listeners/listener.ts';
+import { type Breaker, hasTakenVotes, type Listener, type Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
-import { HTTP_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
+import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
 
 const NOTHING_TO_DO = defineMessage('There is nothing to do.');
 
@@ -11,10 +11,10 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   acknowledged: { cause: defineMessage('The listener took the vote and said so.'), advice: NOTHING_TO_DO },
   'sent-not-confirmed': {
     cause: defineMessage(
-      'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong.',
+      'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong or a plugin that takes votes fails.',
     ),
     advice: defineMessage(
-      'If votes do not arrive in the game, compare the public key with the plugin’s own and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
+      'If votes do not arrive in the game, compare the public key with the plugin’s own, look for an error in the game server’s log and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
     ),
   },
 
@@ -31,9 +31,19 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     ),
   },
   'connection-refused': {
-    cause: defineMessage('The machine answers, but nothing listens on this port.'),
+    cause: defineMessage(
+      'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+    ),
     advice: defineMessage(
-      'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.',
+      'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, and that no firewall rejects connections to it.',
+    ),
+  },
+  'refused-over-ipv6': {
+    cause: defineMessage(
+      'The machine answers over IPv6, but nothing listens on this port there, or a firewall rejects the connection.',
+    ),
+    advice: defineMessage(
+      'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.',
     ),
   },
   'firewall-rejected': {
@@ -58,10 +68,10 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   silent: {
     cause: defineMessage(
-      'Something took the connection and then said nothing; a Votifier listener speaks first.',
+      'Something took the connection and then said nothing, though a Votifier listener speaks first: it is another service, the vote plugin hangs, or a filter holds the connection back.',
     ),
     advice: defineMessage(
-      'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter is in front of it.',
+      'Check that the port is the vote plugin’s, not the game’s, look in the game server’s log whether the plugin hangs, and let no proxy or DDoS filter be in front of it.',
     ),
   },
   'closed-before-greeting': {
@@ -92,23 +102,39 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'http-unavailable': {
     cause: defineMessage(
-      'The listener answered that it cannot take votes now (HTTP 5xx, 429 or 408); the vote may have arrived all the same.',
+      'The website answered that it cannot take votes now (HTTP 5xx or 408); the vote may have arrived all the same.',
     ),
     advice: defineMessage('Look into the log of the website or application that takes the votes.'),
   },
+  'http-limited': {
+    cause: defineMessage(
+      'The website limits how many requests it takes (HTTP 429), and this vote was over its limit; it may have arrived all the same.',
+    ),
+    advice: defineMessage(
+      'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.',
+    ),
+  },
   'http-not-ready': {
     cause: defineMessage(
-      'The website answered the challenge that it cannot take votes now (HTTP 5xx, 429 or 408); no vote was posted.',
+      'The website answered the challenge that it cannot take votes now (HTTP 5xx or 408); no vote was posted.',
     ),
     advice: defineMessage('Look into the log of the website or application that takes the votes.'),
+  },
+  'challenge-limited': {
+    cause: defineMessage(
+      'The website limits how many requests it takes (HTTP 429), and the challenge was over its limit; no vote was posted.',
+    ),
+    advice: defineMessage(
+      'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.',
+    ),
   },
 
   'closed-without-answer': {
     cause: defineMessage(
-      'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token; it may have arrived all the same.',
+      'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.',
     ),
     advice: defineMessage(
-      'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, look into the game server’s log.',
+      'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more, set the listener again with it, and check the limits of the plugin and of filters.',
     ),
   },
   reset: {
@@ -122,7 +148,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   'no-answer': {
     cause: defineMessage('The vote was sent, and no answer came in time, so the vote may have arrived.'),
     advice: defineMessage(
-      'Look for an error of the vote plugin in the game server’s log, and check the server’s load.',
+      'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, and check the server’s load.',
     ),
   },
   'garbage-answer': {
@@ -131,6 +157,22 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     ),
     advice: defineMessage(
       'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
+    ),
+  },
+  'http-upgraded': {
+    cause: defineMessage(
+      'The website answered that it changes the protocol (HTTP 101), which no vote asks for; the vote may have arrived all the same.',
+    ),
+    advice: defineMessage(
+      'Check that the URL leads to what takes the votes, not to a WebSocket, and answer with a status of 200 to 299.',
+    ),
+  },
+  'http-headers-too-long': {
+    cause: defineMessage(
+      'The headers of the website’s answer are longer than 16 KiB, so it could not be read; the vote may have arrived all the same.',
+    ),
+    advice: defineMessage(
+      'Let the website answer this URL with fewer or shorter headers: mostly cookies or security policies are too long.',
     ),
   },
   'lease-ran-out': {
@@ -147,9 +189,9 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
 
   'bad-signature': {
-    cause: defineMessage('The listener refused the signature: its token is different.'),
+    cause: defineMessage('The listener refused the signature: its token for our service name is different.'),
     advice: defineMessage(
-      'Copy the token from the vote plugin’s configuration once more and set the listener again with it.',
+      'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
     ),
   },
   'unknown-service': {
@@ -193,23 +235,71 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     ),
   },
   'tls-failed': {
-    cause: defineMessage(
-      'The URL begins with https://, and what answers there does not speak TLS 1.2 or newer.',
+    cause: defineMessage('The URL begins with https://, and what answers there does not speak TLS.'),
+    advice: defineMessage(
+      'Check the port in the URL, enable HTTPS at the website, or begin the URL with http:// if it has none.',
     ),
-    advice: defineMessage('Check the port in the URL, or enable HTTPS at the website.'),
+  },
+  'tls-too-old': {
+    cause: defineMessage('The website speaks only TLS 1.1 or older, which is not safe any more.'),
+    advice: defineMessage('Enable TLS 1.2 or 1.3 at the website or at the proxy in front of it.'),
+  },
+  'tls-expected': {
+    cause: defineMessage(
+      'The URL begins with http://, and what answers there speaks TLS; nothing of the vote was read.',
+    ),
+    advice: defineMessage('Begin the URL with https://.'),
   },
   'certificate-refused': {
+    cause: defineMessage('The certificate of the website is not valid.'),
+    advice: defineMessage(
+      'Let a public authority issue a new certificate, and install it with its intermediate certificates.',
+    ),
+  },
+  'certificate-other-name': {
+    cause: defineMessage('The certificate of the website is for another name than the host in the URL.'),
+    advice: defineMessage(
+      'Set the URL to the name in the certificate, or let the website show a certificate for the host in the URL.',
+    ),
+  },
+  'certificate-expired': {
+    cause: defineMessage('The certificate of the website has expired.'),
+    advice: defineMessage('Renew the certificate, and restart the website so that it shows the new one.'),
+  },
+  'certificate-not-yet-valid': {
+    cause: defineMessage('The certificate of the website is not valid yet.'),
+    advice: defineMessage(
+      'Wait until its first day, or install the certificate that is valid now; check the clock of the machine that made it.',
+    ),
+  },
+  'certificate-self-signed': {
     cause: defineMessage(
-      'The certificate of the website is not valid for its name, has expired, or is not signed by a trusted authority.',
+      'The certificate of the website is self-signed, or signed by an authority of its own.',
     ),
     advice: defineMessage(
-      'Renew or complete the certificate, with the intermediate ones; a self-signed one is not accepted.',
+      'Install a certificate of a public authority, such as Let’s Encrypt; a self-signed one is not accepted.',
+    ),
+  },
+  'certificate-incomplete': {
+    cause: defineMessage(
+      'The chain of the website’s certificate is incomplete, or leads to no public authority: no certificate between its own and an authority is sent.',
+    ),
+    advice: defineMessage(
+      'Let the website send the intermediate certificates too (often called the full chain), issued by a public authority.',
     ),
   },
   'http-redirected': {
     cause: defineMessage('The URL answers with a redirect, and votes do not follow redirects.'),
     advice: defineMessage(
       'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.',
+    ),
+  },
+  'http-sign-in': {
+    cause: defineMessage(
+      'The URL redirects to a page to sign in, so it wants a session, which votes do not have.',
+    ),
+    advice: defineMessage(
+      'Let the URL need no session: exempt it from the sign-in, and check the signature of each message instead.',
     ),
   },
   'http-forbidden': {
@@ -234,6 +324,48 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
       'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.',
     ),
   },
+  'challenge-upgraded': {
+    cause: defineMessage(
+      'The website answered the challenge that it changes the protocol (HTTP 101), which Tallyport did not ask for; no vote was posted.',
+    ),
+    advice: defineMessage(
+      'Check that the URL leads to what takes the votes, not to a WebSocket, and answer with a status of 200 to 299.',
+    ),
+  },
+  'challenge-headers-too-long': {
+    cause: defineMessage(
+      'The headers of the website’s answer to the challenge are longer than 16 KiB, so it could not be read; no vote was posted.',
+    ),
+    advice: defineMessage(
+      'Let the website answer this URL with fewer or shorter headers: mostly cookies or security policies are too long.',
+    ),
+  },
+  'challenge-surrounded': {
+    cause: defineMessage(
+      'The website’s answer holds the challenge, but beside other text, such as a notice of PHP, a page around it or our whole message; no vote was posted.',
+    ),
+    advice: defineMessage(
+      'Answer with the challenge alone, or with it as “challenge” of a JSON object, and nothing before or after: switch off the output of notices.',
+    ),
+  },
+  'challenge-quoted': {
+    cause: defineMessage(
+      'The website’s answer is the challenge in quotes, as a JSON string; no vote was posted.',
+    ),
+    advice: defineMessage(
+      'Answer with the challenge without quotes, or with it as “challenge” of a JSON object.',
+    ),
+  },
+  'challenge-compressed': {
+    cause: defineMessage(
+      'The website’s answer to the challenge is compressed, though Tallyport asked for none; no vote was posted.',
+    ),
+    advice: defineMessage('Switch the compression off for this URL, or obey Accept-Encoding: identity.'),
+  },
+  'challenge-utf16': {
+    cause: defineMessage('The website’s answer holds the challenge in UTF-16; no vote was posted.'),
+    advice: defineMessage('Answer in UTF-8.'),
+  },
   'repeated-vote-faults': {
     cause: defineMessage('The listener refused several votes in a row, one by one.'),
     advice: defineMessage(
@@ -242,10 +374,10 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
   'never-acknowledged': {
     cause: defineMessage(
-      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong token; other votes wait.',
+      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit or filter, and with a wrong token; other votes wait.',
     ),
     advice: defineMessage(
-      'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
+      'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
     ),
   },
 
@@ -286,8 +418,14 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
 };
 
-/** The explanation of an outcome for a listener of this protocol. */
-export function explain(code: OutcomeCode, protocol: Protocol | undefined): Explanation {
+/**
+ * The explanation of an outcome for a listener of this protocol.
+ *
+ * @param hasTaken - whether the listener has taken a vote with its current settings: its port is right then
+ */
+export function explain(code: OutcomeCode, protocol: Protocol | undefined, hasTaken = false): Explanation {
+  const proven = hasTaken && protocol !== 'http' ? PROVEN_TEXTS[code] : undefined;
+  if (proven) return proven;
   const own =
     protocol === 'http' ? HTTP_TEXTS[code] : protocol === 'votifier-v1' ? V1_TEXTS[code] : undefined;
   return own ?? EXPLANATIONS[code];
@@ -305,13 +443,24 @@ export type ListenerReason = Explanation & {
 };
 
 /** Why a listener is paused or unreachable; null when it is active. */
-export function listenerReason({
-  pause,
-  breaker,
-  protocol,
-}: Pick<Listener, 'pause' | 'breaker'> & { protocol?: Protocol }): ListenerReason | null {
-  if (pause) return reason(pause, pause.at, protocol);
-  return breaker.openSince ? reason(breaker, breaker.openSince, protocol) : null;
+export function listenerReason(listener: Explained): ListenerReason | null {
+  const { pause, breaker } = listener;
+  if (pause) return reason(pause, pause.at, listener);
+  return breaker.openSince ? reason(breaker, breaker.openSince, listener) : null;
+}
+
+/** The fields of a listener that its explanations depend on. */
+type Explained = Pick<Listener, 'pause' | 'breaker'> & Taken & { protocol?: Protocol };
+export type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>>;
+
+/** Whether a listener has taken a vote with its current settings; false where the fields were not read. */
+export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, updatedAt }: Taken): boolean {
+  if (!updatedAt) return !!acknowledgedAt;
+  return hasTakenVotes({
+    lastDeliveredAt,
+    updatedAt,
+    ...(acknowledgedAt === undefined ? {} : { acknowledgedAt }),
+  });
 }
 
 const PAUSED_BY_OWNER: Explanation = {
@@ -322,8 +471,10 @@ const PAUSED_BY_OWNER: Explanation = {
 function reason(
   { code, words, detail }: Pick<Breaker, 'code' | 'words' | 'detail'>,
   since: Date,
-  protocol: Protocol | undefined,
+  listener: Explained,
 ): ListenerReason {
-  const explanation = code ? { code, ...explain(code, protocol) } : PAUSED_BY_OWNER;
+  const explanation = code
+    ? { code, ...explain(code, listener.protocol, hasTaken(listener)) }
+    : PAUSED_BY_OWNER;
   return { ...explanation, ...(words ? { words } : {}), ...(detail ? { detail } : {}), since };
 }

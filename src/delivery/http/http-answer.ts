@@ -16,12 +16,31 @@ export function meaningOfStatus(status: number): OutcomeCode {
     case 410:
       return 'http-not-found';
     case 408:
-    case 429:
       return 'http-unavailable';
+    case 429:
+      return 'http-limited';
     default:
       if (status >= 500 && status < 600) return 'http-unavailable';
       return status >= 400 && status < 500 ? 'vote-refused' : 'garbage-answer';
   }
+}
+
+/** Paths of pages at which a visitor signs in, a part of the path or of the host each. */
+const SIGN_IN =
+  /(?:^|[/.?&=_-])(?:log-?in|sign-?in|signin|sign_in|log_in|auth|oauth2?|sso|session|anmelden)(?:[/.?&=_-]|$)/i;
+
+/** Whether a redirect leads to a sign-in: the URL wants a session, which votes do not have. */
+export function leadsToSignIn(location: string): boolean {
+  return SIGN_IN.test(location);
+}
+
+/** What nginx, Apache, Go and Node say to a request without TLS at a port that speaks it. */
+const WANTS_TLS =
+  /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|HTTP request to an HTTPS server/i;
+
+/** Whether an answer says that the port speaks TLS. */
+export function wantsTls(status: number, said: string): boolean {
+  return status >= 400 && status < 500 && WANTS_TLS.test(said);
 }
 
 /**

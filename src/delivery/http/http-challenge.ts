@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
-import { printable } from '../../platform/printable.ts';
+import { printable, readable } from '../../platform/printable.ts';
 
 /** A message that an HTTP listener must answer with the same challenge. */
 export type Challenge = {
@@ -11,7 +11,21 @@ export type Challenge = {
 };
 
 /** The answer to a message: its status, 0 when there was none, and the beginning of the body. */
-export type Answer = { end: Outcome; status: number; said: string };
+export type Answer = {
+  end: Outcome;
+  status: number;
+  said: string;
+  /** The same body as it came. */
+  body?: ReceivedBody;
+};
+
+export type ReceivedBody = {
+  bytes: Buffer;
+  /** `Content-Encoding`; absent if there is none. */
+  encoding?: string;
+  /** Its end did not come in time. */
+  isLate: boolean;
+};
 
 /** Makes a challenge for an HTTP listener: 256 random bits, never used twice. */
 export function newChallenge(serverId: string): Challenge {
@@ -40,22 +54,53 @@ function challengeIn(json: string): string {
   }
 }
 
+/** gzip, and Zstandard; the other encodings have no sign of their own. */
+const COMPRESSED = ['1f8b', '28b52ffd'];
+
+/**
+ * What else an answer holds that does not repeat the challenge as it should. Another form is not taken: a website that
+ * cannot answer as documented is told what to change.
+ */
+export function formOf(
+  { bytes, encoding = '', isLate }: ReceivedBody,
+  { challenge }: Challenge,
+): OutcomeCode {
+  if (isLate) return 'too-slow';
+  const isMarked = COMPRESSED.some((mark) => bytes.toString('hex', 0, 4).startsWith(mark));
+  if (isMarked || !/^(?:identity)?$/i.test(encoding.trim())) return 'challenge-compressed';
+  const text = bytes.toString('utf8');
+  if (bytes.includes(Buffer.from(challenge, 'utf16le')) || isBigEndian(bytes, challenge))
+    return 'challenge-utf16';
+  if (!text.includes(challenge)) return 'http-unverified';
+  const quoted = text.trim().match(/^(["'`])(.*)\1;?$/s);
+  return quoted?.[2]?.trim() === challenge ? 'challenge-quoted' : 'challenge-surrounded';
+}
+
+/** Whether it holds the challenge in UTF-16 of the other byte order. */
+function isBigEndian(bytes: Buffer, challenge: string): boolean {
+  return bytes.includes(Buffer.from(challenge, 'utf16le').swap16());
+}
+
 /** Outcomes that are ambiguous for a vote are not ambiguous here: no vote was sent. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',
   reset: 'closed-before-written',
   'garbage-answer': 'not-http',
+  'http-upgraded': 'challenge-upgraded',
+  'http-headers-too-long': 'challenge-headers-too-long',
+  'http-limited': 'challenge-limited',
   'vote-refused': 'http-unverified',
   'http-unavailable': 'http-not-ready',
   'stopped-while-waiting': 'stopped-before-written',
 };
 
 /** The outcome of an attempt whose challenge got this answer; null when the challenge was repeated. */
-export function challengeEnd({ end, status, said }: Answer, challenge: Challenge): Outcome | null {
+export function challengeEnd({ end, status, said, body }: Answer, challenge: Challenge): Outcome | null {
   if (end.class === 'delivered') {
     if (repeats(said, challenge)) return null;
-    return outcome('http-unverified', 'greeted', printable(`HTTP ${status} ${said}`));
+    const code = body ? formOf(body, challenge) : 'http-unverified';
+    return outcome(code, 'greeted', printable(`HTTP ${status} ${body ? readable(body.bytes) : said}`));
   }
   const { reached, words } = end;
   const code = NOTHING_SENT[end.code] ?? end.code;

@@ -2,10 +2,10 @@ import http, { type IncomingMessage } from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
 import { deadlineIn, dial, type PeerConnection, resolveListener } from '../connection.ts';
-import { secure } from '../tls.ts';
+import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { answerMsOf, type SendOptions, type SendResult } from '../votifier/votifier-client.ts';
-import { meaningOfStatus, retryAfterMs } from './http-answer.ts';
+import { leadsToSignIn, meaningOfStatus, retryAfterMs, wantsTls } from './http-answer.ts';
 import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
 import { portOf } from './url-port.ts';
@@ -62,15 +62,17 @@ async function attempt(
   const { destination } = options;
   const plain = await resolveAndConnect(url, options);
   if ('code' in plain) return plain;
+  const address = plain.socket.remoteAddress ?? '';
   const secrets = secretsAt(target, now);
   const message = signed(vote.id, voteBody(vote, target.serverId), secrets, now);
-  if (!destination?.mustChallenge) return (await postOver(plain, url, message, options)).end;
+  if (!destination?.mustChallenge)
+    return tlsExpected((await postOver(plain, url, message, options)).end, url, address, options);
 
   const challenge = newChallenge(target.serverId);
   const { id, body } = challenge;
   const answer = await postOver(plain, url, { ...signed(id, body, secrets, now), readsBody: true }, options);
   const refused = challengeEnd(answer, challenge);
-  if (refused) return refused;
+  if (refused) return tlsExpected(refused, url, address, options);
   destination.challengeMet();
   const unwatched = { ...options, onStep: undefined };
   // Only the address that repeated the challenge, no other address of this name.
@@ -86,6 +88,32 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
   const plain = await resolveAndConnect(url, options);
   if ('code' in plain) return { end: plain, status: 0, said: '' };
   return postOver(plain, url, { headers: {}, body }, options);
+}
+
+/** How a port that speaks TLS ends a request without it: it closes, or sends an alert, which is no HTTP. */
+const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
+  'closed-without-answer',
+  'closed-before-written',
+  'reset',
+  'garbage-answer',
+  'not-http',
+]);
+
+/**
+ * The outcome of a request to an `http://` URL. If the connection ended as one does at a port that speaks TLS, one more
+ * connection finds out whether this one does; then the request was not read.
+ */
+async function tlsExpected(end: Outcome, url: URL, address: string, options: SendOptions): Promise<Outcome> {
+  if (url.protocol !== 'http:' || !LIKE_TLS.has(end.code)) return end;
+  const stop = options.signal;
+  const waiting = deadlineIn(options.timeoutMs, stop);
+  const again = await dial([address], portOf(url), waiting, options.destination?.mayConnect);
+  if (typeof again === 'string') return end;
+  try {
+    return (await speaksTls(again, waiting)) ? outcome('tls-expected', 'connected', end.words) : end;
+  } finally {
+    again.destroy();
+  }
 }
 
 async function resolveAndConnect(url: URL, options: SendOptions): Promise<PeerConnection | Outcome> {
@@ -174,6 +202,8 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: '*/*',
+      // Bodies are read as they come; a website that compresses without being asked is told so.
+      'accept-encoding': 'identity',
       'user-agent': 'Tallyport',
       connection: 'close',
       ...headers,
@@ -198,7 +228,12 @@ async function readStatusFrom(
   const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
   const onStop = () => stop('stopped-while-waiting');
   // A busy process may notice the deadline much later, with an answer that came in time still unread.
-  const timer = setTimeout(() => setImmediate(() => stop('no-answer')), answerMsOf(options));
+  let isLate = false;
+  const giveUp = () => {
+    isLate = true;
+    stop('no-answer');
+  };
+  const timer = setTimeout(() => setImmediate(giveUp), answerMsOf(options));
   options.waitSignal?.addEventListener('abort', onStop);
   request
     // The connection is paused between two reads.
@@ -215,13 +250,14 @@ async function readStatusFrom(
     })
     .on('upgrade', (_response, socket) => {
       socket.destroy();
-      end('garbage-answer', 'HTTP 101');
+      end('http-upgraded', 'HTTP 101 Switching Protocols');
     })
     // Never removed: an error while nothing waits must not become an uncaught exception.
-    .on('error', (error) => end(brokenCode(error)));
+    .on('error', (error) => end(brokenCode(error), wordsOf(error)));
   request.end(body);
   try {
-    return await Promise.race([unanswered, answered.then((response) => readAnswerFrom(response, readsBody))]);
+    const read = answered.then((response) => readAnswerFrom(response, readsBody, () => isLate));
+    return await Promise.race([unanswered, read]);
   } finally {
     clearTimeout(timer);
     options.waitSignal?.removeEventListener('abort', onStop);
@@ -230,19 +266,29 @@ async function readStatusFrom(
 }
 
 /** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its message. */
-async function readAnswerFrom(response: IncomingMessage, readsBody: boolean): Promise<Answer> {
+async function readAnswerFrom(
+  response: IncomingMessage,
+  readsBody: boolean,
+  isLate: () => boolean,
+): Promise<Answer> {
   const status = response.statusCode ?? 0;
-  const code = meaningOfStatus(status);
+  const meaning = meaningOfStatus(status);
   response.on('error', () => undefined);
-  const isTaken = code === 'acknowledged';
-  if (isTaken && !readsBody) return { end: outcome(code, 'acknowledged'), status, said: '' };
-  const said = await firstWords(response);
-  if (isTaken) return { end: outcome(code, 'acknowledged'), status, said };
+  const isTaken = meaning === 'acknowledged';
+  if (isTaken && !readsBody) return { end: outcome(meaning, 'acknowledged'), status, said: '' };
+  const bytes = await firstBytes(response);
+  const said = bytes.toString('utf8');
+  if (isTaken) {
+    const encoding = response.headers['content-encoding'];
+    const body = { bytes, isLate: isLate(), ...(encoding ? { encoding } : {}) };
+    return { end: outcome(meaning, 'acknowledged'), status, said, body };
+  }
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   const { location } = response.headers;
+  const code = exactly(meaning, { status, said, location });
   const refused = {
-    ...outcome(code, 'written', printable(`HTTP ${status} ${said}`)),
-    ...(code === 'http-redirected' && location
+    ...outcome(code, 'written', printable(`HTTP ${status} ${readable(bytes)}`)),
+    ...(meaning === 'http-redirected' && location
       ? { detail: printable(`The redirect leads to ${location}`) }
       : {}),
     ...(retry === null ? {} : { retryAfterMs: retry }),
@@ -250,7 +296,16 @@ async function readAnswerFrom(response: IncomingMessage, readsBody: boolean): Pr
   return { end: refused, status, said };
 }
 
-async function firstWords(response: IncomingMessage): Promise<string> {
+/** The meaning of a refusal, where its body or its target says more than its status. */
+function exactly(
+  meaning: OutcomeCode,
+  { status, said, location = '' }: { status: number; said: string; location?: string | undefined },
+): OutcomeCode {
+  if (meaning === 'http-redirected' && leadsToSignIn(location)) return 'http-sign-in';
+  return wantsTls(status, said) ? 'tls-expected' : meaning;
+}
+
+async function firstBytes(response: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
@@ -262,11 +317,17 @@ async function firstWords(response: IncomingMessage): Promise<string> {
   } catch {
     // The status was received; only the message is missing.
   }
-  return Buffer.concat(pieces).toString('utf8', 0, LONGEST_ANSWER);
+  return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
+}
+
+/** What came in place of an HTTP answer; Node keeps it with its parser's errors. */
+function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: unknown }): string {
+  return code.startsWith('HPE_') && Buffer.isBuffer(rawPacket) ? readable(rawPacket) : '';
 }
 
 /** Node's parser errors have codes that begin with HPE; a normal close has no system call. */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';
   if (code.startsWith('HPE_')) return 'garbage-answer';
   if (code === 'ETIMEDOUT') return 'no-answer';
   return syscall === undefined && code === 'ECONNRESET' ? 'closed-without-answer' : 'reset';

@@ -1,9 +1,11 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import type { DeliveryStatus } from './timeline-event.ts';
+import type { DeliveryStatus, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
 /** How a page or a terminal writes a moment: `on` as a date, `next` as the time until then. */
 export type StatusTimes = { on: (at: Date) => string; next: (at: Date) => string };
+
+type Doubts = Pick<VoteTimeline, 'mayHaveArrivedTwice' | 'nameMayBeMangled'>;
 
 /**
  * What a vote waits for, or how it ended and what remains possible, in sentences: for the pages of owners and operators
@@ -15,11 +17,14 @@ export function statusText(
   status: DeliveryStatus,
   times: StatusTimes,
   queuePaused: boolean | null,
-  mayHaveArrivedTwice = false,
+  { mayHaveArrivedTwice, nameMayBeMangled }: Partial<Doubts> = {},
 ): string {
   return [
     ...sentences(status, times, queuePaused),
     ...(mayHaveArrivedTwice ? [t('It may have arrived more than once.')] : []),
+    ...(nameMayBeMangled
+      ? [t('Its name may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps it.')]
+      : []),
   ].join(' ');
 }
 

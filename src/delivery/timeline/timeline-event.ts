@@ -104,6 +104,8 @@ export type VoteTimeline = {
   status: DeliveryStatus;
   /** It was sent more than once, and at least two of these arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
+  /** Votifier v1 was sent a name beyond ASCII, which many listeners mangle. */
+  nameMayBeMangled: boolean;
   /** In chronological order. */
   events: TimelineEvent[];
 };

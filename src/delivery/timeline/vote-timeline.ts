@@ -5,7 +5,7 @@ import { after } from '../../platform/clock.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
-import { explain, listenerReason } from '../diagnosis/explanations.ts';
+import { explain, listenerReason, type Taken } from '../diagnosis/explanations.ts';
 import { timesUnavailable } from '../resend-vote.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
@@ -21,7 +21,8 @@ import type {
 export const MOST_AHEAD = 100;
 
 /** The fields of a listener that decide what a vote waits for. */
-type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> & { protocol?: Listener['protocol'] };
+type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
+  Taken & { protocol?: Listener['protocol'] };
 
 /**
  * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
@@ -41,7 +42,8 @@ export async function voteTimeline(
   return {
     status: statusOf(vote, { listener, ahead, now, exclusions }),
     mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
-    events: eventsOf(vote, exclusions),
+    nameMayBeMangled: nameMayBeMangled(vote),
+    events: eventsOf(vote, exclusions, listener?.acknowledgedAt ?? null),
   };
 }
 
@@ -138,10 +140,18 @@ function arrivals(delivery: Delivery): number {
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 
-function eventsOf(vote: Vote, exclusions: VoteExclusion[]): TimelineEvent[] {
+/** Whether a Votifier v1 listener was sent a name beyond ASCII: many read v1 as ASCII. */
+function nameMayBeMangled({ username, delivery }: Vote): boolean {
+  const isSent = ({ protocol, reached }: Attempt) =>
+    protocol === 'votifier-v1' && (reached === 'written' || reached === 'acknowledged');
+  return /[^\u0020-\u007e]/.test(username) && delivery.attempts.some(isSent);
+}
+
+/** @param takenSince - since when the listener takes votes with its current settings */
+function eventsOf(vote: Vote, exclusions: VoteExclusion[], takenSince: Date | null): TimelineEvent[] {
   const { delivery, cooldownEndedAt, claim } = vote;
   const older = olderAttempts(vote);
-  const attempts = attemptEvents(delivery);
+  const attempts = attemptEvents(delivery, takenSince);
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
@@ -168,13 +178,13 @@ function plainEvent({ kind, at, by, byId, from, mayArriveTwice }: Delivery['even
   return { kind, at, ...who, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
 }
 
-function attemptEvents(delivery: Delivery): AttemptEvent[] {
+function attemptEvents(delivery: Delivery, takenSince: Date | null): AttemptEvent[] {
   let number = olderCount(delivery);
   return delivery.attempts.map((attempt, index) => {
     const counted = counts(attempt);
     if (counted) number += 1;
     const { id, at, test, protocol, worker, wokenBy, relayed, lateAt } = attempt;
-    const end = endOf(attempt);
+    const end = endOf(attempt, takenSince !== null && takenSince < at);
     return {
       kind: 'attempt',
       at,
@@ -192,15 +202,10 @@ function attemptEvents(delivery: Delivery): AttemptEvent[] {
   });
 }
 
-function endOf({
-  code,
-  class: of,
-  protocol,
-  reached,
-  words,
-  detail,
-  durationMs,
-}: Attempt): AttemptOutcome | null {
+function endOf(
+  { code, class: of, protocol, reached, words, detail, durationMs }: Attempt,
+  hasTaken: boolean,
+): AttemptOutcome | null {
   if (!code || !of) return null;
   return {
     code,
@@ -209,6 +214,6 @@ function endOf({
     words: words ?? null,
     detail: detail ?? null,
     durationMs: durationMs ?? null,
-    ...explain(code, protocol),
+    ...explain(code, protocol, hasTaken),
   };
 }

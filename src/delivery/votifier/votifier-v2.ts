@@ -97,10 +97,19 @@ function parseReply(text: string): Reply {
   return { status: 'garbage', text };
 }
 
+const KEYS = ['status', 'cause', 'error', 'errorMessage'];
+
+/** A field in any case: a listener in Go writes `Status`. If there are several, the exact one counts, then the first. */
+function inAnyCase(object: object, key: string): unknown {
+  if (Object.hasOwn(object, key)) return object[key as keyof object];
+  return Object.entries(object).find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
+}
+
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+    if (typeof value !== 'object' || value === null) return undefined;
+    return Object.fromEntries(KEYS.map((key) => [key, inAnyCase(value, key)]));
   } catch {
     return undefined;
   }

@@ -48,23 +48,23 @@ export const OUTCOMES = {
     'Ein Proxy vor dem Listener spricht das PROXY-Protokoll, das Vote-Seiten nicht sprechen.',
   'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.':
     'Schalte das PROXY-Protokoll für den Vote-Port ab (im Plugin, in HAProxy oder im DDoS-Schutz), oder stelle den Port dahinter ein.',
-  'Copy the token from the vote plugin’s configuration once more and set the listener again with it.':
-    'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
+  'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.':
+    'Kopiere das Token für unseren Dienstnamen, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
   'There is nothing to do.': 'Es ist nichts zu tun.',
   'The listener took the vote and said so.': 'Der Listener hat die Stimme angenommen und es gesagt.',
-  'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong.':
-    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Fehler geschlossen; viele Votifier-v1-Listener sagen nicht mehr, auch wenn der Schlüssel falsch ist.',
-  'If votes do not arrive in the game, compare the public key with the plugin’s own and see that the plugin takes v1, or change to Votifier v2, which can confirm.':
-    'Kommen Stimmen im Spiel nicht an, vergleiche den öffentlichen Schlüssel mit dem des Plugins und sieh nach, ob das Plugin v1 annimmt, oder wechsle zu Votifier v2, das bestätigen kann.',
+  'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong or a plugin that takes votes fails.':
+    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Fehler geschlossen; viele Votifier-v1-Listener sagen nicht mehr, auch wenn der Schlüssel falsch ist oder ein Plugin scheitert, das Stimmen annimmt.',
+  'If votes do not arrive in the game, compare the public key with the plugin’s own, look for an error in the game server’s log and see that the plugin takes v1, or change to Votifier v2, which can confirm.':
+    'Kommen Stimmen im Spiel nicht an, vergleiche den öffentlichen Schlüssel mit dem des Plugins, suche im Log des Spielservers nach einem Fehler und sieh nach, ob das Plugin v1 annimmt, oder wechsle zu Votifier v2, das bestätigen kann.',
   'The listener’s host name has no address.': 'Der Hostname des Listeners hat keine Adresse.',
   'The name servers of the listener’s host gave no answer in time.':
     'Die Nameserver des Hosts gaben nicht rechtzeitig Antwort.',
   'Check that the domain’s name servers work, or set the listener to its IP address.':
     'Prüfe, ob die Nameserver der Domain funktionieren, oder stelle den Listener auf seine IP-Adresse.',
-  'The machine answers, but nothing listens on this port.':
-    'Die Maschine antwortet, aber an diesem Port lauscht nichts.',
-  'Check that the game server runs with its vote plugin, and that the port is the one of the plugin’s configuration (usually 8192), not the game’s.':
-    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob der Port der aus der Konfiguration des Plugins ist (meist 8192), nicht der des Spiels.',
+  'The machine answers, but nothing listens on this port, or a firewall rejects the connection.':
+    'Die Maschine antwortet, aber an diesem Port lauscht nichts, oder eine Firewall weist die Verbindung ab.',
+  'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, and that no firewall rejects connections to it.':
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, ob der Port der aus der Konfiguration des Plugins ist (meist 8192), nicht der des Spiels, und ob keine Firewall Verbindungen dorthin abweist.',
   'A firewall rejects connections to the listener’s port.':
     'Eine Firewall weist Verbindungen zum Port des Listeners ab.',
   'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.':
@@ -77,10 +77,10 @@ export const OUTCOMES = {
     'Unter der Adresse und dem Port des Listeners antwortet nichts; meist verwirft eine Firewall die Verbindung.',
   'Open the listener’s port in the firewall and in the hosting panel, forward it in the router, and check the address.':
     'Öffne den Port des Listeners in der Firewall und im Panel deines Hosters, leite ihn im Router weiter, und prüfe die Adresse.',
-  'Something took the connection and then said nothing; a Votifier listener speaks first.':
-    'Etwas hat die Verbindung angenommen und dann nichts gesagt; ein Votifier-Listener spricht zuerst.',
-  'Check that the port is the vote plugin’s, not the game’s, and that no proxy or DDoS filter is in front of it.':
-    'Prüfe, ob der Port der des Vote-Plugins ist, nicht der des Spiels, und ob kein Proxy oder DDoS-Filter davor ist.',
+  'Something took the connection and then said nothing, though a Votifier listener speaks first: it is another service, the vote plugin hangs, or a filter holds the connection back.':
+    'Etwas hat die Verbindung angenommen und dann nichts gesagt, obwohl ein Votifier-Listener zuerst spricht: Es ist ein anderer Dienst, das Vote-Plugin hängt, oder ein Filter hält die Verbindung auf.',
+  'Check that the port is the vote plugin’s, not the game’s, look in the game server’s log whether the plugin hangs, and let no proxy or DDoS filter be in front of it.':
+    'Prüfe, ob der Port der des Vote-Plugins ist, nicht der des Spiels, sieh im Log des Spielservers nach, ob das Plugin hängt, und lass keinen Proxy oder DDoS-Filter davor.',
   'The connection was closed before the listener greeted.':
     'Die Verbindung wurde geschlossen, bevor der Listener grüßte.',
   'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.':
@@ -100,24 +100,24 @@ export const OUTCOMES = {
     'Der Listener hat die Antwort auf seine eigene Challenge nicht angenommen.',
   'Check that no proxy mixes up the connections to the vote port; update the vote plugin if the error continues.':
     'Prüfe, ob kein Proxy die Verbindungen zum Vote-Port vertauscht; aktualisiere das Vote-Plugin, wenn der Fehler bleibt.',
-  'The listener answered that it cannot take votes now (HTTP 5xx, 429 or 408); the vote may have arrived all the same.':
-    'Der Listener hat geantwortet, dass er jetzt keine Stimmen annehmen kann (HTTP 5xx, 429 oder 408); die Stimme ist vielleicht trotzdem angekommen.',
+  'The website answered that it cannot take votes now (HTTP 5xx or 408); the vote may have arrived all the same.':
+    'Die Website hat geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx oder 408); die Stimme ist vielleicht trotzdem angekommen.',
   'Look into the log of the website or application that takes the votes.':
     'Sieh in das Log der Website oder Anwendung, die die Stimmen annimmt.',
-  'The website answered the challenge that it cannot take votes now (HTTP 5xx, 429 or 408); no vote was posted.':
-    'Die Website hat auf die Challenge geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx, 429 oder 408); es wurde keine Stimme gesendet.',
-  'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token; it may have arrived all the same.':
-    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun; sie ist vielleicht trotzdem angekommen.',
-  'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, look into the game server’s log.':
-    'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, sieh in das Log des Spielservers.',
+  'The website answered the challenge that it cannot take votes now (HTTP 5xx or 408); no vote was posted.':
+    'Die Website hat auf die Challenge geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx oder 408); es wurde keine Stimme gesendet.',
+  'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun, wenn ein Plugin scheitert, das Stimmen annimmt, oder bei einem Limit des Plugins oder eines Filters; sie ist vielleicht trotzdem angekommen.',
+  'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more, set the listener again with it, and check the limits of the plugin and of filters.':
+    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, stelle den Listener damit neu ein, und prüfe die Limits des Plugins und von Filtern.',
   'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.':
     'Die Stimme wurde gesendet, und die Verbindung brach ab, bevor eine Antwort kam; die Stimme ist also vielleicht angekommen.',
   'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.':
     'Prüfe, ob der Spielserver in diesem Moment nicht stoppte und ob kein Proxy oder Filter Verbindungen zum Vote-Port kappt.',
   'The vote was sent, and no answer came in time, so the vote may have arrived.':
     'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort; die Stimme ist also vielleicht angekommen.',
-  'Look for an error of the vote plugin in the game server’s log, and check the server’s load.':
-    'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins, und prüfe die Last des Servers.',
+  'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, and check the server’s load.':
+    'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins oder nach einem Plugin, das dessen Stimmen annimmt und hängt oder langsam ist, und prüfe die Last des Servers.',
   'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.':
     'Die Stimme wurde gesendet, und die Antwort ist keine Votifier-Antwort; die Stimme ist also vielleicht angekommen.',
   'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.':
@@ -128,8 +128,8 @@ export const OUTCOMES = {
     'Es ist nichts zu tun: Die Stimme wird von selbst noch einmal versucht.',
   'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.':
     'Tallyport wurde beendet, während es auf die Antwort des Listeners wartete; die Stimme ist also vielleicht angekommen.',
-  'The listener refused the signature: its token is different.':
-    'Der Listener hat die Signatur abgelehnt: Sein Token ist ein anderes.',
+  'The listener refused the signature: its token for our service name is different.':
+    'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen ist ein anderes.',
   'The listener has no token for our service name.':
     'Der Listener hat kein Token für unseren Namen des Dienstes.',
   'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.':
@@ -158,14 +158,13 @@ export const OUTCOMES = {
     'Unter dieser Adresse und diesem Port antwortet etwas, das kein HTTP spricht.',
   'Check the port in the URL: it is the website’s, not the game’s and not Votifier’s.':
     'Prüfe den Port in der URL: Es ist der der Website, nicht der des Spiels und nicht der von Votifier.',
-  'The URL begins with https://, and what answers there does not speak TLS 1.2 or newer.':
-    'Die URL beginnt mit https://, und was dort antwortet, spricht kein TLS 1.2 oder neuer.',
-  'Check the port in the URL, or enable HTTPS at the website.':
-    'Prüfe den Port in der URL, oder schalte HTTPS bei der Website ein.',
-  'The certificate of the website is not valid for its name, has expired, or is not signed by a trusted authority.':
-    'Das Zertifikat der Website gilt nicht für ihren Namen, ist abgelaufen oder nicht von einer vertrauten Stelle signiert.',
-  'Renew or complete the certificate, with the intermediate ones; a self-signed one is not accepted.':
-    'Erneuere oder vervollständige das Zertifikat samt Zwischenzertifikaten; ein selbst signiertes gilt nicht.',
+  'The URL begins with https://, and what answers there does not speak TLS.':
+    'Die URL beginnt mit https://, und was dort antwortet, spricht kein TLS.',
+  'Check the port in the URL, enable HTTPS at the website, or begin the URL with http:// if it has none.':
+    'Prüfe den Port in der URL, schalte HTTPS an der Website ein, oder beginne die URL mit http://, wenn sie keines hat.',
+  'The certificate of the website is not valid.': 'Das Zertifikat der Website ist nicht gültig.',
+  'Let a public authority issue a new certificate, and install it with its intermediate certificates.':
+    'Lass von einer öffentlichen Zertifizierungsstelle ein neues Zertifikat ausstellen, und installiere es mit seinen Zwischenzertifikaten.',
   'The URL answers with a redirect, and votes do not follow redirects.':
     'Die URL antwortet mit einer Weiterleitung, und Stimmen folgen keinen Weiterleitungen.',
   'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.':
@@ -185,10 +184,10 @@ export const OUTCOMES = {
     'Der Listener hat mehrere Stimmen nacheinander abgelehnt.',
   'Read the reason in the timelines of these votes, correct it, and resume the listener.':
     'Lies den Grund in den Verläufen dieser Stimmen, behebe ihn, und setze den Listener fort.',
-  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong token; other votes wait.':
-    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie bei einem falschen Token; andere Stimmen warten.',
-  'Copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.':
-    'Kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, setze den Listener fort.',
+  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit or filter, and with a wrong token; other votes wait.':
+    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie es geschieht, wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, bei einem Limit oder Filter und bei einem falschen Token; andere Stimmen warten.',
+  'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.':
+    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, setze den Listener fort.',
   'The listener takes no player name of this length.':
     'Der Listener nimmt keinen Spielernamen dieser Länge an.',
   'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.':
@@ -213,14 +212,14 @@ export const OUTCOMES = {
   'Its owner paused it.': 'Der Besitzer hat ihn angehalten.',
   'Resume it to receive votes again: waiting votes are sent then.':
     'Setze ihn fort, um wieder Stimmen zu bekommen: Wartende Stimmen werden dann gesendet.',
-  'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote; it may have arrived all the same.':
-    'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen, wie es manche tun, wenn sie eine Stimme nicht entschlüsseln können; sie ist vielleicht trotzdem angekommen.',
+  'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen, wie es manche tun, wenn sie eine Stimme nicht entschlüsseln können oder ein Plugin hängt, das Stimmen annimmt; sie ist vielleicht trotzdem angekommen.',
   'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.':
     'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler des Vote-Plugins.',
-  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key; other votes wait.':
-    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie bei einem falschen öffentlichen Schlüssel; andere Stimmen warten.',
-  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, resume the listener.':
-    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, setze den Listener fort.',
+  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key, when a plugin that takes votes hangs or fails, and at a filter; other votes wait.':
+    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie es bei einem falschen öffentlichen Schlüssel geschieht, wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, und bei einem Filter; andere Stimmen warten.',
+  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error in the game server’s log, and resume the listener.':
+    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler, und setze den Listener fort.',
   'The host in the URL does not resolve to an address.':
     'Der Host in der URL lässt sich nicht zu einer Adresse auflösen.',
   'Check the spelling of the host in the URL and its DNS records.':
@@ -232,10 +231,10 @@ export const OUTCOMES = {
     'Der Host in der URL führt zu einer Adresse, die nicht öffentlich ist.',
   'Use a public address of the website; for one in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.':
     'Nimm eine öffentliche Adresse der Website; für eine im eigenen Netz trägt der Betreiber deren Bereich in ALLOWED_PRIVATE_RANGES ein.',
-  'The machine answers, but nothing listens on the port in the URL.':
-    'Die Maschine antwortet, aber am Port in der URL lauscht nichts.',
-  'Check that the website runs, and that it listens on the port in the URL.':
-    'Prüfe, ob die Website läuft und am Port in der URL lauscht.',
+  'The machine answers, but nothing listens on the port in the URL, or a firewall rejects the connection.':
+    'Die Maschine antwortet, aber am Port in der URL lauscht nichts, oder eine Firewall weist die Verbindung ab.',
+  'Check that the website runs, that it listens on the port in the URL, and that no firewall rejects connections to it.':
+    'Prüfe, ob die Website läuft, am Port in der URL lauscht und ob keine Firewall Verbindungen dorthin abweist.',
   'A firewall rejects connections to the port in the URL.':
     'Eine Firewall weist Verbindungen zum Port in der URL ab.',
   'Allow the port in the website’s firewall and at its hosting provider, and check the host in the URL.':
@@ -284,4 +283,81 @@ export const OUTCOMES = {
     'Die Website hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet; andere Stimmen warten.',
   'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.':
     'Sieh in das Log der Website, vergleiche das Geheimnis dort mit dem des Listeners, und setze den Listener fort, wenn das behoben ist.',
+  'The machine answers over IPv6, but nothing listens on this port there, or a firewall rejects the connection.':
+    'Die Maschine antwortet über IPv6, aber an diesem Port lauscht dort nichts, oder eine Firewall weist die Verbindung ab.',
+  'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.':
+    'Prüfe, ob das Programm, das die Stimmen annimmt, läuft und auch über IPv6 lauscht und ob keine Firewall es abweist, oder entferne die IPv6-Adresse (AAAA-Eintrag) des Hosts.',
+  'The website limits how many requests it takes (HTTP 429), and this vote was over its limit; it may have arrived all the same.':
+    'Die Website begrenzt, wie viele Anfragen sie annimmt (HTTP 429), und diese Stimme war über dem Limit; sie ist vielleicht trotzdem angekommen.',
+  'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.':
+    'Erhöhe das Limit der Website oder des Proxys oder Filters davor für diese URL.',
+  'The website limits how many requests it takes (HTTP 429), and the challenge was over its limit; no vote was posted.':
+    'Die Website begrenzt, wie viele Anfragen sie annimmt (HTTP 429), und die Challenge war über dem Limit; es wurde keine Stimme gesendet.',
+  'The website answered that it changes the protocol (HTTP 101), which no vote asks for; the vote may have arrived all the same.':
+    'Die Website hat geantwortet, dass sie das Protokoll wechselt (HTTP 101), was keine Stimme verlangt; die Stimme ist vielleicht trotzdem angekommen.',
+  'Check that the URL leads to what takes the votes, not to a WebSocket, and answer with a status of 200 to 299.':
+    'Prüfe, ob die URL zu dem führt, was die Stimmen annimmt, nicht zu einem WebSocket, und antworte mit einem Status von 200 bis 299.',
+  'The website answered the challenge that it changes the protocol (HTTP 101), which Tallyport did not ask for; no vote was posted.':
+    'Die Website hat auf die Challenge geantwortet, dass sie das Protokoll wechselt (HTTP 101), was Tallyport nicht verlangt hat; es wurde keine Stimme gesendet.',
+  'The headers of the website’s answer are longer than 16 KiB, so it could not be read; the vote may have arrived all the same.':
+    'Die Header der Antwort der Website sind länger als 16 KiB, sie ließ sich also nicht lesen; die Stimme ist vielleicht trotzdem angekommen.',
+  'Let the website answer this URL with fewer or shorter headers: mostly cookies or security policies are too long.':
+    'Lass die Website diese URL mit weniger oder kürzeren Headern beantworten: Meist sind Cookies oder Sicherheitsrichtlinien zu lang.',
+  'The headers of the website’s answer to the challenge are longer than 16 KiB, so it could not be read; no vote was posted.':
+    'Die Header der Antwort der Website auf die Challenge sind länger als 16 KiB, sie ließ sich also nicht lesen; es wurde keine Stimme gesendet.',
+  'The website speaks only TLS 1.1 or older, which is not safe any more.':
+    'Die Website spricht nur TLS 1.1 oder älter, das nicht mehr sicher ist.',
+  'Enable TLS 1.2 or 1.3 at the website or at the proxy in front of it.':
+    'Schalte TLS 1.2 oder 1.3 an der Website oder am Proxy davor ein.',
+  'The URL begins with http://, and what answers there speaks TLS; nothing of the vote was read.':
+    'Die URL beginnt mit http://, und was dort antwortet, spricht TLS; von der Stimme wurde nichts gelesen.',
+  'Begin the URL with https://.': 'Beginne die URL mit https://.',
+  'The certificate of the website is for another name than the host in the URL.':
+    'Das Zertifikat der Website gilt für einen anderen Namen als den Host in der URL.',
+  'Set the URL to the name in the certificate, or let the website show a certificate for the host in the URL.':
+    'Stelle die URL auf den Namen im Zertifikat, oder lass die Website ein Zertifikat für den Host in der URL zeigen.',
+  'The certificate of the website has expired.': 'Das Zertifikat der Website ist abgelaufen.',
+  'Renew the certificate, and restart the website so that it shows the new one.':
+    'Erneuere das Zertifikat, und starte die Website neu, damit sie das neue zeigt.',
+  'The certificate of the website is not valid yet.': 'Das Zertifikat der Website ist noch nicht gültig.',
+  'Wait until its first day, or install the certificate that is valid now; check the clock of the machine that made it.':
+    'Warte bis zu seinem ersten Tag, oder installiere das Zertifikat, das jetzt gilt; prüfe die Uhr der Maschine, die es erstellt hat.',
+  'The certificate of the website is self-signed, or signed by an authority of its own.':
+    'Das Zertifikat der Website ist selbst signiert oder von einer eigenen Zertifizierungsstelle signiert.',
+  'Install a certificate of a public authority, such as Let’s Encrypt; a self-signed one is not accepted.':
+    'Installiere ein Zertifikat einer öffentlichen Zertifizierungsstelle, wie Let’s Encrypt; ein selbst signiertes wird nicht angenommen.',
+  'The chain of the website’s certificate is incomplete, or leads to no public authority: no certificate between its own and an authority is sent.':
+    'Die Kette des Zertifikats der Website ist unvollständig oder führt zu keiner öffentlichen Zertifizierungsstelle: Zwischen dem eigenen und dem einer Zertifizierungsstelle wird keines gesendet.',
+  'Let the website send the intermediate certificates too (often called the full chain), issued by a public authority.':
+    'Lass die Website auch die Zwischenzertifikate senden (oft „full chain“ genannt), ausgestellt von einer öffentlichen Zertifizierungsstelle.',
+  'The URL redirects to a page to sign in, so it wants a session, which votes do not have.':
+    'Die URL leitet zu einer Anmeldeseite weiter; sie verlangt also eine Sitzung, die Stimmen nicht haben.',
+  'Let the URL need no session: exempt it from the sign-in, and check the signature of each message instead.':
+    'Lass die URL keine Sitzung verlangen: Nimm sie von der Anmeldung aus, und prüfe stattdessen die Signatur jeder Nachricht.',
+  'The website’s answer holds the challenge, but beside other text, such as a notice of PHP, a page around it or our whole message; no vote was posted.':
+    'Die Antwort der Website enthält die Challenge, aber neben anderem Text, wie einem Hinweis von PHP, einer Seite darum herum oder unserer ganzen Nachricht; es wurde keine Stimme gesendet.',
+  'Answer with the challenge alone, or with it as “challenge” of a JSON object, and nothing before or after: switch off the output of notices.':
+    'Antworte mit der Challenge allein oder mit ihr als „challenge“ eines JSON-Objekts und nichts davor oder danach: Schalte die Ausgabe von Hinweisen ab.',
+  'The website’s answer is the challenge in quotes, as a JSON string; no vote was posted.':
+    'Die Antwort der Website ist die Challenge in Anführungszeichen, als JSON-String; es wurde keine Stimme gesendet.',
+  'Answer with the challenge without quotes, or with it as “challenge” of a JSON object.':
+    'Antworte mit der Challenge ohne Anführungszeichen oder mit ihr als „challenge“ eines JSON-Objekts.',
+  'The website’s answer to the challenge is compressed, though Tallyport asked for none; no vote was posted.':
+    'Die Antwort der Website auf die Challenge ist komprimiert, obwohl Tallyport das nicht verlangt hat; es wurde keine Stimme gesendet.',
+  'Switch the compression off for this URL, or obey Accept-Encoding: identity.':
+    'Schalte die Komprimierung für diese URL ab, oder befolge Accept-Encoding: identity.',
+  'The website’s answer holds the challenge in UTF-16; no vote was posted.':
+    'Die Antwort der Website enthält die Challenge in UTF-16; es wurde keine Stimme gesendet.',
+  'Answer in UTF-8.': 'Antworte in UTF-8.',
+  'The website refused this vote (HTTP 4xx).': 'Die Website hat diese Stimme abgelehnt (HTTP 4xx).',
+  'Look into the website’s log for the reason of its status, correct it, and resend the vote.':
+    'Suche im Log der Website den Grund ihres Status, behebe ihn, und sende die Stimme noch einmal.',
+  'The listener took the connection and then said nothing, though it has taken votes before: the vote plugin hangs, or a filter holds the connection back.':
+    'Der Listener hat die Verbindung angenommen und dann nichts gesagt, obwohl er schon Stimmen angenommen hat: Das Vote-Plugin hängt, oder ein Filter hält die Verbindung auf.',
+  'Look in the game server’s log whether the vote plugin hangs, check the server’s load, and let no proxy or DDoS filter hold connections back.':
+    'Sieh im Log des Spielservers nach, ob das Vote-Plugin hängt, prüfe die Last des Servers, und lass keinen Proxy oder DDoS-Filter Verbindungen aufhalten.',
+  'The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection.':
+    'Die Maschine antwortet, aber an dem Port, der schon Stimmen angenommen hat, lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
+  'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.':
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob keine Firewall Verbindungen zum Port abweist.',
 } as const satisfies Record<string, string>;

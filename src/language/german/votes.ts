@@ -100,6 +100,8 @@ export const VOTES = {
   Counted: 'Gezählt',
   'Vote id': 'Id der Stimme',
   'It may have arrived more than once.': 'Sie ist vielleicht mehr als einmal angekommen.',
+  'Its name may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps it.':
+    'Ihr Name kommt vielleicht verstümmelt an: Viele Votifier-v1-Listener nehmen nur ASCII an; v2 behält ihn.',
   'It expires {time}.': 'Sie läuft {time} ab.',
   'An attempt is in progress.': 'Ein Versuch läuft gerade.',
   'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.':

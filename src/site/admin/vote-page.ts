@@ -91,7 +91,7 @@ function about({ base, vote, server, token, timeline, now }: Shown): Html {
     ['Cast', time(votedAt)],
     ['Cast with', castWith(vote, token)],
     ['Counts', countsText(vote)],
-    ['Delivery', statusText(timeline.status, pageTimes(now), null, timeline.mayHaveArrivedTwice)],
+    ['Delivery', statusText(timeline.status, pageTimes(now), null, timeline)],
     ['Attempts', String(delivery.attemptCount)],
     ['Claimed', claim ? html`by a plugin, ${time(claim.at)}` : null],
     ['Cooldown ended early', cooldownEndedAt ? time(cooldownEndedAt) : null],

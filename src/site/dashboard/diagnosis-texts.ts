@@ -34,13 +34,24 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> =
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
-function stepText(step: DiagnosisStep, protocol: Protocol): [name: Text, question: Text] {
+/** The settings that decide which steps a test has. */
+export type Tested = { protocol: Protocol; url?: string | null };
+
+/** Whether a test has this step: an `http://` URL has no encryption, and HTTP no version and no token. */
+function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
+  if (protocol !== 'http') return true;
+  if (step === 'greeting') return !url?.startsWith('http:');
+  return step !== 'protocol-version' && step !== 'key-or-token';
+}
+
+function stepText(step: DiagnosisStep, { protocol }: Tested): [name: Text, question: Text] {
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
 /** A step that has just started. */
-export function beginning(step: DiagnosisStep, protocol: Protocol): Html {
-  const [name, question] = stepText(step, protocol);
+export function beginning(step: DiagnosisStep, tested: Tested): Html {
+  if (!hasStep(step, tested)) return html``;
+  const [name, question] = stepText(step, tested);
   return html`<li><strong>${t(name)}</strong> <span class="soft">${t(question)}</span></li>`;
 }
 
@@ -51,7 +62,7 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
 }
 
 /** The result of a test: each step with its result, then the cause and the fix. */
-export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html {
+export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, cause, advice, reply, detail } = diagnosis;
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
@@ -62,7 +73,7 @@ export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html 
       ? t('The test vote arrived')
       : t('The test vote did not arrive');
   return html`<div class="verdict">
-    <ol class="steps">${stepResults(diagnosis, protocol)}</ol>
+    <ol class="steps">${stepResults(diagnosis, tested)}</ol>
     <div class="notice ${tone}" role="status">
       <p><strong>${head}</strong></p>
       <p>${t(cause)}</p>
@@ -80,15 +91,12 @@ export function diagnosisResult(diagnosis: Diagnosis, protocol: Protocol): Html 
   </div>`;
 }
 
-function stepResults({ outcome, fault, step: stopped }: Diagnosis, protocol: Protocol): Html[] {
-  const steps = ORDER.filter((step) => {
-    const applies = protocol !== 'http' || !['protocol-version', 'key-or-token'].includes(step);
-    return applies || step === stopped;
-  });
+function stepResults({ outcome, fault, step: stopped }: Diagnosis, tested: Tested): Html[] {
+  const steps = ORDER.filter((step) => hasStep(step, tested) || step === stopped);
   const last = steps.indexOf(stopped);
   const unconfirmed = outcome === 'sent-not-confirmed';
   return steps.map((step, index) => {
-    const [name, question] = stepText(step, protocol);
+    const [name, question] = stepText(step, tested);
     if (fault === null && outcome !== 'delivered' && !unconfirmed)
       return stepResult('quiet', name, question, t('unknown'));
     if (fault !== null && index === last) return stepResult('bad', name, question, t('failed'));

@@ -7,7 +7,6 @@ import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosi
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
-import type { Protocol } from '../../listeners/listener.ts';
 import type { Ended } from '../../platform/answers.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
 import { roleOf } from '../../servers/ownership.ts';
@@ -23,7 +22,7 @@ import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { beginning, diagnosisResult } from './diagnosis-texts.ts';
+import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
 import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
 import { serverFrame } from './server-frame.ts';
 
@@ -81,8 +80,8 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     const test = begin((onStep) => answerNow(deps, 'test-listener', ids, onStep));
     const first = await Promise.race([test.begun, test.result]);
     if (first !== 'begun' && !diagnosisIn(first)) return refuse(missingResult(first));
-    const listener = await deps.listeners.findOne({ serverId }, { projection: { protocol: 1 } });
-    const pieces = piecesOf(test, listener?.protocol ?? 'votifier-v2');
+    const listener = await deps.listeners.findOne({ serverId }, { projection: { protocol: 1, url: 1 } });
+    const pieces = piecesOf(test, listener ?? { protocol: 'votifier-v2' });
     const body = (content: Content) =>
       page(request, [saved, card({ title: t('Test vote'), body: content })]).body;
     return { send: (reply) => streamPage(request, reply, { ...page(request, ''), body }, pieces) };
@@ -112,16 +111,16 @@ function testPage(site: Site, server: WithId<Server>, now: Date, content: Conten
 }
 
 /** The steps of a test as they begin, and its result. */
-async function* piecesOf(test: RunningTest, protocol: Protocol): AsyncGenerator<Html> {
+async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
   yield html`<p class="soft under-way">${underWay}</p>
     <ol class="steps under-way" aria-live="polite">`;
-  for await (const [step] of test.steps) yield beginning(step, protocol);
+  for await (const [step] of test.steps) yield beginning(step, tested);
   yield html`</ol>`;
   const ending = await test.result;
   const diagnosis = diagnosisIn(ending);
   yield diagnosis
-    ? diagnosisResult(diagnosis, protocol)
+    ? diagnosisResult(diagnosis, tested)
     : html`<div class="verdict">${notice('attention', missingResult(ending).errors.form)}</div>`;
 }
 

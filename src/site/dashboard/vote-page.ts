@@ -152,12 +152,9 @@ function about(vote: Vote, status: DeliveryStatus): Html {
 }
 
 /** A vote's status in sentences, and what to do about its listener. */
-function statusNotice(
-  { status, mayHaveArrivedTwice }: VoteTimeline,
-  { queuePaused }: ListenerStatus,
-  now: Date,
-): Content {
-  const text = statusText(status, pageTimes(now), queuePaused, mayHaveArrivedTwice);
+function statusNotice(timeline: VoteTimeline, { queuePaused }: ListenerStatus, now: Date): Content {
+  const text = statusText(timeline.status, pageTimes(now), queuePaused, timeline);
+  const { status } = timeline;
   const advice = status.state === 'waiting' && status.reason?.code ? t(status.reason.advice) : '';
   return html`<p>${text}</p>${advice && html`<p>${advice}</p>`}`;
 }

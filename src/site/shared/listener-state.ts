@@ -1,5 +1,5 @@
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { explain, listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import { explain, hasTaken, listenerReason } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
@@ -190,7 +190,7 @@ function why(listener: ListenerView, now: Date): Content {
   const retries = t(
     'We retry automatically. After three failures in a row, the listener is marked unreachable.',
   );
-  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol).cause)} ${retries}</p>`;
+  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol, hasTaken(listener)).cause)} ${retries}</p>`;
 }
 
 /** If no attempt failed: what the last test vote found. */
@@ -204,7 +204,7 @@ function untroubled(listener: ListenerView): string {
     case 'failed':
       return t(
         'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
-        { cause: tested ? t(explain(tested.code, protocol).cause) : '' },
+        { cause: tested ? t(explain(tested.code, protocol, hasTaken(listener)).cause) : '' },
       );
   }
 }

@@ -1,0 +1,74 @@
+import net, { type Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { detectProtocol } from '../../src/delivery/diagnosis/detect-protocol.ts';
+import { readable } from '../../src/platform/printable.ts';
+import { listen } from '../support/fake-http-listener.ts';
+
+/** A service that says nothing first and answers each line, or each message, with what `answer` returns. */
+const answering = (answer: (line: string) => string | Buffer | null, closesAfter = false) =>
+  listen(
+    net.createServer((socket: Socket) => {
+      socket.on('data', (bytes) => {
+        for (const line of bytes.toString('latin1').split('\r\n').filter(Boolean)) {
+          const said = answer(line);
+          if (said === null || socket.destroyed) continue;
+          socket.write(said);
+          if (closesAfter) socket.end();
+        }
+      });
+    }),
+  );
+
+const detect = (port: number) => detectProtocol(['127.0.0.1'], port, 300);
+
+/** Redis 7: an error for each inline command that it does not know, and a close at a header of HTTP. */
+const redis = () =>
+  listen(
+    net.createServer((socket) => {
+      socket.on('data', (bytes) => {
+        for (const line of bytes.toString('latin1').split('\r\n').filter(Boolean)) {
+          const [command = ''] = line.split(' ');
+          if (/^(post|host:)$/i.test(command)) return void socket.end();
+          if (!/^[a-z]+$/i.test(command)) continue;
+          if (command === 'GET') socket.write("-ERR wrong number of arguments for 'get' command\r\n");
+          else socket.write(`-ERR unknown command '${command}', with args beginning with: 'UNKNOWN' \r\n`);
+        }
+      });
+    }),
+  );
+
+it.each<[string, () => Promise<number>, RegExp]>([
+  ['Redis', redis, /^-ERR wrong number of arguments for 'get' command/],
+  [
+    'Redis that answers the PROXY line only',
+    () => answering((line) => (line.startsWith('PROXY') ? "-ERR unknown command 'PROXY'\r\n" : null)),
+    /^-ERR unknown command 'PROXY'/,
+  ],
+  ['memcached', () => answering(() => 'ERROR\r\n'), /^ERROR/],
+  [
+    'a service that refuses in words and closes',
+    () => answering(() => '500 What is this?\r\n', true),
+    /^500 What is this\?/,
+  ],
+])('%s is another protocol, with its words', async (_service, start, words) => {
+  const detected = await detect(await start());
+  expect(detected?.fault).toBe('other-protocol');
+  expect(readable(detected?.reply ?? Buffer.alloc(0))).toMatch(words);
+});
+
+it.each<[string, () => Promise<number>]>([
+  ['says nothing', () => answering(() => null)],
+  [
+    'greets late, whatever it is asked',
+    () =>
+      listen(
+        net.createServer((socket) => {
+          setTimeout(() => socket.destroyed || socket.write('VOTIFIER 2 abc\n'), 50);
+          socket.resume();
+        }),
+      ),
+  ],
+  ['begins to greet', () => listen(net.createServer((socket) => void socket.resume().write('VOTIF')))],
+])('a service that %s is none of them', async (_what, start) => {
+  expect(await detect(await start())).toBeNull();
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import type { Diagnosis } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import { explain } from '../../src/delivery/diagnosis/explanations.ts';
+import { beginning, diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
+
+const delivered: Diagnosis = {
+  outcome: 'delivered',
+  confirmed: true,
+  fault: null,
+  step: 'acknowledgement',
+  ...explain('acknowledged', 'http'),
+};
+const http = { protocol: 'http', url: 'http://example.org/votes' } as const;
+const https = { protocol: 'http', url: 'https://example.org/votes' } as const;
+
+it('A test of an http:// URL says nothing of encryption, one of an https:// URL that it passed', async () => {
+  expect(String(await diagnosisResult(delivered, http))).not.toContain('Encryption');
+  expect(String(await beginning('greeting', http))).toBe('');
+  expect(String(await diagnosisResult(delivered, https))).toMatch(/Encryption<\/strong>\s*<span[^>]*>passed/);
+  expect(String(await beginning('greeting', https))).toContain('Encryption');
+});
+
+it('An http:// URL whose port speaks TLS fails at the encryption', async () => {
+  const refused: Diagnosis = {
+    outcome: 'configuration',
+    confirmed: false,
+    fault: 'tls-server',
+    step: 'greeting',
+    ...explain('tls-expected', 'http'),
+  };
+  const page = String(await diagnosisResult(refused, http));
+  expect(page).toMatch(/Encryption<\/strong>\s*<span[^>]*>failed/);
+  expect(page).toContain('Begin the URL with https://.');
+});
+
+it('A refusal whose words are hidden does not ask the owner to read them', async () => {
+  const hidden: Diagnosis = {
+    outcome: 'vote-only',
+    confirmed: false,
+    fault: 'vote-refused',
+    step: 'acknowledgement',
+    isReplyHidden: true,
+    ...explain('vote-refused', 'http'),
+  };
+  const page = String(await diagnosisResult(hidden, https));
+  expect(page).toContain('hidden: the listener has not acknowledged a vote yet');
+  expect(page).not.toMatch(/Read the listener|Read its/);
+});
