@@ -58,6 +58,8 @@ export const OUTCOMES = {
   'http-redirected': 'configuration',
   'http-forbidden': 'configuration',
   'http-not-found': 'configuration',
+  'http-method-refused': 'configuration',
+  'http-votes-refused': 'configuration',
   'http-unverified': 'configuration',
   'repeated-vote-faults': 'configuration',
   'never-acknowledged': 'configuration',

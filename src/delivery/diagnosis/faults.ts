@@ -28,6 +28,8 @@ export const FAULTS = {
   'http-not-ready': ['http-server'],
   'http-redirected': ['http-server'],
   'http-not-found': ['http-server'],
+  'http-method-refused': ['http-server'],
+  'http-votes-refused': ['vote-refused', 'acknowledgement'],
   'too-slow': ['too-slow'],
   'no-answer': ['too-slow'],
   'closed-before-greeting': ['closed-without-answer'],

@@ -1,4 +1,4 @@
-import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 
 /** The longest delay that a listener may request. */
@@ -15,6 +15,10 @@ export function meaningOfStatus(status: number): OutcomeCode {
     case 404:
     case 410:
       return 'http-not-found';
+    // The URL takes no POST, whatever the vote.
+    case 405:
+    case 501:
+      return 'http-method-refused';
     case 408:
     case 429:
       return 'http-unavailable';
@@ -22,6 +26,15 @@ export function meaningOfStatus(status: number): OutcomeCode {
       if (status >= 500 && status < 600) return 'http-unavailable';
       return status >= 400 && status < 500 ? 'vote-refused' : 'garbage-answer';
   }
+}
+
+/**
+ * The outcome when a website refuses a vote (HTTP 400, 422 and others) that need not be the reason: it takes no vote at
+ * all, so that the vote waits and the listener is paused.
+ */
+export function asRefusalOfAll(refused: Outcome): Outcome {
+  const { code, class: kind } = outcome('http-votes-refused', refused.reached);
+  return { ...refused, code, class: kind };
 }
 
 /**
