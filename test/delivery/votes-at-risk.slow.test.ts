@@ -1,9 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
+import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench, drainHere } from '../support/delivering.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
@@ -300,13 +303,132 @@ describe('a handler that takes its time', () => {
     expect(bench.plugin.frames).toBe(4);
   });
 
+  it('that never ends, of a new listener: the other votes wait, and the first is sent three times', async () => {
+    const bench = await pluginBench({ secret: TOKEN }, slow(1_000), FAST);
+    await bench.cast('Steve');
+    await bench.drainFor(3);
+    for (const name of NAMES.slice(1)) await bench.cast(name);
+    await bench.drainFor(2);
+    expect(statesOf(await bench.deliveries())).toEqual(['unconfirmed', ...all('waiting', 4)]);
+    expect(bench.plugin.frames).toBe(3);
+    expect(await bench.listener()).toMatchObject({
+      state: 'paused',
+      pause: { code: 'never-acknowledged' },
+      waiting: 4,
+      unconfirmed: 1,
+    });
+  });
+
+  it('that never ends, where many votes wait: three of them are sent once, and all wait', async () => {
+    const bench = await pluginBench({ secret: TOKEN }, slow(1_000), FAST);
+    for (const name of NAMES) await bench.cast(name);
+    await bench.drain();
+    expect((await bench.deliveries()).map(codesOf)).toEqual([
+      ['no-answer'],
+      ['no-answer'],
+      ['no-answer'],
+      [],
+      [],
+    ]);
+    expect(await bench.listener()).toMatchObject({ state: 'paused', waiting: 5, unconfirmed: 0 });
+  });
+
+  it('that never ends, where a vote is sent once only: one vote is used up, as before', async () => {
+    const bench = await pluginBench({ secret: TOKEN, maxSendings: 1 }, slow(1_000), FAST);
+    for (const name of NAMES) await bench.cast(name);
+    await bench.drainFor(2);
+    expect(statesOf(await bench.deliveries())).toEqual(['unconfirmed', ...all('waiting', 4)]);
+  });
+
+  it.each([
+    [7, 1],
+    [20, 2],
+  ])('of %i s, of a listener that answered at once before: later votes are rewarded once', async (seconds, step) => {
+    const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
+    await bench.cast('First');
+    await bench.drain();
+    bench.plugin.now = slow(seconds);
+    await bench.cast('Steve');
+    await bench.drainFor(3);
+    expect(bench.plugin.frames).toBe(2 + step);
+    expect(await bench.listener()).toMatchObject({ answerStep: step });
+    bench.plugin.frames = 0;
+    // Also after a pause and a resume, which change the revision.
+    await resumeListener(bench.deps, bench.serverId, 'test');
+    for (const name of NAMES.slice(1)) await bench.cast(name);
+    await bench.drain();
+    expect(bench.plugin.frames).toBe(4);
+  });
+
+  it('is known also where the first sending ended for another reason', async () => {
+    const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
+    await bench.cast('First');
+    await bench.drain();
+    bench.plugin.now = { ...slow(0), take: (received) => (received.length < 200 ? null : { ends: 'close' }) };
+    await bench.cast('Steve');
+    await bench.drain();
+    bench.plugin.now = slow(7);
+    bench.clock.move(MINUTE);
+    await bench.drain();
+    const codes = ['closed-without-answer', 'acknowledged'];
+    expect((await bench.deliveries()).map(codesOf)[1]).toEqual(codes);
+    expect(await bench.listener()).toMatchObject({ answerStep: 1 });
+  });
+
+  it('is known from a late acknowledgement, to a worker that has taken the lease over', async () => {
+    const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
+    const { deps, serverId } = bench;
+    await bench.cast('First');
+    await bench.drain();
+    bench.plugin.now = slow(7);
+    const { _id } = await bench.cast('Steve');
+    await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    await drainHere(deps, serverId, {}, async (...given) => {
+      const end = await createSend(deps.config)(...given);
+      // The worker was suspended: its leases ran out, and another one has taken over.
+      await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.leaseUntil': new Date(0) } });
+      await endLostAttempts(deps, serverId);
+      await deps.listeners.updateOne({ serverId }, { $set: { 'lease.owner': 'another worker' } });
+      return end;
+    });
+    const [, late] = await bench.deliveries();
+    expect(late).toMatchObject({ state: 'delivered', attempts: [{ lateAt: expect.any(Date) }] });
+    const stored = await deps.listeners.findOne({ serverId });
+    expect(stored).toMatchObject({ answerStep: 1, lease: { owner: 'another worker' } });
+  });
+
+  it('of a backlog: votes that were taken ahead are waited for as long as the next ones', async () => {
+    const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
+    const { deps, serverId } = bench;
+    await bench.cast('First');
+    await bench.drain();
+    for (let n = 0; n < 40; n += 1) await bench.cast(`Player${n}`);
+    let sent = 0;
+    const steps: (number | undefined)[] = [];
+    // From the tenth vote on it needs longer than the first wait.
+    const send: Send = async (_target, _vote, { answerStep }) => {
+      sent += 1;
+      if (sent < 10) return outcome('acknowledged', 'acknowledged');
+      steps.push(answerStep);
+      await setTimeout(20);
+      return answerStep === 0 ? outcome('no-answer', 'written') : outcome('acknowledged', 'acknowledged');
+    };
+    await drainHere(deps, serverId, { queue: 'drain-backlogs' }, send);
+    bench.clock.move(HOUR);
+    await drainHere(deps, serverId, {}, send);
+    expect(steps.filter((step) => step === 0).length).toBeLessThanOrEqual(4);
+    expect(statesOf(await bench.deliveries())).toEqual(all('delivered', 41));
+  });
+
   it('of a new website: likewise', async () => {
     const bench = await deliveryBench(FAST);
     const site = await startFakeHttpListener();
     const url = `http://127.0.0.1:${site.port}/votes`;
     await setHttpListener(bench.deps, bench.serverId, { url, serviceName: 'Tallyport' }, 'test');
-    site.answer = (response) =>
-      void setTimeout(() => response.writeHead(204).end(), 7 * MS_PER_SECOND).unref();
+    site.answer = async (response) => {
+      await setTimeout(7 * MS_PER_SECOND);
+      response.writeHead(204).end();
+    };
     await bench.cast('Steve');
     const { drainFor, deliveries } = seen(bench);
     await drainFor(2);

@@ -29,7 +29,6 @@ export const FAULTS = {
   'http-redirected': ['http-server'],
   'http-not-found': ['http-server'],
   'http-method-refused': ['http-server'],
-  'http-votes-refused': ['vote-refused', 'acknowledgement'],
   'too-slow': ['too-slow'],
   'no-answer': ['too-slow'],
   'closed-before-greeting': ['closed-without-answer'],
@@ -48,6 +47,7 @@ export const FAULTS = {
   'frame-too-long': ['name-too-long', 'acknowledgement'],
   'garbage-answer': ['garbage-answer', 'acknowledgement'],
   'vote-refused': ['vote-refused', 'acknowledgement'],
+  'http-votes-refused': ['vote-refused', 'acknowledgement'],
 } as const satisfies Partial<Record<OutcomeCode, [fault: string, step?: DiagnosisStep]>>;
 
 /** What answers in place of a Votifier listener, as the fault that it is. */
