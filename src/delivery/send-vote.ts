@@ -22,6 +22,8 @@ type SendLimits = {
   waitSignal: AbortSignal;
   /** Ambiguous outcomes so far: the more, the longer the wait for the answer. 0 by default. */
   answerStep?: number;
+  /** Whether the Votifier v1 listener has confirmed votes before. */
+  confirmsVotes?: boolean;
   /** Called right before the first byte: is there enough time to wait `answerMs` for the answer? */
   mayWrite: (answerMs: number) => boolean;
   /** The destination: checks each connection before it is opened, and receives the outcome. */
@@ -67,18 +69,16 @@ export function createSend(
 ): Send {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
-  return (listener, vote, { signal, waitSignal, answerStep = 0, mayWrite, destination, onStep }) => {
+  return (listener, vote, { answerStep = 0, mayWrite, destination, ...limits }) => {
     const answerMs = answerTimeoutMs(timeoutMs, answerStep);
     const forwarded = { id: vote._id.toString(), username: vote.username, votedAt: vote.votedAt };
     const options = {
       ranges: config,
       timeoutMs,
-      signal,
-      waitSignal,
+      ...limits,
       answerMs,
       mayWrite: () => mayWrite(answerMs),
       destination,
-      onStep,
     };
     const sending =
       listener.protocol === 'http'

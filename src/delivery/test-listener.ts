@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { Listener, ListenerProof } from '../listeners/listener.ts';
+import { confirmsVotes, hasAcknowledged, type Listener, type ListenerProof } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
@@ -7,6 +7,7 @@ import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { Destination, withChallenge } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis-steps.ts';
+import { asRefusalOfAll } from './http/http-answer.ts';
 import { openListener, type Send } from './send-vote.ts';
 import { TEST_USERNAME } from './vote-message.ts';
 
@@ -42,7 +43,7 @@ export async function sendTestVote(
   const { serverId, _id, revision } = listener;
   const destination = new Destination(deps, listener, { accountId, isTest: true });
   const began = performance.now();
-  const outcome = await deps.send(
+  const sent = await deps.send(
     openListener(deps.secrets, listener),
     { _id: newVoteId(now), username: TEST_USERNAME, votedAt: now },
     {
@@ -50,12 +51,14 @@ export async function sendTestVote(
       waitSignal: AbortSignal.timeout(MINUTE),
       // As long as for its votes.
       answerStep: listener.answerStep ?? 0,
+      confirmsVotes: confirmsVotes(listener),
       mayWrite: () => true,
       destination,
       onStep,
     },
   );
   const durationMs = Math.round(performance.now() - began);
+  const outcome = sent.code === 'vote-refused' && !hasAcknowledged(listener) ? asRefusalOfAll(sent) : sent;
   const { proof } = destination;
   const tested = { at: now, code: outcome.code };
   const ofSettings = { serverId, _id, revision };

@@ -27,6 +27,17 @@ export function answerTimeoutMs(timeoutMs: number, step: number): number {
 }
 
 /**
+ * The first step at which an answer would have come in time.
+ *
+ * @param timeoutMs - `LISTENER_TIMEOUT_MS`
+ * @param neededMs - how long the attempt took; `LAST_ANSWER_STEP` if that is longer than every deadline
+ */
+export function answerStepFor(timeoutMs: number, neededMs: number): number {
+  const step = ANSWER_FACTORS.findIndex((factor) => neededMs <= factor * timeoutMs);
+  return step === -1 ? LAST_ANSWER_STEP : step;
+}
+
+/**
  * How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus the additional time to wait for its answer.
  */
 export function attemptLeaseMs(

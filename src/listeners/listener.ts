@@ -243,6 +243,35 @@ export function lastDelivery(
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
 
+/** The outcome of the last test vote, if it was sent with the present settings. */
+function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
+  return tested && tested.at >= updatedAt ? tested.code : null;
+}
+
+/** Whether a listener has taken a vote, or acknowledged a test vote, with its present settings. */
+export function hasAcknowledged(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
+): boolean {
+  return hasTakenVotes(listener) || testOf(listener) === 'acknowledged';
+}
+
+/**
+ * Whether a Votifier v1 listener has confirmed votes with its present settings (`{"status":"ok"}`). A bare close then
+ * means that it did not take the vote, or that its plugin failed (docs/adr/0123-votes-at-risk.md).
+ */
+export function confirmsVotes(
+  listener: Pick<
+    Listener,
+    'protocol' | 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt' | 'tested'
+  >,
+): boolean {
+  if (listener.protocol !== 'votifier-v1') return false;
+  const test = testOf(listener);
+  // In v1 a test vote ends with the latter only if the listener had confirmed one before.
+  const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
+  return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
+}
+
 /**
  * What is known of a listener's present settings: the newer of the last vote that it took and the last test vote.
  * `untested`: nothing yet.

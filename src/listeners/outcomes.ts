@@ -71,6 +71,8 @@ export const OUTCOMES = {
   'http-sign-in': 'configuration',
   'http-forbidden': 'configuration',
   'http-not-found': 'configuration',
+  'http-method-refused': 'configuration',
+  'http-votes-refused': 'configuration',
   'http-unverified': 'configuration',
   'challenge-surrounded': 'configuration',
   'challenge-quoted': 'configuration',

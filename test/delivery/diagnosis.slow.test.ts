@@ -290,7 +290,8 @@ describe('a website', () => {
     [401, 'bad-signature', 'key-or-token', /does not accept our signature/],
     [404, 'http-server', 'acknowledgement', /nothing at this URL/],
     [302, 'http-server', 'acknowledgement', /redirect/],
-    [422, 'vote-refused', 'acknowledgement', /refused this vote/],
+    [405, 'http-server', 'acknowledgement', /takes no POST/],
+    [422, 'vote-refused', 'acknowledgement', /acknowledged none/],
     [500, 'http-server', 'acknowledgement', /cannot take votes now/],
   ] as const)('that answers %s', async (status, fault, step, cause) => {
     const { deps, serverId, diagnose } = await clinic();

@@ -100,11 +100,13 @@ describe('what an answer means', () => {
     [401, 'http-forbidden', 'configuration'],
     [403, 'http-forbidden', 'configuration'],
     [404, 'http-not-found', 'configuration'],
+    [405, 'http-method-refused', 'configuration'],
     [408, 'http-unavailable', 'transient'],
     [410, 'http-not-found', 'configuration'],
     [422, 'vote-refused', 'vote-only'],
     [429, 'http-limited', 'transient'],
     [500, 'http-unavailable', 'transient'],
+    [501, 'http-method-refused', 'configuration'],
     [503, 'http-unavailable', 'transient'],
     [799, 'garbage-answer', 'ambiguous'],
   ])('%s', async (status, code, outcomeClass) => {

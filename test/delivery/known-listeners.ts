@@ -31,17 +31,17 @@ const OK = '{"status":"ok"}';
 const isV2 = (received: Buffer) => received.length >= 2 && received.readUInt16BE(0) === 0x733a;
 const v2Greeting = (challenge: string) => `VOTIFIER 2 ${challenge}\n`;
 
-type ReadDeps = { challenge: string; tokens?: Record<string, string> };
+type ReadDeps = { challenge: string; tokens?: Record<string, string>; pair?: typeof RIGHT };
 
 /** Reads either frame: whether the vote is good; null while the frame is incomplete. */
 function judge(
   received: Buffer,
-  { challenge, tokens = { default: TOKEN } }: ReadDeps,
+  { challenge, tokens = { default: TOKEN }, pair = RIGHT }: ReadDeps,
 ): true | VoteRefusal | null {
   try {
     const vote = isV2(received)
       ? readV2Vote(received, { challenge, tokens })
-      : readV1Vote(received, RIGHT.privateKey);
+      : readV1Vote(received, pair.privateKey);
     return vote === 'incomplete' ? null : true;
   } catch (error) {
     if (error instanceof VoteRefusal) return error;
@@ -74,14 +74,14 @@ export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownL
   };
 }
 
-/** VotifierPlus: `ok` for both, and it closes without a word on every refusal. */
-export function votifierPlus({ tokens = true, v1 = true } = {}): KnownListener {
+/** VotifierPlus: `ok` for both, and it closes without a word on every refusal, and when the plugin behind it throws. */
+export function votifierPlus({ tokens = true, v1 = true, pair = RIGHT, throws = false } = {}): KnownListener {
   return {
     greeting: (challenge) => (tokens ? v2Greeting(challenge) : 'VOTIFIER 1\n'),
     take(received, challenge) {
-      const judged = judge(received, { challenge });
+      const judged = judge(received, { challenge, pair });
       if (judged === null) return null;
-      const takes = judged === true && (v1 || isV2(received));
+      const takes = judged === true && !throws && (v1 || isV2(received));
       return takes ? { say: `${OK}\r\n`, ends: 'close' } : { ends: 'close' };
     },
   };

@@ -17,6 +17,13 @@ import { MOST_ATTEMPT_DETAILS, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
+const FIRST_SENDING = {
+  answerStep: 0,
+  neededStep: 0,
+  protocol: 'votifier-v2',
+  isLastSending: false,
+} as const;
+
 let bench: DeliveryBench;
 
 beforeEach(async () => {
@@ -110,7 +117,7 @@ describe('An attempt says what started it', () => {
     const before = { breaker: { ...breaker, hastenedBy: 'server-returned' as const }, pause: null };
     const { breaker: next } = healthAfter(
       { ...before, voteFaults: 0, released: null, acknowledgedAt: now, answerStep: 0 },
-      { ...outcome('our-fault', 'none'), test: true, answerStep: 0 },
+      { ...outcome('our-fault', 'none'), test: true, ...FIRST_SENDING },
       now,
       [SECOND],
     );

@@ -279,6 +279,18 @@ describe('a listener that', () => {
     expect(listener.votes).toEqual([]);
   });
 
+  it.each([
+    ['closes without an answer', { onFrame: 'close' }],
+    ['answers a line end', { answer: '\r\n' }],
+  ] as const)('confirmed v1 votes before and now %s has not taken this one for certain', async (_, behaviour) => {
+    listener.behaviour = behaviour;
+    const end = await sendVote(targets.v1, VOTE, { ...OPTIONS, confirmsVotes: true });
+    expect(end).toMatchObject({ code: 'closed-without-answer', class: 'ambiguous', reached: 'written' });
+    listener.behaviour = { answer: '{"status":"ok"}' };
+    const again = await sendVote(targets.v1, VOTE, { ...OPTIONS, confirmsVotes: true });
+    expect(again.code).toBe('acknowledged');
+  });
+
   it('has another v1 key closes as if nothing were wrong', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const end = await sendVote({ ...targets.v1, publicKey }, VOTE, OPTIONS);

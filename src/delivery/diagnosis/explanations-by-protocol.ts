@@ -7,6 +7,14 @@ type ProtocolTexts = Partial<Record<OutcomeCode, Explanation>>;
 
 /** Votifier v1: it has a key instead of a token, and usually sends no answer. */
 export const V1_TEXTS: ProtocolTexts = {
+  'closed-without-answer': {
+    cause: defineMessage(
+      'The vote was sent, and the listener, which confirmed votes before, closed the connection without an answer, as when its key has changed or a plugin failed; it may have arrived all the same.',
+    ),
+    advice: defineMessage(
+      'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of a plugin that takes votes in the game server’s log, and resume the listener if it is paused.',
+    ),
+  },
   'no-answer': {
     cause: defineMessage(
       'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.',

@@ -316,6 +316,20 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
       'Check the path of the URL, and that the application which takes the votes is installed there.',
     ),
   },
+  'http-method-refused': {
+    cause: defineMessage('This URL takes no POST requests (HTTP 405 or 501), and votes are posted.'),
+    advice: defineMessage(
+      'Check the path of the URL, and that the application there takes POST requests; then resume the listener.',
+    ),
+  },
+  'http-votes-refused': {
+    cause: defineMessage(
+      'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.',
+    ),
+    advice: defineMessage(
+      'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener.',
+    ),
+  },
   'http-unverified': {
     cause: defineMessage(
       'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.',

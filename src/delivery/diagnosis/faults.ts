@@ -45,6 +45,7 @@ export const FAULTS = {
   'http-redirected': ['http-server'],
   'http-sign-in': ['http-server'],
   'http-not-found': ['http-server'],
+  'http-method-refused': ['http-server'],
   'too-slow': ['too-slow'],
   'no-answer': ['too-slow'],
   'closed-before-greeting': ['closed-without-answer'],
@@ -65,6 +66,7 @@ export const FAULTS = {
   'http-upgraded': ['garbage-answer', 'acknowledgement'],
   'http-headers-too-long': ['garbage-answer', 'acknowledgement'],
   'vote-refused': ['vote-refused', 'acknowledgement'],
+  'http-votes-refused': ['vote-refused', 'acknowledgement'],
 } as const satisfies Partial<Record<OutcomeCode, [fault: string, step?: DiagnosisStep]>>;
 
 /** What answers in place of a Votifier listener, as the fault that it is. */

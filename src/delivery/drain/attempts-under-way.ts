@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
 import type { ListenerProof } from '../../listeners/listener.ts';
-import { listenerState } from '../../listeners/listener.ts';
+import { confirmsVotes, listenerState } from '../../listeners/listener.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import { outcome } from '../../listeners/outcomes.ts';
 import { within } from '../../platform/deadline.ts';
@@ -132,9 +132,10 @@ export class AttemptsUnderWay {
     const { proven } = this.#leased.now;
     const options = { ...this.#options, accountId: this.#accountId };
     const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
-    const { outcome, durationMs, limited, proof } = end;
+    const { durationMs, limited, proof } = end;
     const endedAt = Date.now();
     const taken = asAllowedNow(ready.taken, this.#leased.now);
+    const outcome = this.#leased.judge(taken, end.outcome);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#toGiveBack.add(ready);
       // Otherwise another attempt has proven the address meanwhile, and this vote is sent at once.
@@ -161,14 +162,17 @@ export class AttemptsUnderWay {
   }
 
   /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
-  #maySend({ taken: { attempt }, claimedAt }: Ready): boolean {
+  #maySend({ taken, claimedAt }: Ready): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
     // If a vote is given back, the votes after it are given back too, to preserve their order.
     if (this.#toGiveBack.size > 0) return false;
     // The attempt needs enough of its lease: the listener may have become slow since the taking.
     if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
-    const { limited, revision } = this.#leased.now;
+    const { limited, revision, answerStep } = this.#leased.now;
+    // The listener has become slow since the taking: it is waited for longer, which needs a longer lease.
+    if (answerStepOf(taken) < (answerStep ?? 0)) return false;
     if (limited && this.#deps.clock.now() < limited.until) return false;
+    const { attempt } = taken;
     const state = listenerState(this.#leased.now);
     const isUnchanged = attempt.test ? state === 'unreachable' : state === 'active' || state === 'unverified';
     return isUnchanged && attempt.revision === revision;
@@ -210,6 +214,7 @@ async function attemptDelivery(
       signal: stop,
       waitSignal: waitNoLonger,
       answerStep,
+      confirmsVotes: confirmsVotes(listener),
       // A process that was suspended and resumed must not send votes that another worker has taken over.
       mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
     });

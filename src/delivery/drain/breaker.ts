@@ -4,8 +4,14 @@ import {
   LAST_ANSWER_STEP,
   VOTE_FAULT_THRESHOLD,
 } from '../../listeners/delivery-limits.ts';
-import { type Breaker, type Pause, REACHABLE, type Release } from '../../listeners/listener.ts';
-import { isOurs, isSilent, type Outcome } from '../../listeners/outcomes.ts';
+import {
+  type Breaker,
+  type Pause,
+  type Protocol,
+  REACHABLE,
+  type Release,
+} from '../../listeners/listener.ts';
+import { isOurs, isSilent, type Outcome, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
 
 /** The health of a listener: the fields that outcomes of attempts change. */
@@ -26,6 +32,11 @@ export type JudgedOutcome = Outcome & {
   test: boolean;
   /** How long its answer was waited for: a step. */
   answerStep: number;
+  /** The step at which its answer came in time; not more than `answerStep`. */
+  neededStep: number;
+  protocol: Protocol;
+  /** Whether its vote has been sent as often as its owner allows. */
+  isLastSending: boolean;
 };
 
 /**
@@ -47,10 +58,12 @@ export function healthAfter(
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
       const acknowledgedAt = before.acknowledgedAt ?? now;
+      // The next vote is not sent twice to a listener that takes its time.
+      const answerStep = Math.max(before.answerStep, outcome.neededStep);
       const healthy = failures === 0 && !nextTestAt && before.voteFaults === 0;
-      if (healthy && before.acknowledgedAt) return before;
+      if (healthy && before.acknowledgedAt && answerStep === before.answerStep) return before;
       const released: Release | null = openSince ? { by: 'listener-back', at: now } : before.released;
-      return { ...before, breaker: REACHABLE, voteFaults: 0, released, acknowledgedAt };
+      return { ...before, breaker: REACHABLE, voteFaults: 0, released, acknowledgedAt, answerStep };
     }
     case 'transient':
       return { ...before, breaker: breakerAfterFailure(before.breaker, outcome, now, schedule) };
@@ -72,10 +85,7 @@ export function healthAfter(
   }
 }
 
-/**
- * Pauses a listener that has never taken a vote with its current settings and ended an attempt without an answer: its
- * token or key is probably wrong, and the other votes would become unconfirmed too.
- */
+/** Waits longer for the next answer if none came in time, and pauses the listener if `whyPaused` says so. */
 function afterAmbiguousOutcome(
   before: ListenerHealth,
   outcome: JudgedOutcome,
@@ -85,11 +95,30 @@ function afterAmbiguousOutcome(
   const breaker = breakerAfterFailure(before.breaker, outcome, now, schedule);
   const longer = outcome.code === 'no-answer' ? Math.min(outcome.answerStep + 1, LAST_ANSWER_STEP) : 0;
   const answerStep = Math.max(before.answerStep, longer);
-  const isPaused = !before.acknowledgedAt && !before.pause && isSilent(outcome);
-  const pause: Pause | null = isPaused
-    ? { at: now, by: 'tallyport', code: 'never-acknowledged' }
-    : before.pause;
+  const code = whyPaused(before, outcome);
+  const pause = before.pause ?? (code && { at: now, by: 'tallyport', code });
   return { ...before, breaker, answerStep, pause };
+}
+
+/**
+ * Why an outcome without an answer pauses its listener, so that its votes wait and are not used up
+ * (docs/adr/0123-votes-at-risk.md); null when it does not.
+ *
+ * - It has never taken a vote with its current settings: its token or key is probably wrong. A listener with a token, or a
+ *   website, may also be slow: it is first waited for as long as for any other.
+ * - It is a Votifier v1 listener that confirmed votes before and closes without an answer, twice in a row. Once may be the
+ *   fault of a single vote.
+ */
+function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode | null {
+  const { code, protocol, answerStep, isLastSending } = outcome;
+  if (!isSilent(outcome)) return null;
+  if (!before.acknowledgedAt) {
+    const mayBeSlow = code === 'no-answer' && protocol !== 'votifier-v1';
+    const isWaitedForLonger = mayBeSlow && answerStep < LAST_ANSWER_STEP && !isLastSending;
+    return isWaitedForLonger ? null : 'never-acknowledged';
+  }
+  const isNoLongerConfirmed = protocol === 'votifier-v1' && code === 'closed-without-answer';
+  return isNoLongerConfirmed && before.breaker.code === code ? code : null;
 }
 
 /** The listener's message, and what Tallyport found. */

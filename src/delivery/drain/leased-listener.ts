@@ -1,6 +1,12 @@
 import type { Collection } from 'mongodb';
-import { LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
-import { hasTakenVotes, type Listener, type ListenerProof } from '../../listeners/listener.ts';
+import { answerStepFor, LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
+import {
+  hasAcknowledged,
+  hasTakenVotes,
+  type Listener,
+  type ListenerProof,
+} from '../../listeners/listener.ts';
+import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
@@ -8,8 +14,9 @@ import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { withChallenge } from '../destination.ts';
+import { asRefusalOfAll } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import { answerStepOf } from './attempt-record.ts';
+import { answerStepOf, givenUpAfter, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth } from './breaker.ts';
 import { releaseLease, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
@@ -20,12 +27,14 @@ export const RENEW_MS = SECOND;
 /** Changes of listeners by the owners of their leases. */
 const changeListeners = updateLoader<Listener>(REPLICATED);
 
+type LastDelivery = Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>;
+
 type LeaseDeps = {
   listeners: Collection<Listener>;
   batcher: Batcher;
   clock: Clock;
   log: Logger;
-  config: { LEASE_MS: number; BREAKER_SCHEDULE: readonly number[] };
+  config: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number; BREAKER_SCHEDULE: readonly number[] };
   open: (listener: Listener) => OpenedListener;
 };
 
@@ -40,7 +49,9 @@ export class LeasedListener {
   #opened: OpenedListener;
   #renewedAt: number;
   #isLost = false;
-  #delivered: Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'> = {};
+  #delivered: LastDelivery = {};
+  /** It refused a vote, and has taken none since; its `voteFaults` may not be counted yet. */
+  #hasRefused = false;
   /** Changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
@@ -85,25 +96,39 @@ export class LeasedListener {
     }
     this.#renewedAt = now;
     if (renewed.revision === this.#now.revision) {
-      this.#now = { ...this.#now, lease: renewed.lease ?? null };
+      const answerStep = Math.max(renewed.answerStep ?? 0, this.#now.answerStep ?? 0);
+      this.#now = { ...this.#now, lease: renewed.lease ?? null, answerStep };
     } else {
       this.#opened = this.#deps.open(renewed);
       this.#now = renewed;
+      this.#hasRefused = false;
     }
     return true;
   }
 
+  /**
+   * The outcome of an attempt in view of the listener's other votes. A website's refusal is this vote's fault only if the
+   * website has acknowledged votes with these settings, and did not refuse the vote before it as well.
+   */
+  judge({ attempt }: Taken, outcome: Outcome): Outcome {
+    const isSame = attempt.revision === this.#now.revision;
+    if (isSame && outcome.class === 'delivered') this.#hasRefused = false;
+    if (outcome.code !== 'vote-refused') return outcome;
+    const refusedBefore = this.#hasRefused || this.#now.voteFaults > 0;
+    if (!isSame || refusedBefore || !hasAcknowledged(this.#now)) return asRefusalOfAll(outcome);
+    // At once: another vote may be refused before the outcome of this one is recorded.
+    this.#hasRefused = true;
+    return outcome;
+  }
+
   /** Applies an outcome to the breaker or pauses the listener, if its settings are still those of the attempt. */
-  async onOutcome({ taken, outcome }: Ended): Promise<void> {
+  async onOutcome({ taken, outcome, durationMs }: Ended): Promise<void> {
     const { vote, attempt } = taken;
     const { clock, config, log } = this.#deps;
     const acknowledgedAt = acknowledgedBefore(this.#now);
-    if (outcome.class === 'delivered') {
-      const lastDeliveryConfirmed = outcome.code === 'acknowledged';
-      this.#delivered = { lastDeliveredAt: clock.now(), lastDeliveryConfirmed };
-      this.#now = { ...this.#now, ...this.#delivered };
-    }
-    if (attempt.revision !== this.#now.revision) return;
+    const isSame = attempt.revision === this.#now.revision;
+    const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
+    if (!isSame) return;
     // Anybody may vote under any name: five names that are too long must not stop all votes.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: ListenerHealth = {
@@ -114,13 +139,44 @@ export class LeasedListener {
       acknowledgedAt,
       answerStep: this.#now.answerStep ?? 0,
     };
-    const judged = { ...outcome, test: attempt.test, answerStep: answerStepOf(taken) };
+    const answerStep = answerStepOf(taken);
+    const judged = {
+      ...outcome,
+      test: attempt.test,
+      answerStep,
+      neededStep: Math.min(answerStepFor(config.LISTENER_TIMEOUT_MS, durationMs), answerStep),
+      protocol: attempt.protocol,
+      isLastSending: givenUpAfter(taken, outcome) !== null,
+    };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
-    if (health === before) return;
-    // In memory at once: the other attempts in progress are judged by the new state.
-    this.#now = { ...this.#now, ...health };
-    logHealth(log, before, health, vote._id.toString());
-    await this.#write(health);
+    if (health !== before) {
+      // In memory at once: the other attempts in progress are judged by the new state.
+      this.#now = { ...this.#now, ...health };
+      logHealth(log, before, health, vote._id.toString());
+    }
+    if (health.answerStep > before.answerStep) await this.#raiseAnswerStep(health.answerStep);
+    const { answerStep: _, ...change } = health;
+    if (health !== before || delivered) await this.#write({ ...change, ...delivered });
+  }
+
+  /**
+   * Keeps when the listener last took a vote.
+   *
+   * @param isSame - its settings are those of the attempt
+   * @returns what must be stored at once, because later outcomes are judged by it; the rest is stored once for each drain
+   */
+  #noteDelivery({ code }: Outcome, isSame: boolean): LastDelivery | null {
+    const { lastDeliveryConfirmed: before } = this.#now;
+    const lastDeliveredAt = this.#deps.clock.now();
+    if (!isSame) {
+      this.#delivered = { ...this.#delivered, lastDeliveredAt };
+      return null;
+    }
+    const isFirst = acknowledgedBefore(this.#now) === null;
+    const lastDeliveryConfirmed = code === 'acknowledged';
+    this.#delivered = { lastDeliveredAt, lastDeliveryConfirmed };
+    this.#now = { ...this.#now, ...this.#delivered };
+    return isFirst || lastDeliveryConfirmed !== before ? this.#delivered : null;
   }
 
   /**
@@ -147,7 +203,7 @@ export class LeasedListener {
     await this.#write({ limited });
   }
 
-  async #write(change: Partial<ListenerHealth & Pick<Listener, 'proven' | 'limited'>>): Promise<void> {
+  async #write(change: Partial<Listener>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     // Not a listener that was removed and set again, and not one that another worker has taken over.
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
@@ -156,6 +212,14 @@ export class LeasedListener {
     // A failed write has thrown to its own caller; it does not prevent later writes.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
+  }
+
+  /** Also after the lease was lost: a late acknowledgement shows how long the listener needs. It is never lowered here. */
+  async #raiseAnswerStep(answerStep: number): Promise<void> {
+    const { _id, serverId, revision } = this.#now;
+    const { batcher, listeners } = this.#deps;
+    const statement = { q: { _id, serverId, revision }, u: { $max: { answerStep } } };
+    await batcher.load(changeListeners, listeners, statement);
   }
 
   /**

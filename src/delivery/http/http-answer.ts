@@ -1,4 +1,4 @@
-import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 
 /** The longest delay that a listener may request. */
@@ -15,6 +15,10 @@ export function meaningOfStatus(status: number): OutcomeCode {
     case 404:
     case 410:
       return 'http-not-found';
+    // The URL takes no POST, whatever the vote.
+    case 405:
+    case 501:
+      return 'http-method-refused';
     case 408:
       return 'http-unavailable';
     case 429:
@@ -41,6 +45,15 @@ const WANTS_TLS =
 /** Whether an answer says that the port speaks TLS. */
 export function wantsTls(status: number, said: string): boolean {
   return status >= 400 && status < 500 && WANTS_TLS.test(said);
+}
+
+/**
+ * The outcome when a website refuses a vote (HTTP 400, 422 and others) that need not be the reason: it takes no vote at
+ * all, so that the vote waits and the listener is paused.
+ */
+export function asRefusalOfAll(refused: Outcome): Outcome {
+  const { code, class: kind } = outcome('http-votes-refused', refused.reached);
+  return { ...refused, code, class: kind };
 }
 
 /**

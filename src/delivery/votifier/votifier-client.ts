@@ -32,6 +32,8 @@ export type SendOptions = {
   timeoutMs: number;
   /** For the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
+  /** Whether the Votifier v1 listener has confirmed votes before: a bare close is then no acknowledgement. */
+  confirmsVotes?: boolean | undefined;
   /** Stops the attempt before anything is written; after that, the attempt still waits for the answer. */
   signal?: AbortSignal;
   /** Ends the wait for the answer too. */
@@ -107,7 +109,7 @@ async function exchange(
   options.onStep?.('key-or-token');
   connection.write(frame);
   options.onStep?.('acknowledgement');
-  return readAnswerFrom(connection, target, vote, deadlineIn(answerMsOf(options), options.waitSignal));
+  return readAnswerFrom(connection, target, vote, options);
 }
 
 /** How long the answer is waited for. */
@@ -171,12 +173,13 @@ async function readAnswerFrom(
   connection: PeerConnection,
   target: VotifierTarget,
   vote: ForwardedVote,
-  waiting: Deadline,
+  options: SendOptions,
 ): Promise<Outcome> {
+  const waiting = deadlineIn(answerMsOf(options), options.waitSignal);
   const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
   const said = readable(received);
-  return outcome(codeWithoutReply(end, said, target), 'written', said);
+  return outcome(codeWithoutReply(end, said, closeMeans(target, options)), 'written', said);
 }
 
 /** Some listeners answer a good v1 vote as they answer v2: that confirms it. */
@@ -189,26 +192,34 @@ function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
 /**
  * The outcome of an attempt whose answer did not come or was incomplete.
  *
- * In v1 most listeners close without an answer after a good vote, and also after a vote with the wrong key: it is
- * delivered, not confirmed. A close after other data is different: something that does not speak Votifier may have taken
- * the block. So is a reset: a listener that has read its 256 bytes has no reason for one.
+ * A close after other data is different from a bare one: something that does not speak Votifier may have taken the frame.
+ * So is a reset: a v1 listener that has read its 256 bytes has no reason for one.
+ *
+ * @param bareClose - the outcome when the connection was closed without any data
  */
-function codeWithoutReply(
-  end: ReadResult | undefined,
-  said: string,
-  { protocol }: VotifierTarget,
-): OutcomeCode {
+function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: OutcomeCode): OutcomeCode {
   switch (end?.kind) {
     case 'stopped':
       return 'stopped-while-waiting';
     case 'broken':
       return end.code === 'ETIMEDOUT' ? 'no-answer' : 'reset';
     case 'closed':
-      if (said) return 'garbage-answer';
-      return protocol === 'votifier-v1' ? 'sent-not-confirmed' : 'closed-without-answer';
+      return said ? 'garbage-answer' : bareClose;
     default:
       return said && !said.startsWith('{') ? 'garbage-answer' : 'no-answer';
   }
+}
+
+/**
+ * What a close without an answer means. In v1 most listeners close so after a good vote, and also after a vote with the
+ * wrong key: it is delivered, not confirmed. If the listener has confirmed votes before, its key has changed or its plugin
+ * failed.
+ */
+function closeMeans(
+  { protocol }: VotifierTarget,
+  { confirmsVotes = false }: SendOptions,
+): 'sent-not-confirmed' | 'closed-without-answer' {
+  return protocol === 'votifier-v1' && !confirmsVotes ? 'sent-not-confirmed' : 'closed-without-answer';
 }
 
 /**

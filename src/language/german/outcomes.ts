@@ -212,6 +212,18 @@ export const OUTCOMES = {
   'Its owner paused it.': 'Der Besitzer hat ihn angehalten.',
   'Resume it to receive votes again: waiting votes are sent then.':
     'Setze ihn fort, um wieder Stimmen zu bekommen: Wartende Stimmen werden dann gesendet.',
+  'This URL takes no POST requests (HTTP 405 or 501), and votes are posted.':
+    'Diese URL nimmt keine POST-Anfragen an (HTTP 405 oder 501), und Stimmen werden mit POST gesendet.',
+  'Check the path of the URL, and that the application there takes POST requests; then resume the listener.':
+    'Prüfe den Pfad der URL und ob die Anwendung dort POST-Anfragen annimmt; setze den Listener dann fort.',
+  'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.':
+    'Die Website lehnt Stimmen ab: Sie hat mit ihren jetzigen Einstellungen noch keine bestätigt oder zwei nacheinander abgelehnt; weitere Stimmen warten.',
+  'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener.':
+    'Sieh im Log der Website nach dem Grund, behebe ihn, sende eine Teststimme, und setze den Listener fort.',
+  'The vote was sent, and the listener, which confirmed votes before, closed the connection without an answer, as when its key has changed or a plugin failed; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener, der vorher Stimmen bestätigt hat, schloss die Verbindung ohne Antwort, wie nach einer Änderung des Schlüssels oder einem Fehler eines Plugins; sie ist vielleicht trotzdem angekommen.',
+  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of a plugin that takes votes in the game server’s log, and resume the listener if it is paused.':
+    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler eines Plugins, das Stimmen annimmt, und setze den Listener fort, wenn er pausiert ist.',
   'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.':
     'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen, wie es manche tun, wenn sie eine Stimme nicht entschlüsseln können oder ein Plugin hängt, das Stimmen annimmt; sie ist vielleicht trotzdem angekommen.',
   'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.':
