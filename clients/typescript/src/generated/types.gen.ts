@@ -70,6 +70,22 @@ export type VoteCheck = {
     next_vote_at: string | null;
 };
 
+export type ClaimRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
+};
+
 export type ClaimRequest = {
     /**
      * The player's name; the same rules as for casting a vote.
@@ -94,22 +110,6 @@ export type VoteClaim = {
      * When the next vote is allowed; null without a vote.
      */
     next_vote_at: string | null;
-};
-
-export type ClaimRefused = {
-    /**
-     * What is wrong, for a human.
-     */
-    error: string;
-    code: 'too-many-requests';
-    /**
-     * UTC, with milliseconds.
-     */
-    next_allowed_at: string;
-    /**
-     * The page that explains this code.
-     */
-    doc_url: string;
 };
 
 export type VotePage = {
@@ -256,7 +256,7 @@ export type ServerInfo = {
      */
     server_version: string;
     /**
-     * Votes of today and the 29 UTC days before. The ranking uses this number.
+     * Votes of today and the 29 UTC days before. The ranking uses what these votes weigh, which may be less.
      */
     votes_count: number;
     /**
@@ -265,7 +265,7 @@ export type ServerInfo = {
     monthly_votes: number;
     all_time_votes: number;
     /**
-     * By `votes_count`, every ten minutes. A new server has the last rank.
+     * By what the votes of 30 days weigh, every ten minutes. A new server has the last rank.
      */
     rank_position: number;
     is_premium: boolean;
@@ -409,6 +409,10 @@ export type CheckVoteErrors = {
      * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
      */
     403: Error;
+    /**
+     * The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.
+     */
+    429: ClaimRefused;
     /**
      * An error of the listing. Code: `internal`.
      */
