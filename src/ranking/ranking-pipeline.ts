@@ -21,7 +21,7 @@ export type RankDeps = LeaseDeps &
 /** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;
 
-/** These days by month: `2026-11` → `['20', '21']`. They can touch three months. */
+/** Groups days by month: `2026-11` → `['20', '21']`. The ranking's days can be in three months. */
 function byMonth(days: string[]): Map<string, string[]> {
   const months = new Map<string, string[]>();
   for (const day of days) {

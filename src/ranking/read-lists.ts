@@ -15,7 +15,7 @@ export type Lists = { rankedLists: Collection<RankedList> };
 type Ratings = { reviewLists: Collection<ReviewList> };
 
 /** A page of the listing. */
-export type RankingPage = {
+export type ListPage = {
   rows: ListedRow[];
   /** The number of servers that passed the filters in the last ranking. */
   total: number;
@@ -30,12 +30,12 @@ export type RankingPage = {
  * @param page - from 1
  * @returns null when there is no such page; page 1 always exists
  */
-export async function rankingPage(
+export async function readListPage(
   deps: Rows & Lists & Ratings,
   filters: Filters,
   page: number,
   sort: Sort = 'rank',
-): Promise<RankingPage | null> {
+): Promise<ListPage | null> {
   const from = (page - 1) * ROWS;
   const _id = partId(listKey(filters, sort), Math.floor(from / PART));
   const part = await deps.rankedLists.findOne({ _id });

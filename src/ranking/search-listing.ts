@@ -33,8 +33,8 @@ const OF_A_TEXT = 0.9;
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
 
 /**
- * Servers whose names or other texts are similar to the search text, misspelt ones too, by similarity and then rank; at
- * most one page. Three queries: the lists of the terms, the servers with the most common terms, the rows.
+ * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Sorted by similarity, then
+ * rank; at most one page. Makes three queries: the lists of the terms, the servers with the most common terms, the rows.
  *
  * The filters apply to these candidates. For a word that hundreds of names have, the candidates are the best ranked ones.
  */
