@@ -51,7 +51,10 @@ export type SummedSample = Pick<
   'serverId' | 'at' | 'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
 >;
 
-/** The sums of samples that are not stored, by server and UTC day. MongoDB computes them as it does those of stored ones. */
+/**
+ * The sums of samples that are not stored, by server and UTC day. MongoDB computes them in the same way as those of
+ * stored samples.
+ */
 export async function sumProbes(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: SummedSample[],
