@@ -265,7 +265,7 @@ export async function decide(
 
 /** Runs `work` while no other decision about users is made, on any process. */
 export function decidingAlone<T>(deps: LeaseDeps, work: () => Promise<T>): Promise<T> {
-  // The lease has the name of 0.1.0, whose processes may run beside this one.
+  // The lease keeps the name of 0.1.0, because processes of that version may run beside this one.
   return withLease(deps, 'decide-about-people', work);
 }
 

@@ -30,7 +30,7 @@ const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /** When the sweep found the due votes; absent for every other caller. The name `relayedAt` is that of 0.1.0. */
+    /** When the sweep found the due votes; absent for every other caller. The field keeps its name of 0.1.0. */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,

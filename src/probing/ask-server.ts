@@ -11,7 +11,7 @@ import { ownProtocol } from './own-protocols.ts';
 import { limitProtocol } from './protocol-traps.ts';
 import { OldServers } from './protocols/old-servers.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
-import { failedProbe, limited, QueryError } from './query-error.ts';
+import { failedProbe, outgoingLimited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
@@ -97,7 +97,7 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
     }
   }
   // The server may be at an address or port that was not queried.
-  if (isLimited && errors.every(isUnreachable)) throw limited();
+  if (isLimited && errors.every(isUnreachable)) throw outgoingLimited();
   throw mostSpecific(errors);
 }
 
@@ -180,7 +180,7 @@ async function askWithGamedig(
   };
   protocol.abortedPromise = ended;
   limitProtocol(game.protocol, protocol);
-  connections.serve(protocol, game.protocol);
+  connections.attachTo(protocol, game.protocol);
   keepFirstAnswer(game.protocol, protocol);
   return saidBy(await protocol.runOnce(), game);
 }

@@ -12,7 +12,7 @@ const accountDeletionDefinition = {
   token: { type: String, required: true },
   /** When carrying out began; it cannot be cancelled from then on. */
   begunAt: { type: Date },
-  /** The user's e-mail address at that time, for the audit log and the last mail. */
+  /** The user's e-mail address at `begunAt`, for the audit log and the last mail. */
   email: { type: String },
   /** The user's servers whose removal has begun; absent before `begunAt`. */
   serverIds: { type: [Schema.Types.ObjectId], default: undefined },
