@@ -8,7 +8,7 @@ import { partId } from './replace-lists.ts';
 import { type Rating, ratingOf, type Sort } from './sorts.ts';
 import { PART } from './write-lists.ts';
 
-/** Servers on a page. */
+/** The number of servers on a page. */
 export const ROWS = 20;
 
 export type Lists = { rankedLists: Collection<RankedList> };
@@ -89,7 +89,7 @@ export async function listingSummary(deps: { listingSummary: Collection<ListingS
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 
-/** The slugs of the servers from a rank on, for lists of the whole ranking. Two queries by id. */
+/** The slugs of the servers from a rank on, for lists of the whole ranking. Makes two queries by id. */
 export async function listedSlugs(
   { servers, rankedLists }: Pick<Rows, 'servers'> & Lists,
   { skip, limit }: { skip: number; limit: number },

@@ -27,7 +27,7 @@ const COMPARED_TEXTS = 250;
 /** The most terms of a search text that are used, for names and for other texts. */
 const MOST_TERMS = 150;
 
-/** A word of a text counts a little less than one of a name, and more than a name with a mistake. */
+/** A word of another text counts a little less than a word of a name, and more than a misspelt name. */
 const OF_A_TEXT = 0.9;
 
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;

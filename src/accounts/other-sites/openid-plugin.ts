@@ -12,8 +12,8 @@ import {
 } from './openid-connect.ts';
 
 /**
- * Adds an OpenID Connect provider to the sign-in library; nothing without a client. The library's own plugin reads the
- * discovery document once, at the start, without a time limit.
+ * Adds an OpenID Connect provider to the sign-in library; adds nothing if no client is configured. The library's own
+ * plugin reads the discovery document once, at the start, without a time limit.
  */
 export function openIdPlugin(client: OpenIdClient | null) {
   return {
