@@ -22,7 +22,7 @@ const QUERY_MS = 5_000;
 /** The timeout of a UDP request, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** Concurrent UDP queries; with more, this machine loses answers. */
+/** How many UDP queries run at once. With more of them this machine loses answers. */
 const UDP_AT_ONCE = 128;
 
 /** The error for requests that a protocol leaves open. It is shared because creating errors is slow. */
@@ -148,7 +148,7 @@ async function queryAt(
   }
 }
 
-/** gamedig is loaded with the first query that needs it: most processes make none. */
+/** gamedig is loaded with the first query that needs it, because most processes make none. */
 const loadGamedig = () => import('gamedig');
 
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {

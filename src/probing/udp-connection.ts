@@ -153,7 +153,7 @@ class Waiting {
     }
   }
 
-  /** An answer has begun: the request is not repeated. */
+  /** Called when an answer has begun, so the request is not repeated. */
   #waitForMore(tookMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#giveUp(), Math.max(0, this.#exchange.timeoutMs - tookMs));

@@ -14,7 +14,7 @@ const REPLY = Buffer.alloc(4, 0xff);
  */
 const BZIP2 = Buffer.from('BZh');
 
-/** The most datagrams of one reply. Real ones have two or three. */
+/** The most datagrams of one reply. Real replies have two or three. */
 const MOST_PARTS = 32;
 
 type Part = { number: number; total: number; bytes: Buffer };

@@ -11,7 +11,7 @@ import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from '.
  */
 const SILENCE_MS = 500;
 
-/** On a slower way the wait is this many round trips. */
+/** If the connection is slower, the wait is this many round trips. */
 const ROUND_TRIPS = 3;
 
 /** A form of the question, and how its answer is read. */
