@@ -10,7 +10,7 @@ import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { bindCollections } from './database/collections.ts';
 import { fillSamples } from './demo/fill-samples.ts';
 import { introduction } from './demo/introduction.ts';
-import { castLiveVotes, reportLive } from './demo/live-votes.ts';
+import { castLiveVotes, reportLive } from './demo/live-calls.ts';
 import { openNewcomer } from './demo/newcomer.ts';
 import { openFakeServer } from './demo/open-fake-server.ts';
 import { type OpenSamples, openSamples } from './demo/open-samples.ts';

@@ -1,4 +1,4 @@
-/** The web process: the API, its description and the admin area on `HOST:PORT`. */
+/** The web process: the API, its description and all pages, on `HOST:PORT`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { closeApp } from './http/close-app.ts';

@@ -75,7 +75,7 @@ export async function noteAccountChange(
 
 /**
  * Mails a user about a change to how they sign in. `wantsMail` does not apply: this is a security mail. An unconfirmed
- * address gets none: it may be a stranger's.
+ * address gets no mail, because it may be a stranger's.
  */
 export async function mailAccountChange(
   sources: AccountMailDeps,

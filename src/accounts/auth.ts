@@ -26,7 +26,7 @@ import { takeSignUp } from './sign-up-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
-/** For passwords without a second factor OWASP recommends at least 15 characters; NIST's minimum is 8. */
+/** OWASP recommends at least 15 characters for passwords without a second factor; the minimum of NIST is 8. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 
 /** An unused session expires after this time. */
@@ -74,7 +74,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
     appName: config.SERVICE_NAME,
     baseURL: new URL(config.PUBLIC_URL).origin,
     basePath: `${config.basePath}/api/auth`,
-    // No `client`: with it the adapter starts transactions, and a standalone mongod rejects them.
+    // No `client` is passed: with it the adapter would start transactions, which a standalone mongod rejects.
     database: mongodbAdapter(mongo.db),
     secrets: signingSecrets(config),
     telemetry: { enabled: false },
@@ -151,7 +151,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
             discord: {
               clientId: config.DISCORD_CLIENT_ID,
               clientSecret: config.DISCORD_CLIENT_SECRET,
-              // As in openid-plugin.ts: an address that is not verified is as none.
+              // As in openid-plugin.ts, an address that is not verified counts as none.
               mapProfileToUser: ({ verified }) => (verified === true ? {} : { email: '' }),
             },
           },
@@ -162,7 +162,8 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
         create: {
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
-            // Before, so that a crash between the two leaves no link that nobody was told of.
+            // The link is noted before it is stored. If the process dies between the two, no link exists that its user
+            // was not told of.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },
@@ -197,7 +198,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
     advanced: {
       cookiePrefix: 'tallyport',
       useSecureCookies: config.PUBLIC_URL.startsWith('https:'),
-      // As long as the stored state: some users confirm an address at the other site first.
+      // The cookie lives as long as the stored state, because some users confirm an address at the other site first.
       cookies: { state: { attributes: { maxAge: (10 * MINUTE) / SECOND } } },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: config.basePath || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
@@ -220,9 +221,10 @@ function includesCode(path: string | undefined): boolean {
 }
 
 /**
- * Decides before another site's account is linked to the user with its address. An unconfirmed account with this address
- * becomes the user's, and its earlier password, second factor and sessions are deleted. An account that requires its
- * password is not linked: the link would open it once the second factor is off or the operator is none any more.
+ * Decides before another site's account is linked to the user with its address. An unconfirmed account with this
+ * address becomes the user's, and its earlier password, second factor and sessions are deleted. An account that
+ * requires its password is not linked: the link would open it once the second factor is off or the user is no longer an
+ * operator.
  */
 async function mayLink(sources: AuthDeps, userId: string): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
@@ -242,8 +244,8 @@ async function mayLink(sources: AuthDeps, userId: string): Promise<{ error: stri
 }
 
 /**
- * Records that another site is being linked to an account that its user can already sign in to, and mails the user. Runs
- * before the new credential is stored, so a new account has none.
+ * Records that another site is being linked to an account that its user can already sign in to, and mails the user.
+ * Runs before the new credential is stored. An account without credentials is new, and nothing is recorded.
  */
 async function noteLink(sources: AuthDeps, userId: ObjectId, providerId: string): Promise<void> {
   const site = otherSites(sources.config).find(({ id }) => id === providerId);

@@ -2,7 +2,7 @@ import { after, DAY } from '../platform/clock.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
-/** An account counts for more than a visitor from this age on. Before it, it costs a farm no time. */
+/** From this age on an account counts for more than a visitor. A younger account costs a farm no time. */
 export const ESTABLISHED_AFTER_MS = 7 * DAY;
 
 /** An account that counts as a player of its own. */

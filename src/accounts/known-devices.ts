@@ -8,7 +8,7 @@ export const DEVICE_LIFETIME_MS = 180 * DAY;
 
 const NONCE_BYTES = 16;
 
-/** In characters. Our own cookies are shorter. */
+/** The longest cookie that is read, in characters. Our own cookies are shorter. */
 const LONGEST_COOKIE = 200;
 
 /** Browsers that have signed in before. */

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const causes = new AsyncLocalStorage<{ cause?: Error }>();
 
-/** Stores an error that the library only logs, for the {@link withCause} or {@link findCause} call that caused it. */
+/**
+ * Better Auth logs some errors instead of throwing them. Stores such an error for the {@link withCause} or
+ * {@link withLoggedError} call that caused it.
+ */
 export function noteCause(details: readonly unknown[]): void {
   const call = causes.getStore();
   const cause = details.find((detail) => detail instanceof Error);
@@ -10,10 +13,10 @@ export function noteCause(details: readonly unknown[]): void {
 }
 
 /**
- * Runs `work`, which calls the library.
+ * Runs `work`, which calls Better Auth.
  *
- * @throws the original error, for example of the database, when the library logged one. The library's own error does
- * not name the cause.
+ * @throws the original error, for example of the database, if Better Auth logged one. Better Auth's own error does not name
+ * the cause.
  */
 export async function withCause<T>(work: () => Promise<T>): Promise<T> {
   const call: { cause?: Error } = {};
@@ -24,8 +27,10 @@ export async function withCause<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs `work`, which calls the library. Returns also the last error that the library logged instead of throwing it. */
-export async function findCause<T>(work: () => Promise<T>): Promise<{ result: T; cause: Error | undefined }> {
+/** Runs `work`, which calls Better Auth. Returns its result, and the last error that Better Auth only logged. */
+export async function withLoggedError<T>(
+  work: () => Promise<T>,
+): Promise<{ result: T; cause: Error | undefined }> {
   const call: { cause?: Error } = {};
   const result = await causes.run(call, work);
   return { result, cause: call.cause };

@@ -4,7 +4,7 @@ import { type Clock, DAY, HOUR } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { Allowance, RateLimit } from '../platform/limits/rate-limit.ts';
 
-/** Mails to one address, whoever causes them and on whichever page. Anybody can enter the address. */
+/** Mails to one address, whoever causes them and on whichever page, because anybody can enter an address. */
 const BY_RECIPIENT: Allowance = { times: 5, windowMs: HOUR };
 const BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /** Mails that one user causes to other addresses, from all networks. */

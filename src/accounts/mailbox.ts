@@ -6,12 +6,12 @@ export function mailboxOf(email: string): string {
   return `${name.replaceAll('.', '')}@gmail.com`;
 }
 
-/** These ignore dots, and are one provider. */
+/** The domains of one provider, which ignores dots in addresses. */
 const GMAIL = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * The domain that somebody registered to have an address: `mail.example.co.uk` is `example.co.uk`. Its owner makes as many
- * hosts below it as they like.
+ * The domain that somebody registered to have an address: `mail.example.co.uk` is `example.co.uk`. The owner of a
+ * domain can make any number of hosts below it.
  */
 export function mailDomainOf(email: string): string {
   const labels = partsOf(email).host.split('.');
@@ -20,7 +20,7 @@ export function mailDomainOf(email: string): string {
   return labels.slice(-count).join('.');
 }
 
-/** Below the domains of countries, under which others register theirs. */
+/** The names directly below the domains of countries under which others register their domains: the `co` of `co.uk`. */
 const SECOND_LEVELS = new Set(
   'ac asso co com edu fed firm gen go gob gouv gov gv id in info ltd me mil ne net nom or org plc sch web'.split(
     ' ',
@@ -43,7 +43,7 @@ export function isPublicMail(domain: string): boolean {
 
 const words = (text: string) => text.split(/\s+/);
 
-/** Domains in full: anybody can register `hotmail` below another top-level domain. */
+/** The domains are complete, because anybody can register `hotmail` below another top-level domain. */
 const PUBLIC_MAIL = new Set([
   ...[
     ['gmx', 'at ch co.uk com de fr net us'],

@@ -35,7 +35,10 @@ export async function endSession(
   await sessions.deleteOne({ _id: sessionId, userId });
 }
 
-/** Call after a user changed their password. Cancels password links and changes of the address, records the change and mails the user. */
+/**
+ * Must be called after a user has changed their password. Cancels password links and changes of the address, records
+ * the change and mails the user.
+ */
 export async function finishPasswordChange(
   deps: Parameters<typeof noteAccountChange>[0] & {
     verifications: Collection<Verification>;

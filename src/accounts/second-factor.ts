@@ -4,7 +4,7 @@ import { APIError } from 'better-auth/api';
 /** A code of an authenticator app. Anything else is a backup code, for users who lost their phone. */
 export const APP_CODE = /^\d{6}$/;
 
-/** Without 0, O, 1 and I, which are easily confused. */
+/** The characters of backup codes. They leave out 0, O, 1 and I, which are easily confused. */
 const BACKUP_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const BACKUP_CODES = 10;
 const BACKUP_LENGTH = 12;
@@ -31,7 +31,10 @@ function inGroups(code: string, size: number): string {
   return code.match(new RegExp(`.{1,${size}}`, 'g'))?.join('-') ?? code;
 }
 
-/** A code is valid for about a minute. It works once, so that an onlooker cannot reuse it. */
+/**
+ * The error for a code that was used before. A code is valid for about a minute and works once, so that an onlooker
+ * cannot reuse it.
+ */
 export function codeUsedError(): APIError {
   return new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });
 }

@@ -19,7 +19,8 @@ export type SignedIn = {
 /**
  * Finds the user and the session of the cookies in `headers`.
  *
- * @returns `signedIn`: null without a session and for a suspended user; `cookies`: to set in the response
+ * @returns `signedIn`: null if there is no session or the user is suspended. `cookies`: the cookies to set in the
+ *   response
  */
 export async function whoIs(
   auth: Auth,

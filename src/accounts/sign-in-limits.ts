@@ -22,7 +22,10 @@ const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
 /** Right and wrong tries of one account's known devices. Each right try makes a new known device. */
 const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
-/** One use of a code. Longer than an app's code is valid: its own half minute, the one before and the one after. */
+/**
+ * One use of a code. The time is longer than an app's code is valid, which is its own half minute, the one before and
+ * the one after.
+ */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
 type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
@@ -71,7 +74,7 @@ export function countTry(limits: Limits, who: Try): Promise<Date | null> {
   return takeAll(limits, rulesOf(who));
 }
 
-/** Call after a successful sign-in. The try then counts only for the limits of right and wrong tries. */
+/** Must be called after a successful sign-in. The try then counts only for the limits of right and wrong tries. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
   const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
   await Promise.all(forgiven.map(({ key }) => refund(limits, key)));

@@ -13,7 +13,7 @@ type Limits = {
   config: Pick<Config, 'SIGN_UPS_PER_NETWORK' | 'SIGN_UPS_PER_MAIL_DOMAIN'>;
 };
 
-/** A new account, or who asks for a link to make one. */
+/** A new account, or the request for a link to make one. */
 export type NewAccount = {
   email: string;
   /** The network address of the request. */
@@ -23,7 +23,9 @@ export type NewAccount = {
 /** One mailbox may make this many accounts a day, with `+` tags and dots. */
 const OF_MAILBOX = 2;
 
-/** A public provider gets this many times the limit of another domain: anybody can get an address there. */
+/**
+ * The limit of a public provider is this many times that of another domain, because anybody can get an address there.
+ */
 const PUBLIC_FACTOR = 50;
 
 /**
@@ -52,7 +54,8 @@ function hashed(text: string): string {
 
 /**
  * Counts one new account, across all web processes and all ways to sign up. Call it when the user has shown that the
- * address is theirs, so that nobody uses up the limit of a domain with made-up addresses. A refused one counts nowhere.
+ * address is theirs, so that nobody uses up the limit of a domain with made-up addresses. A refused account counts
+ * nowhere.
  *
  * @returns null when the account may be made; else from when on the next one may
  */
@@ -102,8 +105,8 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 }
 
 /**
- * Whether the network of a request has used up its new accounts: asked before a link is sent, so that nobody waits for a
- * link in vain. It does not ask about the address, because the answer would tell strangers about it.
+ * Whether the network of a request has used up its new accounts: This is checked before a link is sent, so that nobody
+ * waits for a link in vain. It does not ask about the address, because the answer would tell strangers about it.
  *
  * @returns null when one more may be made; else from when on
  */

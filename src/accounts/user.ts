@@ -24,7 +24,7 @@ const userDefinition = {
   suspendedAt: { type: Date, default: null },
   /** The internal reason; the user never sees it. */
   suspendedFor: { type: String, maxlength: 500 },
-  /** The reason for the user, who sees it when they sign in. */
+  /** The reason that the user sees when they sign in. */
   suspensionReason: { type: String, maxlength: LONGEST_REASON },
   twoFactorEnabled: { type: Boolean, default: false },
   /** Whether this user gets mail about their servers. */
@@ -90,7 +90,7 @@ verificationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 const secondFactorDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   userId: { type: Schema.Types.ObjectId, required: true },
-  /** False until the user enters a first correct code of the app. */
+  /** False until the user has entered a correct code of the app. */
   verified: { type: Boolean },
 } as const;
 export const twoFactorSchema = new Schema(secondFactorDefinition, { collection: 'two_factors' });

@@ -88,7 +88,7 @@ export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Deci
 
 /**
  * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's: a
- * confirmed one accepts invitations and owns what was promised to it.
+ * confirmed address accepts invitations and gets the servers that are reserved for it.
  */
 export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
@@ -194,7 +194,7 @@ export async function ensureUser(
     );
   };
   const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
-    // A simultaneous call made the user first.
+    // If a simultaneous call made the user first: finds that user.
     if (isDuplicateKey(error)) return ensure();
     throw error;
   });
@@ -265,7 +265,7 @@ export async function decide(
 
 /** Runs `work` while no other decision about users is made, on any process. */
 export function decidingAlone<T>(deps: LeaseDeps, work: () => Promise<T>): Promise<T> {
-  // The lease has the name of 0.1.0, whose processes may run beside this one.
+  // The lease keeps the name of 0.1.0, because processes of that version may run beside this one.
   return withLease(deps, 'decide-about-people', work);
 }
 

@@ -70,9 +70,10 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   try {
     for (const line of services.description) log(line);
     const metricsPorts = await requirePortsFree(config);
-    const { made, ran } = await Promise.race([migrateWhenRestored(config, log), aborted]);
-    if (made.length > 0) log(`The database is prepared: ${made.length} collections and indexes were made`);
-    if (ran.length > 0) log(`Migrations that were run: ${ran.join(', ')}`);
+    const { created, migrations } = await Promise.race([migrateWhenRestored(config, log), aborted]);
+    if (created.length > 0)
+      log(`The database is prepared: ${created.length} collections and indexes were made`);
+    if (migrations.length > 0) log(`Migrations that were run: ${migrations.join(', ')}`);
     const parts = PROCESSES.map(({ name, entry }, index) => {
       const path = fileURLToPath(new URL(entry, import.meta.url));
       const childEnv = { ...env, ...childVariables(config, metricsPorts[index] ?? 0) };

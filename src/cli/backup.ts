@@ -202,7 +202,9 @@ function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean, te
   const [were, them] = heldVotes === 1 ? ['was', 'it'] : ['were', 'them'];
   return [
     `${counted(documents, 'document')} restored: the state of ${utc(new Date(startedAt))}.`,
-    ...(migrated.ran.length > 0 ? [`Migrations of this version: ${migrated.ran.join(', ')}.`] : []),
+    ...(migrated.migrations.length > 0
+      ? [`Migrations of this version: ${migrated.migrations.join(', ')}.`]
+      : []),
     heldVotes === 0
       ? 'No vote was open in the backup.'
       : `${counted(heldVotes, 'vote')} ${were} open in the backup and may have been delivered since: held back. To list ${them}: ${resend} --list. To send ${them}, at the risk that they arrive twice: ${resend}`,

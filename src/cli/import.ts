@@ -52,15 +52,19 @@ function addImport(group: Command, terminal: Terminal, what: keyof typeof FORMS,
       ),
     )
     .action(
-      withDeps(terminal, (session, path: string, options: Options) => take(session, path, options, work), {
-        wakes: true,
-        longRun: true,
-        interrupted: RUN_AGAIN,
-      }),
+      withDeps(
+        terminal,
+        (session, path: string, options: Options) => runImport(session, path, options, work),
+        {
+          wakes: true,
+          longRun: true,
+          interrupted: RUN_AGAIN,
+        },
+      ),
     );
 }
 
-async function take(
+async function runImport(
   session: Session,
   path: string,
   { skipBad = false, dryRun = false }: Options,
@@ -71,21 +75,21 @@ async function take(
     throw new CommandError('file-unreadable', sentence(`“${path}” cannot be read: ${systemReason(error)}`));
   });
   try {
-    const end = await withProgress(terminal, dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>
+    const result = await withProgress(terminal, dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>
       work(session, source, { skipBad, dryRun, progress }, BY),
     ).catch((error: unknown) => {
       if (!dryRun) say(terminal, RUN_AGAIN);
       throw error;
     });
-    return answerOf(end, { skipBad, dryRun });
+    return answerOf(result, { skipBad, dryRun });
   } finally {
     await source.close();
   }
 }
 
-function answerOf(end: ImportResult, { skipBad, dryRun }: Required<Options>): Answer {
-  const { lines, imported, alreadyThere, refused, refusedLines } = end;
-  const isRefused = refused > 0 && !skipBad;
+function answerOf(result: ImportResult, { skipBad, dryRun }: Required<Options>): Answer {
+  const { lines, imported, alreadyThere, refused, refusedLines } = result;
+  const hasRefusals = refused > 0 && !skipBad;
   return {
     json: {
       dry_run: dryRun,
@@ -96,19 +100,19 @@ function answerOf(end: ImportResult, { skipBad, dryRun }: Required<Options>): An
       refused,
       refused_lines: refusedLines,
     },
-    text: [summary(end, { isRefused, dryRun }), ...refusedText(end)].join('\n'),
-    ...(isRefused ? { exitCode: 1 } : {}),
+    text: [summary(result, { hasRefusals, dryRun }), ...refusedText(result)].join('\n'),
+    ...(hasRefusals ? { exitCode: 1 } : {}),
   };
 }
 
 function summary(
   { lines, imported, alreadyThere, refused }: ImportResult,
-  { isRefused, dryRun }: { isRefused: boolean; dryRun: boolean },
+  { hasRefusals, dryRun }: { hasRefusals: boolean; dryRun: boolean },
 ): string {
   const read = counted(lines, 'line');
   if (dryRun)
     return `${read} read: ${lines - refused} can be imported if they are not stored already, ${refused} would be refused.`;
-  if (isRefused && imported + alreadyThere === 0)
+  if (hasRefusals && imported + alreadyThere === 0)
     return `Nothing was imported: ${refused} of ${read} are refused. Correct them, or import the rest with --skip-bad.`;
   return `${read} read: ${imported} imported, ${alreadyThere} already there, ${refused} refused.`;
 }

@@ -23,9 +23,9 @@ async function migrate({ mongo, clock }: AppDeps, { list = false }: { list?: boo
     await refuseUnfinishedRestore(mongo);
     return listed(await listMigrations(mongo), clock.now());
   }
-  const { made, ran } = await migrateDatabase(mongo);
-  const text = [...namesUnder('Created:', made), ...namesUnder('Ran:', ran)].join('\n');
-  return { json: { made, ran }, text: text || 'The database is up to date.' };
+  const { created, migrations } = await migrateDatabase(mongo);
+  const text = [...namesUnder('Created:', created), ...namesUnder('Ran:', migrations)].join('\n');
+  return { json: { made: created, ran: migrations }, text: text || 'The database is up to date.' };
 }
 
 function namesUnder(head: string, names: string[]): string[] {

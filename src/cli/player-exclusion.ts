@@ -72,7 +72,9 @@ async function excludePlayer(
   request: Parameters<typeof requestPlayerExclusion>[2],
   progress: Progress,
 ): Promise<VoteExclusion[]> {
-  const requested = await requestPlayerExclusion(session, new ObjectId(), request, BY, { wakes: false });
+  const requested = await requestPlayerExclusion(session, new ObjectId(), request, BY, {
+    wakesWorker: false,
+  });
   return finishAll(session, requested, progress);
 }
 

@@ -95,7 +95,7 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
   const tokenId = token === undefined ? null : await tokenOf(session, serverId, token);
   const request = { serverId, since, until, reason, reasonForOwner, tokenId };
   const exclusionId = await exclusionIdOf(session, request);
-  const requested = await requestExclusion(session, exclusionId, request, BY, { wakes: false });
+  const requested = await requestExclusion(session, exclusionId, request, BY, { wakesWorker: false });
   const finished = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
     finishExclusion(session, exclusionId, { progress }),
   );
@@ -118,9 +118,9 @@ async function tokenOf(deps: AppDeps, serverId: ObjectId, text: string): Promise
 
 async function include(session: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
-  const ofPlayer = id ? await requestPlayerInclusion(session, id, BY, { wakes: false }) : [];
+  const ofPlayer = id ? await requestPlayerInclusion(session, id, BY, { wakesWorker: false }) : [];
   if (ofPlayer.length > 0) return includePlayer(session, text, ofPlayer);
-  const requested = id && (await requestInclusion(session, id, BY, { wakes: false }));
+  const requested = id && (await requestInclusion(session, id, BY, { wakesWorker: false }));
   const exclusion =
     requested &&
     (await withProgress(session.terminal, 'Including', 'votes', (progress) =>

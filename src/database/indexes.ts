@@ -13,12 +13,12 @@ type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
  * @throws the driver's error when an index cannot be made, since documents contradict it or one with the same keys has
  *   another name; then that collection gets none of its missing indexes
  */
-export async function makeIndexes(mongo: Mongo): Promise<{ made: string[]; wasEmpty: boolean }> {
+export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wasEmpty: boolean }> {
   const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
   const existing = new Set(collections.map(({ name }) => name));
   const models = Object.values(compileModels(mongo));
-  const made = await Promise.all(models.map((model) => makeIndexesOf(model, mongo.db, existing)));
-  return { made: made.flat(), wasEmpty: existing.size === 0 };
+  const created = await Promise.all(models.map((model) => makeIndexesOf(model, mongo.db, existing)));
+  return { created: created.flat(), wasEmpty: existing.size === 0 };
 }
 
 /**

@@ -7,15 +7,15 @@ import { makeIndexes } from './indexes.ts';
 import { MIGRATIONS, type Migration, noteApplied, runMigrations } from './migrations.ts';
 import { hasUnfinishedRestore } from './unfinished-restore.ts';
 
-/** What `migrate` did: the collections and indexes that it made, then the migrations that were pending. */
-export type Migrated = { made: string[]; ran: string[] };
+/** What `migrate` did: the created collections and indexes, and the migrations that it ran. */
+export type Migrated = { created: string[]; migrations: string[] };
 
 /**
- * Gives a database what this version needs: collections and indexes first, then the pending migrations. An empty
- * database gets a note of each migration and runs none. Run by the release step and by `npm start`; running it twice,
- * or on two machines at once, does no harm.
+ * Gives a database what this version needs: collections and indexes first, then the pending migrations. In an empty
+ * database all migrations are recorded as applied, and none runs. The release step and `npm start` call it. Two calls, one
+ * after the other or at once on two machines, do no harm.
  *
- * @throws {CodedError} `restore-unfinished`; as `prepareDatabase`
+ * @throws {CodedError} `restore-unfinished`, and what `prepareDatabase` throws
  */
 export async function migrateDatabase(
   mongo: Mongo,
@@ -25,18 +25,22 @@ export async function migrateDatabase(
   return prepareDatabase(mongo, migrations);
 }
 
-/** `migrateDatabase` for the restore itself, whose last step it is. Throws as `makeIndexes` and `runMigrations` do. */
+/**
+ * The last step of a restore: like `migrateDatabase`, but allowed while the restore is unfinished.
+ *
+ * @throws what `makeIndexes` and `runMigrations` throw
+ */
 export async function prepareDatabase(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migrated> {
-  const { made, wasEmpty } = await makeIndexes(mongo);
+  const { created, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
     // There are no documents of an earlier version.
     await noteApplied(mongo, migrations);
-    return { made, ran: [] };
+    return { created, migrations: [] };
   }
-  return { made, ran: await runMigrations(mongo, migrations) };
+  return { created, migrations: await runMigrations(mongo, migrations) };
 }
 
 /** @throws {CodedError} `restore-unfinished`: the database contains only a part of a backup */

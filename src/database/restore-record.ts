@@ -10,11 +10,11 @@ const nested = { _id: false } as const;
 
 const restoredDefinition = {
   documents: { type: Number, required: true },
-  /** The number of votes that were open, or held back already: they are held back. */
+  /** The number of votes that the restore holds back: those that were open or already held back in the backup. */
   heldVotes: { type: Number, required: true },
-  /** The number of waiting mails and Discord messages: they are not sent. */
+  /** The number of waiting mails and Discord messages that the restore dropped, so that they are not sent. */
   droppedMessages: { type: Number, required: true },
-  /** The number of requested deletions of accounts: they wait for their whole time again. */
+  /** The number of requested account deletions whose waiting period starts again. */
   repeatedDeletions: { type: Number, required: true },
 } as const;
 
@@ -22,17 +22,17 @@ const restoreRecordDefinition = {
   /** `RESTORE_RECORD_ID`. */
   _id: { type: String, required: true },
   backupId: { type: String, required: true },
-  /** Identifies the run that restores: the same command again is another run. */
+  /** The id of the run. Running the same command again makes a new id. */
   runId: { type: Schema.Types.UUID, required: true },
   /** When the backup began. */
   takenAt: { type: Date, required: true },
-  /** In mongod's time, as all following ones. */
+  /** This and the times below are by mongod's clock. */
   startedAt: { type: Date, required: true },
   /** A running restore updates this every few seconds. */
   progressAt: { type: Date, required: true },
-  /** What was restored. Absent until every document was; then only the migration is missing. */
+  /** What was restored. Set when all documents are restored and only the migration is left. */
   restored: { type: new Schema(restoredDefinition, nested) },
-  /** Absent until the database is migrated too. */
+  /** Set when the migration is done as well. */
   finishedAt: { type: Date },
 } as const;
 

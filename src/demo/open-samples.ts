@@ -1,7 +1,7 @@
 import type { AppDeps } from '../process/app-deps.ts';
 import { issueToken } from '../servers/api-tokens.ts';
 import { listSample, pointListener, samplesListed } from './list-samples.ts';
-import type { Caller } from './live-votes.ts';
+import type { Caller } from './live-calls.ts';
 import type { SampleAddress } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
 import { type DemoEvents, openSampleListener, type SampleListener } from './sample-listeners.ts';

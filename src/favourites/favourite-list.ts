@@ -6,7 +6,7 @@ export const MOST_FAVOURITES = 200;
 
 const favouriteDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** When the user added it. */
+  /** When the user added the server. */
   at: { type: Date, required: true },
 } as const;
 

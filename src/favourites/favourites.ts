@@ -11,7 +11,7 @@ import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
 
 type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
 
-/** Enough to mark a page of the ranking, and few enough to cost little. */
+/** The limit of changes of one user: enough to mark a page of the ranking, and few enough to cost little. */
 const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
 
 /**
@@ -34,7 +34,8 @@ export async function addFavourite(
   userId: ObjectId,
   serverId: ObjectId,
 ): Promise<boolean> {
-  // An upsert takes no `$expr`: the list has room while it has no last entry.
+  // The filter of an upsert takes no `$expr`, so the last possible entry is looked for: while it is missing, the list
+  // has room.
   const hasRoom = { [`entries.${MOST_FAVOURITES - 1}`]: { $exists: false } };
   const entry = { serverId, at: clock.now() };
   for (;;) {
@@ -85,9 +86,12 @@ export async function noteUsername(
 /** A favourite on the user's page. */
 export type Favourite = {
   serverId: ObjectId;
-  /** Null when it was removed or hidden. */
+  /** Null if the server was removed or hidden. */
   server: WithId<Server> | null;
-  /** When the player may vote next; null: now. Undefined when no player name is known, or without a listed server. */
+  /**
+   * When the player may vote next; null if they may now. Undefined if no player name is known or the server is not
+   * listed.
+   */
   nextVoteAt: Date | null | undefined;
 };
 

@@ -16,7 +16,7 @@ export type AggregateDeps = {
   clock: Clock;
 };
 
-/** Days older than this are not computed: their samples expire. */
+/** Days older than this are not computed, because their samples expire. */
 export const SAMPLE_DAYS = 34;
 
 /** The UTC days that can be computed at `now`. */
@@ -113,7 +113,7 @@ async function computeSlice(
         reports: { $ifNull: ['$reports', NO_SUMS] },
       },
     },
-    // Both sources are replaced; `_id` stays.
+    // If the day was computed before, both sources are replaced and `_id` stays.
     { $merge: { into: deps.dailyStats.collectionName, on: ['serverId', 'day'], whenMatched: 'merge' } },
   ];
   await statusSamples.aggregate(pipeline).toArray();

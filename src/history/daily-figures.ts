@@ -8,7 +8,7 @@ import { inSlices, type SliceOptions } from './server-slices.ts';
 
 type FigureDeps = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
 
-/** Players: the 7 whole days before today. Latency and uptime: the 30 days before today. */
+/** The figures of players cover the 7 whole days before today; latency and uptime cover the 30 days before today. */
 const PLAYER_DAYS = 7;
 const UPTIME_DAYS = 30;
 

@@ -6,12 +6,17 @@ import type { Nested } from '../platform/document.ts';
 const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
-  /** Time of failed checks that do not count: before the third in a row, and while our canary failed. */
+  /**
+   * The time of failed checks that do not count, because they were not yet the third in a row or our canary failed too.
+   */
   unconfirmedSeconds: { type: Number, required: true },
   canarySeconds: { type: Number, required: true },
-  /** The part of `onlineSeconds` in which the server hid its number of players. Absent without any. */
+  /** The part of `onlineSeconds` in which the server hid its number of players. Absent if it never did. */
   hiddenSeconds: { type: Number },
-  /** Sums over time online: divide by `onlineSeconds` without `hiddenSeconds` (players), or by `latencySeconds`. */
+  /**
+   * Sums over the time online. To get an average, divide by `onlineSeconds` without `hiddenSeconds` (players), or by
+   * `latencySeconds`.
+   */
   playerSeconds: { type: Number, required: true },
   latencySum: { type: Number, required: true },
   latencySeconds: { type: Number, required: true },

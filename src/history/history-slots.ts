@@ -3,7 +3,10 @@ import type { HistoryPoint } from './history.ts';
 type Slots = {
   /** The length of a slot in milliseconds; slots begin at whole multiples of it. */
   slotMs: number;
-  /** The longest time that a point represents, in milliseconds: an hour or a day. By default up to the next point. */
+  /**
+   * The longest time that a point represents, in milliseconds: an hour or a day. By default a point lasts up to the
+   * next one.
+   */
   stepMs?: number;
   /** The end of the last point. */
   now: Date;
@@ -21,7 +24,7 @@ export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now
   for (const [index, point] of points.entries()) {
     const from = point.at.getTime();
     const next = points[index + 1]?.at.getTime() ?? now.getTime();
-    // Of two samples with the same time the later one counts.
+    // If two samples have the same time, the later one counts.
     const until = Math.max(Math.min(next, from + stepMs), from + 1);
     while (begin + slots.length * slotMs < until) slots.push([]);
     for (let slot = Math.floor((from - begin) / slotMs); slot < slots.length; slot += 1) {

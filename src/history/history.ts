@@ -11,7 +11,7 @@ import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 export type HistoryRange = '48h' | '30d' | 'all';
 
 /** Why a time has no data: no check was made, failed checks were not confirmed, or our canary failed. */
-export type GreyReason = 'no-data' | 'unconfirmed' | 'canary';
+export type NoDataReason = 'no-data' | 'unconfirmed' | 'canary';
 
 /** A sample, an hour or a day of a chart. Null means unknown, not zero: the chart has a gap there. */
 export type HistoryPoint = {
@@ -19,15 +19,15 @@ export type HistoryPoint = {
   at: Date;
   /** Null if there is no data. */
   source: Source | null;
-  /** Over time online. */
+  /** The average over the time online. */
   averagePlayers: number | null;
   peakPlayers: number | null;
-  /** Milliseconds, over time online. */
+  /** Milliseconds: the average over the time online. */
   latencyMs: number | null;
   /** Online time ÷ (online + offline), 0 to 1. */
   onlineShare: number | null;
-  /** Only where `onlineShare` is null. */
-  reason: GreyReason | null;
+  /** Set only where `onlineShare` is null. */
+  reason: NoDataReason | null;
 };
 
 export type History = { resolution: 'samples' | 'hours' | 'days'; points: HistoryPoint[] };
@@ -41,41 +41,44 @@ type ReadDeps = {
 
 /**
  * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples are
- * those of the current source (`sourceAt`). An hour or a day uses that source, or the other one if it has no data. Each
- * span without data is a point of nulls.
+ * those of the current source (`sourceAt`). An hour or a day uses the current source, or the other source if the current
+ * one has no data for it. Each span without data is a point of nulls.
  */
 export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
-  const { currentSource, pointsOf } = await slotsOf(deps, serverId, range);
+  const { currentSource, pointsOf } = await readSlots(deps, serverId, range);
   return pointsOf(currentSource === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
 }
 
 /**
- * The history in hours or days. If it is that of our probes, `reported` is the history by the server's own reports;
- * null if there are no reports or they are the main history.
+ * The history in hours or days. `history` is from the current source. If that is our probes, `reported` is the history
+ * from the server's own reports. It is null if there are none, or if the reports already are `history`.
  */
 export async function historyAndReports(
   deps: ReadDeps,
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'>,
 ): Promise<{ history: History; reported: History | null }> {
-  const { currentSource, known, pointsOf } = await slotsOf(deps, serverId, range);
+  const { currentSource, sumsBySlot, pointsOf } = await readSlots(deps, serverId, range);
   if (currentSource === 'reports') return { history: pointsOf(['reports', 'probes']), reported: null };
-  const hasReports = [...known.values()].some(({ reports }) => knownSeconds(reports) > 0);
+  const hasReports = [...sumsBySlot.values()].some(({ reports }) => knownSeconds(reports) > 0);
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
-/** The sums of each hour or day by source, and a function that makes points from the first source with data. */
-async function slotsOf(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
+/**
+ * Reads the sums of each hour or day by source. `pointsOf` makes the points: each from the first of the given sources that
+ * has data.
+ */
+async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
-  const known = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
+  const sumsBySlot = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
   const resolution: History['resolution'] = byHour ? 'hours' : 'days';
   const pointsOf = (sources: Source[]): History => ({
     resolution,
-    points: everySlot(known, byHour ? HOUR : DAY, sources),
+    points: everySlot(sumsBySlot, byHour ? HOUR : DAY, sources),
   });
-  return { currentSource, known, pointsOf };
+  return { currentSource, sumsBySlot, pointsOf };
 }
 
 async function sourceOf({ servers, clock }: ReadDeps, serverId: ObjectId): Promise<Source> {
@@ -83,7 +86,7 @@ async function sourceOf({ servers, clock }: ReadDeps, serverId: ObjectId): Promi
   return server ? sourceAt(server, clock.now()) : 'probes';
 }
 
-const nothing = (at: Date, reason: GreyReason = 'no-data'): HistoryPoint => ({
+const gapAt = (at: Date, reason: NoDataReason = 'no-data'): HistoryPoint => ({
   at,
   source: null,
   averagePlayers: null,
@@ -111,9 +114,9 @@ async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<History
     .find({ serverId, at: { $gte: from }, source: SAMPLE_SOURCES[currentSource] })
     .sort({ at: 1 });
   const points: HistoryPoint[] = [];
-  let known: Date | undefined;
+  let knownUntil: Date | undefined;
   for await (const { at, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
-    if (known && known < at) points.push(nothing(known));
+    if (knownUntil && knownUntil < at) points.push(gapAt(knownUntil));
     const players = status === 'online' ? (onlinePlayers ?? null) : null;
     points.push({
       at,
@@ -125,9 +128,9 @@ async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<History
       reason: status === 'unknown' ? (reason ?? 'unconfirmed') : null,
     });
     const validUntil = after(at, Math.max(INTERVALS_VALID * seconds * SECOND, REPORT_VALID_MS));
-    if (!known || validUntil > known) known = validUntil;
+    if (!knownUntil || validUntil > knownUntil) knownUntil = validUntil;
   }
-  if (known && known <= clock.now()) points.push(nothing(known));
+  if (knownUntil && knownUntil <= clock.now()) points.push(gapAt(knownUntil));
   return points;
 }
 
@@ -156,29 +159,32 @@ async function hourSums(
     {
       $unionWith: {
         coll: statusSamples.collectionName,
-        // A report counts only within its hour.
+        // A report is not carried over into the next hour.
         pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
       },
     },
   ]);
-  const known = new Map<number, BothSums>();
+  const sumsBySlot = new Map<number, BothSums>();
   const lasts: StatusSample[] = [];
   for await (const { _id, source, last, ...sums } of hours) {
-    known.set(_id.getTime(), { ...known.get(_id.getTime()), [source]: sums });
+    sumsBySlot.set(_id.getTime(), { ...sumsBySlot.get(_id.getTime()), [source]: sums });
     if (last) lasts.push(last);
   }
-  for (const last of lasts) fillHours(known, last, now);
-  return known;
+  for (const last of lasts) fillHours(sumsBySlot, last, now);
+  return sumsBySlot;
 }
 
-/** Fills hours without a probe with the probe before them: a server that is long offline is probed only hourly. */
-function fillHours(known: Map<number, BothSums>, probe: StatusSample, now: Date): void {
+/**
+ * A server that has been offline for long is probed only once an hour, so some hours have no probe. They get the values of
+ * the last probe before them.
+ */
+function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());
   const next = (Math.floor(probe.at.getTime() / HOUR) + 1) * HOUR;
   for (let hour = next; hour < end; hour += HOUR) {
-    const both = known.get(hour);
+    const both = sumsBySlot.get(hour);
     if (both?.probes) return;
-    known.set(hour, { ...both, probes: sumsOfProbe(probe, Math.min(end - hour, HOUR) / SECOND) });
+    sumsBySlot.set(hour, { ...both, probes: sumsOfProbe(probe, Math.min(end - hour, HOUR) / SECOND) });
   }
 }
 
@@ -201,23 +207,23 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
 
 /** The sums of all computed days, by the start of each day. */
 async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
-  const known = new Map<number, BothSums>();
+  const sumsBySlot = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
     .find({ serverId }, { projection: { foldedMoments: 0 } })
     .sort({ day: 1 })) {
-    known.set(startOf(day).getTime(), { probes, reports });
+    sumsBySlot.set(startOf(day).getTime(), { probes, reports });
   }
-  return known;
+  return sumsBySlot;
 }
 
 /** A point for each hour or day from the first to the last with data, from the first source that has data. */
-function everySlot(known: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
-  const times = [...known.keys()].toSorted((a, b) => a - b);
+function everySlot(sumsBySlot: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
+  const times = [...sumsBySlot.keys()].toSorted((a, b) => a - b);
   const last = times.at(-1);
   const points: HistoryPoint[] = [];
   if (last === undefined) return points;
   for (let at = times[0] ?? last; at <= last; at += slotMs) {
-    points.push(slotPoint(new Date(at), known.get(at) ?? {}, sources));
+    points.push(slotPoint(new Date(at), sumsBySlot.get(at) ?? {}, sources));
   }
   return points;
 }
@@ -225,7 +231,7 @@ function everySlot(known: Map<number, BothSums>, slotMs: number, sources: Source
 function slotPoint(at: Date, both: BothSums, sources: Source[]): HistoryPoint {
   const source = sources.find((source) => knownSeconds(both[source]) > 0);
   const sums = source && both[source];
-  if (!source || !sums) return nothing(at, reasonOf(both.probes));
+  if (!source || !sums) return gapAt(at, reasonOf(both.probes));
   const online = sums.onlineSeconds;
   const visible = online - (sums.hiddenSeconds ?? 0);
   return {
@@ -243,7 +249,7 @@ function knownSeconds(sums: DailySums | undefined): number {
   return sums ? sums.onlineSeconds + sums.offlineSeconds : 0;
 }
 
-function reasonOf(probes: DailySums | undefined): GreyReason {
+function reasonOf(probes: DailySums | undefined): NoDataReason {
   if (!probes || probes.canarySeconds + probes.unconfirmedSeconds === 0) return 'no-data';
   return probes.canarySeconds >= probes.unconfirmedSeconds ? 'canary' : 'unconfirmed';
 }
@@ -255,7 +261,7 @@ export type UptimeDay = {
   offlineSeconds: number;
   unknownSeconds: number;
   /** The unknown seconds by reason. */
-  unknown: Record<GreyReason, number>;
+  unknown: Record<NoDataReason, number>;
 };
 
 const UPTIME_DAYS = 30;
@@ -265,13 +271,13 @@ export async function uptimeDays(deps: ReadDeps, serverId: ObjectId): Promise<Up
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());
   const first = addDays(today, -UPTIME_DAYS);
-  const known = new Map<string, DailySums>();
+  const sumsByDay = new Map<string, DailySums>();
   for await (const stats of deps.dailyStats.find({ serverId, day: { $gte: first, $lt: today } })) {
-    known.set(stats.day, stats[source]);
+    sumsByDay.set(stats.day, stats[source]);
   }
   return Array.from({ length: UPTIME_DAYS }, (_, i) => {
     const day = addDays(first, i);
-    return uptimeDay(day, known.get(day));
+    return uptimeDay(day, sumsByDay.get(day));
   });
 }
 

@@ -12,7 +12,8 @@ export type EdgeReport = Pick<StatusSample, 'serverId' | 'at' | 'onlinePlayers' 
 const NEAR_MS = HOUR;
 
 /**
- * For each server the last report before `start`, at most `LONGEST_GAP_MS` earlier, and the first one from `end` on.
+ * Finds for each server the last report before `start`, at most `LONGEST_GAP_MS` earlier, and the first report from
+ * `end` on.
  *
  * @param now - no report is newer
  */

@@ -27,7 +27,7 @@ type StatusReport = {
 
 type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; nextAllowedAt: Date };
 
-/** `previousAt`: the time of the report before it; null when there was none or it is unknown. */
+/** `previousAt`: the time of the previous report; null if there was none or its time is unknown. */
 type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported, { kind: 'refused' }>;
 
 type ReportDeps = WakeDeps & {
@@ -67,7 +67,7 @@ export async function reportStatus(
     'current.version': report.version,
     'current.checkedAt': now,
   };
-  // The client omits undefined values (mongo.ts, ignoreUndefined).
+  // MongoDB's client omits undefined values (mongo.ts, ignoreUndefined).
   const updated = await updateOnce(deps, serverId, lastReport, fields);
   if (updated.kind === 'refused') return updated;
   await storeSample(deps, {

@@ -22,20 +22,20 @@ export type ServerInfo = {
   maxPlayers: number;
   /** The source of the number of players: the server's reports or our probes. */
   playersSource: Source;
-  /** Over 7 days; at most 2 decimals. */
+  /** The average over 7 days, with at most 2 decimals. */
   averagePlayers: number;
   peakPlayers: number;
   /** Milliseconds, at most 2 decimals; null until known and while not online. */
   latencyMs: number | null;
   /** Over 30 days. */
   averageLatency: number | null;
-  /** Over 30 days, 0 to 100. */
+  /** The uptime over 30 days, 0 to 100. */
   uptimePercentage: number | null;
   motd: string;
   version: string;
   /** Votes of today and of the 29 UTC days before. */
   votesCount: number;
-  /** What they weighed in the last ranking, if that was less. */
+  /** What these votes weighed in the last ranking, if that was less; null otherwise. */
   rankVotes: number | null;
   monthlyVotes: number;
   allTimeVotes: number;
@@ -87,7 +87,7 @@ export async function readServerInfo(
   return server && !server.removedAt ? infoOf(server, votes, deps.clock.now()) : null;
 }
 
-/** The same for a server that the caller has already read. One query. */
+/** Like `readServerInfo`, for a server that the caller has already read. Makes one query. */
 export async function serverInfo(
   { voteCounters, clock }: Pick<InfoDeps, 'voteCounters' | 'clock'>,
   server: WithId<Server>,

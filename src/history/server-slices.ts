@@ -7,11 +7,11 @@ const SLICE = 250;
 
 /** Options of work on many servers. */
 export type SliceOptions = {
-  /** By default all listed servers. */
+  /** The servers to work on; by default all listed ones. */
   serverIds?: ObjectId[] | undefined;
   /** Reports how many servers are done. */
   progress?: Progress | undefined;
-  /** Stops the work between two slices: `work` throws its reason. */
+  /** Stops the work between two slices. Then its reason is thrown. */
   signal?: AbortSignal | undefined;
 };
 

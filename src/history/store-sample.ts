@@ -12,7 +12,7 @@ const insertSamples = insertLoader<StatusSample>(REPLICATED);
 /** The longest wait for storing a sample. */
 const SAMPLE_TIMEOUT_MS = SECOND;
 
-/** Adds a sample to the history, after the status was updated. A failure is only logged. */
+/** Adds a sample to the history, after the status was updated. If this fails, it is only logged. */
 export async function storeSample(
   { statusSamples, batcher, log }: { statusSamples: Collection<StatusSample>; batcher: Batcher; log: Logger },
   sample: StatusSample,

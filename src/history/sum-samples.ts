@@ -32,7 +32,7 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
   };
 }
 
-/** Most servers never hide their players: their days need no field for it. */
+/** If a server never hides its players, as most do not: its days need no field for that. */
 export const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 const hasStatus = (status: string) => ({ $eq: ['$status', status] });
@@ -54,7 +54,10 @@ export type SummedSample = Pick<
   'serverId' | 'at' | 'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
 >;
 
-/** The sums of samples that are not stored, by server and UTC day. MongoDB computes them as it does those of stored ones. */
+/**
+ * The sums of samples that are not stored, by server and UTC day. MongoDB computes them in the same way as those of
+ * stored samples.
+ */
 export async function sumProbes(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: SummedSample[],

@@ -32,7 +32,7 @@ export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
     const [only] = reports;
     if (only && reports.length === 1) return [await takeReport(servers, only)];
     const before = await reportsOf(servers, reports);
-    // A report that is too early is not sent.
+    // A report that comes too early is not sent to MongoDB.
     const open = reports.filter((report, i) => isOpen(before[i], report));
     const updates = open.map((report) => ({ q: matching(report), u: changes(report) }));
     const { n, errors } =

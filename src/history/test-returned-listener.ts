@@ -13,7 +13,7 @@ export async function testReturnedListener(deps: WakeDeps, serverId: ObjectId): 
   try {
     await testUnreachableListener(deps, serverId);
   } catch (error) {
-    // The listener is tested at its planned time instead.
+    // After a failure the listener is tested at its planned time instead.
     deps.log.warn({
       event: 'status.listener_not_woken',
       serverId: serverId.toHexString(),

@@ -3,11 +3,11 @@ import ipaddr from 'ipaddr.js';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 
 /**
- * When a private address counts as shared: this many requests in an hour, over at least this time, from at least this
- * many user agents.
+ * A private address counts as shared after `REQUESTS` requests within `WINDOW_MS`, spread over at least `SPREAD_MS`, from at
+ * least `USER_AGENTS` user agents.
  */
 const REQUESTS = 100;
-const LONG_MS = 10 * MINUTE;
+const SPREAD_MS = 10 * MINUTE;
 const WINDOW_MS = HOUR;
 /** One user has at most a browser or two, a plugin and a monitor. */
 const USER_AGENTS = 5;
@@ -36,7 +36,7 @@ export function warnOfOneAddress(app: FastifyInstance, clock: Clock): void {
     of.requests += 1;
     if (of.userAgents.size < USER_AGENTS) of.userAgents.add(request.headers['user-agent'] ?? '');
     if (seen.size > MOST_ADDRESSES) isOver = true;
-    else if (of.requests >= REQUESTS && of.userAgents.size >= USER_AGENTS && now - of.since >= LONG_MS) {
+    else if (of.requests >= REQUESTS && of.userAgents.size >= USER_AGENTS && now - of.since >= SPREAD_MS) {
       isOver = true;
       const fields = { event: 'clients.one_address', address: request.ip, requests: of.requests };
       request.log.warn(fields, MESSAGE);

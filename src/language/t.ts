@@ -21,8 +21,8 @@ export type Untranslated<K extends Message = Message> = symbol & { readonly [eng
 /** One that needs no values. */
 export type Text = Untranslated<PlainMessage>;
 
-/** The texts of each language by the English text; English texts are their own. */
-const CATALOGUES: Record<Exclude<Language, 'en'>, Readonly<Record<string, string>>> = { de: GERMAN };
+/** The texts of each language by the English text, which stands for itself in English. The type check names a missing one. */
+const CATALOGUES: Record<Exclude<Language, 'en'>, Readonly<Record<Message, string>>> = { de: GERMAN };
 
 const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
   bdi: (parts) => html`<bdi>${parts}</bdi>`,
@@ -66,7 +66,7 @@ function patternOf(text: string): string {
   const language = languageNow();
   if (language === 'en') return text;
   const catalogue = CATALOGUES[language];
-  return Object.hasOwn(catalogue, text) ? (catalogue[text] ?? text) : text;
+  return Object.hasOwn(catalogue, text) ? catalogue[text as Message] : text;
 }
 
 /** The format gives an element's content in parts. */

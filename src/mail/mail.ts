@@ -2,18 +2,18 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
 const mailDefinition = {
-  /** Derived from the notification if it must be sent only once; otherwise random. */
+  /** The id is derived from the notification if it must be sent only once; otherwise it is random. */
   _id: { type: String, required: true, maxlength: 120 },
   /** The address; for a Discord message, the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
-  /** Encrypted, because a link in it opens an account. Absent once the mail was sent or given up. */
+  /** The encrypted text: a link in it may open an account. Absent once the mail was sent or given up. */
   sealedText: { type: String },
   createdAt: { type: Date, required: true },
   /** When it may be sent next; absent once it was sent or given up. */
   nextAt: { type: Date },
   attempts: { type: Number, required: true },
-  /** In mongod's time: until then no other worker may attempt to send. */
+  /** Until when no other worker may attempt to send, by mongod's clock. */
   leaseUntil: { type: Date },
   sentAt: { type: Date },
   givenUpAt: { type: Date },
@@ -21,7 +21,9 @@ const mailDefinition = {
   lastFault: { type: String },
   /** The server of a notification to its owner; absent in other mails. */
   serverId: { type: Schema.Types.ObjectId },
-  /** When the server's limit stopped it: it is counted and not sent. Absent once it was counted. */
+  /**
+   * When the server's limit stopped the message, which is then only counted and not sent. Absent once it was counted.
+   */
   heldAt: { type: Date },
 } as const;
 
@@ -38,7 +40,7 @@ function outboxSchema(collection: string): Schema {
   return schema;
 }
 
-/** Mails. */
+/** The outbox of mails. */
 export const mailSchema = outboxSchema('mails');
 /** Messages for the Discord webhooks of servers; a collection of its own, so that a slow Discord delays no mail. */
 export const discordMessageSchema = outboxSchema('discord_messages');

@@ -26,7 +26,7 @@ export type NewMessage = {
   text: string;
   /** The server of a notification. */
   serverId?: ObjectId;
-  /** It is above its server's limit: only its existence is stored. */
+  /** True if the message is above its server's limit, so only its existence is stored. */
   isHeld?: boolean;
 };
 
@@ -52,14 +52,14 @@ export async function putMail(deps: Outbox, mail: NewMessage): Promise<boolean> 
   return mailId !== null;
 }
 
-/** The same for a message to the Discord webhook of the server with the id `to`. */
+/** Like `putMail`, for a message to the Discord webhook of the server with the id `to`. */
 export async function putDiscordMessage(deps: DiscordOutbox, message: NewMessage): Promise<boolean> {
   const messageId = await put(deps, deps.discordMessages, 'discord', message);
   if (messageId !== null && !message.isHeld) await deps.producer.add('send-discord', { messageId });
   return messageId !== null;
 }
 
-/** Returns the id; null when there is already a message with it. */
+/** Writes a message and returns its id; returns null if there is already a message with this id. */
 async function put(
   { secrets, clock }: Pick<Outbox, 'secrets' | 'clock'>,
   messages: Collection<Mail>,

@@ -30,7 +30,7 @@ const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 /** A mail is given up after this time: its links have expired. */
 const MAIL_GIVEN_UP_MS = DAY;
 
-/** Longer than an attempt may take (see smtp.ts). */
+/** How long a worker owns a message: longer than an attempt may take (see smtp.ts). */
 const LEASE_MS = 2 * MINUTE;
 
 /** The most due messages that one round finds. */

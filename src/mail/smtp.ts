@@ -29,7 +29,7 @@ const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
 
 /**
- * Sends over `SMTP_URL` with one connection for each mail: mails are few.
+ * Sends over `SMTP_URL`. Each mail has its own connection, because mails are few.
  *
  * @param longestMs - an attempt is given up after this many milliseconds
  */
@@ -58,7 +58,7 @@ export function createSend(
 }
 
 async function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
-  // Loaded only where mail is sent.
+  // The library is loaded only where mail is sent.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -81,7 +81,9 @@ export async function verifyMailServer(url: string, timeoutMs: number): Promise<
   await within(timeoutMs, transport.verify()).finally(() => transport.close());
 }
 
-/** The same in every attempt, so that a mail server or reader can detect a duplicate. */
+/**
+ * The Message-ID of a mail. It is the same in every attempt, so that a mail server or reader can detect a duplicate.
+ */
 function messageId(id: string, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   const name = createHash('sha256').update(id).digest('hex').slice(0, 32);
   return `<${name}@${new URL(PUBLIC_URL).hostname}>`;

@@ -10,7 +10,7 @@ import { ANNOUNCEMENT_LEVELS, type Announcement } from './announcement.ts';
 type Announcements = { announcements: Collection<Announcement>; clock: Clock };
 type ChangeDeps = Announcements & { auditLog: Collection<AuditEntry> };
 
-/** In code points. */
+/** The most code points of an announcement. */
 export const LONGEST_ANNOUNCEMENT = 1_000;
 
 const CURRENT = 'current';

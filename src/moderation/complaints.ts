@@ -16,10 +16,10 @@ type SendDeps = Complaints & { rateLimits: Collection<RateLimit> };
 /** The longest text, in code points. */
 export const LONGEST_COMPLAINT = 1_000;
 
-/** The complaints of one network in a day. */
+/** How many complaints one network may send in a day. */
 const OF_A_NETWORK = { times: 5, windowMs: DAY };
 
-/** The open complaints of one server that are stored; more change nothing for operators. */
+/** How many open complaints of one server are stored. More would change nothing for operators. */
 const MOST_OF_A_SERVER = 50;
 
 const complaintInput = z.object({

@@ -60,10 +60,10 @@ export type Attention = {
 /** The most rows of one kind. */
 const LISTED = 20;
 
-/** The quarantines that are read and grouped, over all servers: the oldest. */
+/** How many quarantines are read and grouped, over all servers: the oldest ones. */
 const MOST_QUARANTINES = 100;
 
-/** Counting stops here. */
+/** Counting stops at this number. */
 export const COUNTED = 1_000;
 
 /**

@@ -18,7 +18,10 @@ type FindDeps = {
 
 /** Up to this many votes of a server in 24 h, with the API and the vote form together, are never unusual. */
 const ALWAYS_ALLOWED = 50;
-/** Neither are ten votes for each player of the server's peak. The peak counts as at least `FEWEST_PLAYERS`. */
+/**
+ * Up to ten votes for each player of the server's peak are not unusual either. The peak counts as at least
+ * `FEWEST_PLAYERS`.
+ */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
 /** Peaks measured by probes count for this many days. */

@@ -48,7 +48,7 @@ export function dueNotifications(
   const { pause, breaker, limited } = listener;
   const since = outageSince(listener);
   if (!since) {
-    // Votes wait for the connection limit, without a failure: the wait began when the oldest vote was cast.
+    // If votes wait for the connection limit, there was no failure: the wait began when the oldest vote was cast.
     const waiting = limited && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [
       ...hasReturned({ listener, sent, isDraining }, now),

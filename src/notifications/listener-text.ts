@@ -9,7 +9,7 @@ function votesDo(number: number, one: string, many: string): string {
   return `${votes(number)} ${number === 1 ? one : many}`;
 }
 
-/** The notice of a notification about a listener. */
+/** The text of a notification about a listener. */
 export function listenerNotice(notification: ListenerNotification, due: DueNotification): Notice {
   const { subject, lines } = LETTERS[due.kind](notification, due);
   const about = `${notification.listener._id.toHexString()}:${due.since.getTime()}`;

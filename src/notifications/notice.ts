@@ -8,11 +8,11 @@ export type Notice = {
   /** Identifies the notification: it is written once for each channel. */
   id: string;
   tone: Tone;
-  /** It follows the server's name and a colon. */
+  /** The subject, which follows the server's name and a colon. */
   subject: string;
-  /** The last one leads to the page. */
+  /** The last paragraph leads to the page. */
   paragraphs: string[];
-  /** The page of the server in the dashboard: `/listener`. */
+  /** The path of the page below the server in the dashboard: `/listener`. */
   part: string;
 };
 

@@ -7,12 +7,12 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
 
-/** Exclusions that were decided earlier are not told of. */
+/** If an exclusion was decided longer ago than this, its owner is not told of it. */
 const NEWLY_MS = 2 * DAY;
 
 /**
- * Writes the notifications about votes that an operator excluded, and about their return. A quarantine that is released
- * was never told of, so its end is not either.
+ * Writes the notifications about votes that an operator excluded, and about their return. Owners are never told of a
+ * quarantine that is released, so they are not told of its end either.
  *
  * @returns how many were written
  */
@@ -49,7 +49,7 @@ function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included
   const { _id, since, until, username, reasonForOwner } = exclusion;
   const number = exclusion.votes ?? 0;
   const whose = username ? ` of the player “${username}”` : '';
-  // All votes of a player begin with the first one.
+  // If all votes of a player are excluded, the range begins in 1970.
   const when = since.getTime() === 0 ? `before ${time(until)}` : `from ${time(since)} to ${time(until)}`;
   const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
   const isExcluded = event === 'excluded';

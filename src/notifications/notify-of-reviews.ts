@@ -7,14 +7,17 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
-/** Reviews that were approved earlier are not told of: the owner has seen them, or an older version approved them. */
+/**
+ * If a review was approved longer ago than this, the owner is not told of it: they have seen it, or an older version
+ * approved it.
+ */
 const NEWLY_MS = 2 * DAY;
 
 /** How much of a review's text a notification has, in code points. */
 const LONGEST_QUOTE = 500;
 
 /**
- * Writes the notifications about approved reviews, one for each review: edits are not told of.
+ * Writes the notifications about approved reviews, one for each review. Owners are not told of edits.
  *
  * @returns how many were written
  */

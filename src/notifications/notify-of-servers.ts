@@ -9,11 +9,11 @@ import type { ServerNotices } from './server-notices.ts';
 
 type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
-/** A server is offline for this long before its owner is told: restarts are not. */
+/** A server is offline for this long before its owner is told, so that owners are not told of restarts. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
 /** An owner is not told of a longer time offline that no worker saw begin. */
 const NEWLY_MS = DAY;
-/** For servers that come and go. */
+/** The shortest time between two notifications, for servers that come and go. */
 const AT_MOST_EVERY_MS = DAY;
 
 /**
@@ -39,7 +39,7 @@ export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal)
 async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now: Date): Promise<number> {
   const { _id, probe } = server;
   const since = probe.offlineSince;
-  // Reports may say that it is online; without fresh checks nobody knows.
+  // Its reports may say that the server is online, and without fresh checks nobody knows.
   if (!since || statusAt(server, now) !== 'offline') return 0;
   const notices = await deps.serverNotices.findOne({ _id });
   if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;

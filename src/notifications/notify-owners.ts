@@ -4,7 +4,7 @@ import { notifyOfListeners } from './notify-of-listeners.ts';
 import { notifyOfReviews } from './notify-of-reviews.ts';
 import { notifyOfServers } from './notify-of-servers.ts';
 
-/** Each finds its events in the present state of the database. */
+/** The sources of notifications. Each finds its events in the present state of the database. */
 const SOURCES = [notifyOfListeners, notifyOfServers, notifyOfReviews, notifyOfExclusions, notifyOfHeldVotes];
 
 type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &

@@ -17,7 +17,7 @@ export const DEADLINE_MS = 20 * SECOND;
 
 /** How long a person waits for the parts of an answer. */
 export type AnswerLimits = {
-  /** If no worker has begun after this time and none is busy with other questions, there is none. */
+  /** If no worker has begun after this time and none is busy with other questions, no worker runs. */
   beginMs: number;
   /** If no worker has begun after this time, all are busy. */
   deadlineMs: number;
@@ -56,7 +56,7 @@ export type WorkersAnswer<T> =
   | { kind: 'answered'; result: T }
   | { kind: 'dropped' | 'interrupted' | 'failed' };
 
-/** The progress of a question: all steps that have begun. With each event all of them, so that none can be missed. */
+/** The progress of a question: all steps that have begun. Each event has all of them, so that none can be missed. */
 export type AnswerProgress = { steps: string[] };
 
 /** Asks workers and waits for their answers: the one wait of the web process for Redis (design rule 2). */
@@ -130,7 +130,7 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
     async ask(question, onStep = () => undefined) {
       const { askId, task } = question;
       const wait = openWait(limits, onStep, areWorkersBusy);
-      // Before the question is added: the events may come at once.
+      // The wait begins before the question is added, because the events may come at once.
       waits.set(askId, wait);
       try {
         if (!(await isAccepted(question))) wait.end({ kind: 'redis-away' });

@@ -7,7 +7,7 @@ import { type Clock, SECOND } from './clock.ts';
  */
 export type ClockSkew = () => number | Promise<number>;
 
-/** With a larger skew the process would count the 24 hours wrongly. */
+/** If the skew is larger than this, the process would count the 24 hours of a cooldown wrongly. */
 const TOLERANCE_MS = 2 * SECOND;
 /** A measurement older than `FRESH_MS` is renewed in the background; one older than `STALE_MS` is not used. */
 const FRESH_MS = SECOND;

@@ -93,7 +93,7 @@ export const cidrList = z.string().transform((value, context) => {
   return ranges;
 });
 
-/** A game server or TCP port on another network. It answers whenever our own network works. */
+/** A game server or TCP port on another network, which answers whenever our own network works. */
 export type CanaryAddress = { game: string | null; host: string; port: number };
 
 export const canaryList = z.string().transform((value, context): CanaryAddress[] =>

@@ -26,7 +26,7 @@ export function remembered<T>(ms: number, load: () => Promise<T>): () => Promise
   let answer: Promise<T> | undefined;
   let freshUntil = 0;
   return () => {
-    // Not the clock of the features: a test may move it, and this cache only reduces load.
+    // This is not the clock of the features, because a test may move that one, and this cache only reduces load.
     const now = performance.now();
     if (answer && now < freshUntil) return answer;
     freshUntil = now + ms;

@@ -35,7 +35,7 @@ export function createDurability(
   clock: Clock,
 ): Durability {
   if (!isStandalone) return { confirm: async () => undefined };
-  /** Everything written before this time is in the journal. */
+  /** The journal has everything that was written before this time. */
   let flushedAt = new Date(0);
   return {
     async confirm(writtenBy) {

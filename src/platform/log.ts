@@ -40,7 +40,10 @@ function shownAt(value: unknown, level: number): unknown {
     : withoutSecrets(value, level + 1);
 }
 
-/** Synchronous: an asynchronous destination without a reader would prevent the process from exiting. */
+/**
+ * Standard output, written synchronously: an asynchronous destination without a reader would prevent the process from
+ * exiting.
+ */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true });
   destination.on('error', () => undefined);

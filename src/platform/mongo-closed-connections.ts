@@ -22,10 +22,10 @@ if (!Connection || !cleanup) {
  */
 Connection.prototype.cleanup = function cleanUpAndWake(error) {
   cleanup.call(this, error);
-  // An operation that compresses its message writes it later.
+  // If an operation compresses its message, it writes it later.
   this.socket.write = () => {
     throw error;
   };
-  // An operation that waits continues, finds its connection closed, and throws `error`.
+  // If an operation waits, it now continues, finds its connection closed, and throws `error`.
   this.socket.emit('drain');
 };

@@ -9,7 +9,7 @@ import './mongo-closed-connections.ts';
 export type Mongo = {
   connection: Connection;
   db: Db;
-  /** A lone mongod: no member of a replica set, no router of a sharded cluster. */
+  /** Whether this is a lone mongod: neither a member of a replica set nor the router of a sharded cluster. */
   isStandalone: boolean;
   close(): Promise<void>;
 };
@@ -54,7 +54,7 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
     maxPoolSize: 100,
     ignoreUndefined: true,
     writeConcern: durable ? DURABLE : REPLICATED,
-    // This overrides the address: on a stale node a revoked token would still work.
+    // This overrides the read preference of the address, because on a stale node a revoked token would still work.
     readPreference: 'primary',
     readConcern: { level: 'local' },
   };
@@ -109,7 +109,7 @@ function requireDb({ db }: Connection): Db {
 
 /** If the address names no database, the driver uses `test`; Tallyport uses `tallyport`. */
 function databaseName(uri: string): string {
-  // Only parses the address.
+  // This does not connect; it only parses the address.
   const named = new MongoClient(uri).options.dbName;
   return named === 'test' ? 'tallyport' : named;
 }
@@ -132,7 +132,8 @@ export function isDuplicateKey(error: unknown): boolean {
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // Not by name: a write that the monitor's timeout interrupts is a `PoolClearedOnNetworkError`.
+  // The class is compared and not the name, because a write that the monitor's timeout interrupts is a
+  // `PoolClearedOnNetworkError`.
   if (error instanceof MongoNetworkError || LOST.test(error.name)) return true;
   if ('code' in error && SOCKET_FAULTS.has(String(error.code))) return true;
   const labels = 'errorLabels' in error && Array.isArray(error.errorLabels) ? error.errorLabels : [];

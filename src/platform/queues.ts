@@ -16,13 +16,13 @@ const HISTORY = {
   removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
 };
 
-/** A question is of no use to anybody later. Ages in seconds. */
+/** Questions are of no use to anybody later, so they are retained for a short time. Ages in seconds. */
 const SOON_FORGOTTEN = {
   removeOnComplete: { count: 100, age: 60 },
   removeOnFail: { count: 100, age: 24 * 3_600 },
 };
 
-/** What a person waits for. Its id is made by whoever asks; `askedAt` is by that process's clock. */
+/** A question for which a person waits. The asking process makes its id; `askedAt` is by that process's clock. */
 const question = z.strictObject({ askId: z.uuid(), askedAt: z.iso.datetime() });
 
 /** Forwards the due votes of one listener (design rule 3). */
@@ -30,7 +30,7 @@ const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /** When the sweep found the due votes; absent for every other caller. The name `relayedAt` is that of 0.1.0. */
+    /** When the sweep found the due votes; absent for every other caller. The field keeps its name of 0.1.0. */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,

@@ -10,7 +10,10 @@ export class UnsealError extends AppError {
 
 /** Encrypts listener keys and tokens at rest (design rule 10). */
 export type SecretBox = {
-  /** Encrypts `text`. Only the same `context` opens it, so a sealed value cannot be moved. */
+  /**
+   * Encrypts `text`. It opens only with the same `context`, so a sealed value is useless when it is copied to another
+   * document.
+   */
   seal(text: string, context: string): string;
   /**
    * Decrypts what `seal` made.

@@ -11,7 +11,7 @@ import { ownProtocol } from './own-protocols.ts';
 import { limitProtocol } from './protocol-traps.ts';
 import { OldServers } from './protocols/old-servers.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
-import { failedProbe, limited, QueryError } from './query-error.ts';
+import { failedProbe, outgoingLimited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
@@ -22,7 +22,7 @@ const QUERY_MS = 5_000;
 /** The timeout of a UDP request, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** Concurrent UDP queries; with more, this machine loses answers. */
+/** How many UDP queries run at once. With more of them this machine loses answers. */
 const UDP_AT_ONCE = 128;
 
 /** The error for requests that a protocol leaves open. It is shared because creating errors is slow. */
@@ -97,7 +97,7 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
     }
   }
   // The server may be at an address or port that was not queried.
-  if (isLimited && errors.every(isUnreachable)) throw limited();
+  if (isLimited && errors.every(isUnreachable)) throw outgoingLimited();
   throw mostSpecific(errors);
 }
 
@@ -148,7 +148,7 @@ async function queryAt(
   }
 }
 
-/** gamedig is loaded with the first query that needs it: most processes make none. */
+/** gamedig is loaded with the first query that needs it, because most processes make none. */
 const loadGamedig = () => import('gamedig');
 
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
@@ -180,7 +180,7 @@ async function askWithGamedig(
   };
   protocol.abortedPromise = ended;
   limitProtocol(game.protocol, protocol);
-  connections.serve(protocol, game.protocol);
+  connections.attachTo(protocol, game.protocol);
   keepFirstAnswer(game.protocol, protocol);
   return saidBy(await protocol.runOnce(), game);
 }

@@ -10,7 +10,7 @@ import type { Ask } from './ask.ts';
 
 /** Distinguishes a failure of our own network from that of a server (design rule 7). One per process, in memory. */
 export type Canary = {
-  /** Records the result of a check; call it before `works`. */
+  /** Records the result of a check. Must be called before `works`. */
   note(serverId: string, check: { lastSeenOnline: boolean; answered: boolean }): void;
   /**
    * Whether our own network works, determined after this call began. A failed check counts only if the network works.

@@ -42,7 +42,7 @@ export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
   | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
 
-/** Failures that a network error may have caused: the query is repeated at once. */
+/** Failures that a network error may have caused. After one of them the query is repeated at once. */
 const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 
 /** We refuse to query the server; its state is then unknown. */
@@ -151,7 +151,8 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // Not by the status: a server that failed before a time without checks must not count as newly failing.
+  // This does not use the status, because a server that failed before a time without checks must not count as newly
+  // failing.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
@@ -192,7 +193,7 @@ async function record(
         await storeSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
       return after;
     }
-    // Another write came first: a check by hand, a take, an edit.
+    // If another write came first (a check by hand, a take, an edit): reads the server again.
     before = await deps.servers.findOne({ _id: server._id, removedAt: null });
   }
   return null;

@@ -30,8 +30,8 @@ export class HttpExchange {
   readonly #asJson: boolean;
   readonly #request: ClientRequest;
   readonly #answer: Promise<unknown>;
-  #fail: (error: Error) => void = () => {};
-  /** How many milliseconds connecting took; null before. */
+  #rejectAnswer: (error: Error) => void = () => {};
+  /** Milliseconds that connecting took; null until connected. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} when the request would go to another machine or to a refused port */
@@ -59,7 +59,7 @@ export class HttpExchange {
       rejectUnauthorized: query.https?.rejectUnauthorized ?? true,
     });
     this.#answer = new Promise((resolve, reject) => {
-      this.#fail = reject;
+      this.#rejectAnswer = reject;
       this.#request
         .on('error', (error) => this.fail(socketError(error, this.#where)))
         .on('socket', (socket) => {
@@ -69,6 +69,7 @@ export class HttpExchange {
         })
         .on('response', (response) => this.#receive(response, resolve));
     });
+    // The exchange may fail before `answer()` is called; without this the process would report an unhandled rejection.
     this.#answer.catch(() => {});
     this.#request.end(body);
   }
@@ -101,7 +102,7 @@ export class HttpExchange {
         try {
           resolve(this.#asJson ? JSON.parse(text) : text);
         } catch (error) {
-          this.#fail(error instanceof Error ? error : new Error(String(error)));
+          this.#rejectAnswer(error instanceof Error ? error : new Error(String(error)));
         }
       });
     if (response.statusCode !== 200) {
@@ -110,20 +111,24 @@ export class HttpExchange {
     }
   }
 
-  /** Aborts the exchange. */
+  /** Rejects the answer with `error` and closes the connection. */
   fail(error: Error): void {
-    this.#fail(error);
+    this.#rejectAnswer(error);
     this.#request.destroy();
   }
 }
 
+/**
+ * The URL of a request. It must name the server by host or address, with a port. gamedig writes IPv6 addresses without
+ * brackets.
+ */
 function urlOf({ url: text, searchParams = {} }: HttpQuery, { host, address }: HttpServer): URL {
   const bracketed = (name: string) => (isIPv6(name) ? `[${name}]` : name);
-  const named = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));
-  if (named === undefined) {
+  const ownName = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));
+  if (ownName === undefined) {
     throw new QueryError('answer-broken', 'The protocol sends a request to a machine other than the server.');
   }
-  const url = new URL(text.replace(`//${named}:`, `//${bracketed(named)}:`));
+  const url = new URL(text.replace(`//${ownName}:`, `//${bracketed(ownName)}:`));
   for (const [name, value] of Object.entries(searchParams)) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }

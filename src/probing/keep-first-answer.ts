@@ -3,7 +3,7 @@ import { countOf } from './read-answer.ts';
 
 /**
  * Makes a protocol of gamedig return what its first answer said when a later question is refused, ignored or answered
- * wrongly: gamedig would throw all of it away. Call it when the network methods of the protocol are in place.
+ * wrongly: gamedig would throw all of it away. Must be called when the network methods of the protocol are in place.
  */
 export function keepFirstAnswer(name: string, protocol: Protocol): void {
   let asked = 0;
@@ -38,7 +38,7 @@ function saysSomething({ name, numplayers, maxplayers }: Results): boolean {
   );
 }
 
-/** Assetto Corsa: `/JSON|…`, the list of cars, is read before the info of `/INFO` is used. */
+/** For Assetto Corsa: gamedig reads `/JSON|…`, the list of cars, before it uses the info of `/INFO`. */
 function carsOptional(request: Protocol['request']): Protocol['request'] {
   return async (query) => {
     if (!(query as { url: string }).url.includes('/JSON|')) return request(query);

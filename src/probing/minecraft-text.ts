@@ -26,7 +26,10 @@ const FORMATS: [name: string, code: string][] = [
   ['italic', 'o'],
 ];
 
-/** Deeper nested text is ignored, as is what comes after so many parts or characters: `translate` may repeat its parts. */
+/**
+ * Limits of a description: `translate` can repeat its parts, so a short answer could become very long. Text that is nested
+ * deeper, or comes after this many parts or characters, is ignored.
+ */
 const DEEPEST = 64;
 const MOST_PARTS = 5_000;
 const LONGEST_TEXT = 4_000;
@@ -81,13 +84,14 @@ function writeAll(writer: Writer, components: unknown[], style: Style, depth: nu
 
 function writeText(writer: Writer, text: string, style: Style): void {
   if (text === '') return;
-  writer.written += `${change(writer.style, style)}${text.slice(0, LONGEST_TEXT)}`;
+  writer.written += `${codesBetween(writer.style, style)}${text.slice(0, LONGEST_TEXT)}`;
   writer.style = style;
 }
 
 /**
- * Writes a translated text. We have no translations, so the fallback is shown, or else the key, with the parts of `with`
- * for `%s` and `%1$s`. If it names another part, it is shown as it is, as Minecraft does.
+ * Writes a translated text. We have no translations, so we show the fallback, or the key if there is none, and put the
+ * parts of `with` in place of `%s` and `%1$s`. A pattern that refers to a missing part is shown unchanged, as Minecraft
+ * does.
  */
 function writeTranslated(
   writer: Writer,
@@ -100,7 +104,7 @@ function writeTranslated(
   writeAll(writer, pieces ?? [pattern], style, depth);
 }
 
-/** Texts and parts in turn; undefined if the pattern is invalid. */
+/** The pattern's texts and the inserted parts, in order; undefined if the pattern is invalid. */
 function piecesOf(pattern: string, parts: unknown[]): unknown[] | undefined {
   const pieces: unknown[] = [];
   let next = 0;
@@ -158,7 +162,7 @@ function distance(a: number, b: number): number {
 }
 
 /** The codes that change one style to the next. A colour code resets the formats; `r` resets everything. */
-function change(from: Style, to: Style): string {
+function codesBetween(from: Style, to: Style): string {
   if (from.colour === to.colour && from.formats === to.formats) return '';
   const grows = from.colour === to.colour && [...from.formats].every((code) => to.formats.includes(code));
   const codes = grows
@@ -173,8 +177,8 @@ export function withoutControls(text: string): string {
 }
 
 /** A server's message without § codes, known or not, as plain text of one or more lines. */
-export function plainText(motd: string): string {
-  return withoutControls(motd)
+export function plainText(message: string): string {
+  return withoutControls(message)
     .replace(/§[0-9a-z]/gi, '')
     .split('\n')
     .map((line) => line.trim())
@@ -195,8 +199,8 @@ export type StyledText = {
 const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-z])/gi;
 
 /** The lines of a message with § codes, each as parts of one style. The text is that of `plainText`, untrimmed. */
-export function styledLines(greeting: string): StyledText[][] {
-  const motd = withoutControls(greeting);
+export function styledLines(message: string): StyledText[][] {
+  const shown = withoutControls(message);
   const lines: StyledText[][] = [[]];
   let style = PLAIN;
   const write = (text: string) => {
@@ -207,19 +211,19 @@ export function styledLines(greeting: string): StyledText[][] {
     }
   };
   let end = 0;
-  for (const { 0: code, 1: hex, 2: letter = '', index } of motd.matchAll(CODES)) {
-    write(motd.slice(end, index));
+  for (const { 0: code, 1: hex, 2: letter = '', index } of shown.matchAll(CODES)) {
+    write(shown.slice(end, index));
     end = index + code.length;
     style = hex
       ? { colour: nearestCode(hex.replaceAll('§', '')), formats: '' }
-      : changed(style, letter.toLowerCase());
+      : withCode(style, letter.toLowerCase());
   }
-  write(motd.slice(end));
+  write(shown.slice(end));
   return lines;
 }
 
 /** A colour resets the formats, `r` resets everything; other codes, and an `x` without six digits, change nothing. */
-function changed(style: Style, code: string): Style {
+function withCode(style: Style, code: string): Style {
   if (code === 'r') return PLAIN;
   if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };
   return /[k-o]/.test(code) ? { ...style, formats: `${style.formats}${code}` } : style;

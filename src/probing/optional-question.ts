@@ -3,7 +3,10 @@ import { within } from '../platform/deadline.ts';
 /** How long a server has for a question after its first answer. */
 export const OPTIONAL_MS = 1_000;
 
-/** The answer to a later question; undefined when it is refused, late or cannot be read. */
+/**
+ * Waits for the answer to a later question; undefined if the question is refused or its answer is late or cannot be
+ * read.
+ */
 export async function optional<T>(question: Promise<T>, ms = OPTIONAL_MS): Promise<T | undefined> {
   try {
     return await within(ms, question);

@@ -1,7 +1,10 @@
 import type { Document } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 
-/** A report and an answer further apart are not compared, because the number of players changes. */
+/**
+ * A report and an answer are compared only if at most this much time is between them, because the number of players
+ * changes.
+ */
 export const COMPARED_WITHIN_MS = HOUR;
 
 /** Smaller differences are ignored: this many players, or this part of the larger number. */
@@ -11,8 +14,8 @@ const ALLOWED_PART = 0.5;
 /**
  * Compares an answer's number of players with the one that the server reported within the last hour, in the update that
  * records the answer. `playersDiffer` is set if they differ by more than 10 and by more than half of the larger one; the
- * next comparison without such a difference removes it. Each report is compared once, with the first answer after it:
- * only until then the current figures are those of the report.
+ * next comparison without such a difference removes it. Each report is compared only with the first answer after it,
+ * because that answer replaces the report's figures.
  *
  * @returns fields of a `$set` stage
  */

@@ -32,7 +32,7 @@ export function limitProtocol(name: string, protocol: Protocol): void {
 /** How often a parser may read past the end of the data: some loop as often as a count in the answer says. */
 const MOST_READS_PAST_END = 1_000;
 
-/** Answers of these have no header: they differ from garbage only by having all fields. */
+/** Protocols whose answers have no header, so that they differ from garbage only by having all fields. */
 const HEADLESS = ['armagetron', 'rfactor', 'savage2'];
 
 function boundReader(protocol: Protocol, mostPastEnd: number): void {

@@ -11,8 +11,8 @@ export type QueryServer = HttpServer & { port: number };
 type Connection = { roundTripMs: number | null; fail(error: Error): void };
 
 /**
- * The connections of one query, for our own protocols and for those of gamedig. They reach only the checked address, receive a limited
- * amount of data, and leave nothing open at the end of the query.
+ * The connections of one query, for our own protocols and for those of gamedig. They reach only the checked address,
+ * receive a limited amount of data, and leave nothing open at the end of the query.
  */
 export class QueryConnections {
   readonly #server: QueryServer;
@@ -27,11 +27,14 @@ export class QueryConnections {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Replaces the network methods of the protocol by these connections. */
-  serve(protocol: Protocol, name: string): void {
-    const refused = refuseDatagram(name, protocol);
+  /**
+   * Makes a gamedig protocol use these connections for all its network calls. Drops datagrams that would trap gamedig's
+   * parser (see protocol-traps.ts).
+   */
+  attachTo(protocol: Protocol, name: string): void {
+    const isRefused = refuseDatagram(name, protocol);
     protocol.udpSend = (bytes, onPacket, onTimeout) => {
-      const take = onPacket && ((datagram: Buffer) => (refused(datagram) ? undefined : onPacket(datagram)));
+      const take = onPacket && ((datagram: Buffer) => (isRefused(datagram) ? undefined : onPacket(datagram)));
       return this.#exchangeDatagrams(bytes, take, onTimeout);
     };
     protocol.withTcp = async (talk, port) => talk(await this.connect(port));
@@ -61,7 +64,7 @@ export class QueryConnections {
   #exchangeDatagrams(
     bytes: Buffer | string,
     take?: (bytes: Buffer) => unknown,
-    late?: () => unknown,
+    onTimeout?: () => unknown,
     timeoutMs = this.#timeoutMs,
   ): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
@@ -72,7 +75,7 @@ export class QueryConnections {
       bytes: request,
       timeoutMs: Math.min(timeoutMs, this.#timeoutMs),
       take,
-      late,
+      onTimeout,
     });
   }
 

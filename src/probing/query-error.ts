@@ -16,10 +16,10 @@ export function requireAllowedPort(port: number): void {
 }
 
 /** The error for a connection that an allowance does not permit. */
-export const limited = () =>
+export const outgoingLimited = () =>
   new QueryError(
     'outgoing-limited',
-    'The server was not queried: the connections per minute to an address that has not answered, and for one account, are limited. Try again in a minute.',
+    'The server was not queried: there were too many connections in the last minute, to an address that has not answered or from one account. Try again in a minute.',
   );
 
 /** Converts a socket error of the operating system to a QueryError. */
@@ -32,7 +32,7 @@ export function socketError(error: unknown, where: string): QueryError {
     case 'EPIPE':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return new QueryError('closed', `The connection to ${where} was closed before there was an answer.`);
-    // This machine is out of sockets or memory; it says nothing about the server.
+    // This machine is out of sockets or memory, which says nothing about the server.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOBUFS':
@@ -51,7 +51,10 @@ export function socketError(error: unknown, where: string): QueryError {
   }
 }
 
-/** The result of a check that threw. Any other error is one of gamedig's parser, which could not read the answer. */
+/**
+ * Converts what a check threw to its result. An error that is none of ours comes from gamedig's parser, which could not
+ * read the answer.
+ */
 export function failedProbe(error: unknown): Probe {
   if (error instanceof QueryError) return { ok: false, failure: error.code, message: error.message };
   if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };

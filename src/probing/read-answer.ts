@@ -35,7 +35,10 @@ export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAns
   };
 }
 
-/** A commit or checksum is no version that a player knows: hexadecimal letters and digits, or a negative number. */
+/**
+ * Whether a version is a commit or a checksum, which players do not know: hexadecimal letters and digits, or a negative
+ * number.
+ */
 function isHash(version: string): boolean {
   const isHex = /^(?=(?:.*[a-f]){2})(?=(?:.*\d){2})[\da-f]{7,128}$/i.test(version.replaceAll('-', ''));
   return isHex || /^-\d+$/.test(version);
@@ -83,7 +86,7 @@ export function countOf(value: unknown): number | null {
   return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
-/** In code units: a PNG of 48 KiB. A longer one is no icon. */
+/** The longest icon, in code units: a PNG of 48 KiB. Longer text is no icon. */
 const LONGEST_ICON = 66_000;
 
 function iconOf(icon: unknown): { icon?: string } {

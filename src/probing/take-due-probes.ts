@@ -19,10 +19,13 @@ export type TakeDeps = {
 /** The most servers taken in one round. One round per second probes 100,000 servers in four minutes. */
 const MOST_A_ROUND = 500;
 
-/** The part of these for new and edited servers and quick retries, however long others are due. */
+/**
+ * How many of these places are kept for urgent servers (new, edited, or due for a quick retry), even if others have been due
+ * for longer.
+ */
 const URGENT_A_ROUND = 250;
 
-/** With this many waiting jobs the workers cannot keep up: other servers stay due until there is room. */
+/** If this many jobs wait, the workers cannot keep up, and servers that are not urgent stay due. */
 const MOST_WAITING = 2_000;
 
 /** Additional room for urgent servers. */
@@ -35,8 +38,9 @@ type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
 /**
  * Takes the due servers and enqueues their probes. The take also plans the next probe: a crash before the job is
- * enqueued costs the server one interval. Only one of several schedulers takes a server. While Redis is unavailable
- * nothing is taken; servers whose jobs it did not accept are given back. Urgent servers go before all waiting jobs.
+ * enqueued costs the server one interval. Only one of several schedulers takes a server. While Redis is unavailable, no
+ * server is taken. If Redis accepts only some of the jobs, the other servers are given back. Urgent servers go before all
+ * waiting jobs.
  *
  * @returns how many were enqueued
  * @throws the driver's error when MongoDB fails
@@ -68,7 +72,7 @@ async function waitingJobs({ queues }: TakeDeps): Promise<number> {
 
 /** The urgent servers first, then those due for longest; at most as many as one round may take. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
-  // As in the partial indexes: a server without a game cannot be queried.
+  // This filter matches the partial indexes. A server without a game cannot be queried.
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
   const oldest = async (filter: Filter<Server>, most: number): Promise<Due[]> => {
     if (most <= 0) return [];
@@ -80,6 +84,7 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
   const room = Math.min(MOST_A_ROUND, MOST_WAITING - waiting);
   const others = await oldest(isDue, room);
   const each = new Map([...urgent, ...others].map((server) => [server._id.toHexString(), server]));
+  // Urgent servers are never cut off, even if they alone exceed the room.
   return [...each.values()].slice(0, Math.max(room, urgent.length));
 }
 

@@ -20,7 +20,7 @@ export class TcpConnection {
   #ended = false;
   #received = 0;
   #parsed = 0;
-  /** How many milliseconds connecting took; null before. */
+  /** Milliseconds that connecting took; null until connected. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */

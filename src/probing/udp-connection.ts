@@ -24,7 +24,7 @@ type Exchange = {
   /** Gets every datagram until it returns a result; returns undefined while it needs more. */
   take?: ((bytes: Buffer) => unknown) | undefined;
   /** Called at the timeout: returns a result, or undefined to fail. */
-  late?: (() => unknown) | undefined;
+  onTimeout?: (() => unknown) | undefined;
 };
 
 /**
@@ -60,7 +60,7 @@ export class UdpConnection {
    * Sends a request and waits for the result of `take`. UDP loses datagrams, so a request without an answer is repeated
    * once, after half of the timeout.
    *
-   * @throws {QueryError} or the error of `take` or `late`
+   * @throws {QueryError} or the error of `take` or `onTimeout`
    */
   exchange(exchange: Exchange): Promise<unknown> {
     if (this.#failed) return Promise.reject(this.#failed);
@@ -128,10 +128,10 @@ class Waiting {
   }
 
   send(): void {
-    const { take, late, timeoutMs } = this.#exchange;
+    const { take, onTimeout, timeoutMs } = this.#exchange;
     this.#sentAt = performance.now();
     this.#deps.send();
-    if (take || late) this.#timer = setTimeout(() => this.#repeat(), timeoutMs / 2);
+    if (take || onTimeout) this.#timer = setTimeout(() => this.#repeat(), timeoutMs / 2);
     else this.settle({ made: null });
   }
 
@@ -153,7 +153,7 @@ class Waiting {
     }
   }
 
-  /** An answer has begun: the request is not repeated. */
+  /** Called when an answer has begun, so the request is not repeated. */
   #waitForMore(tookMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#giveUp(), Math.max(0, this.#exchange.timeoutMs - tookMs));
@@ -161,7 +161,7 @@ class Waiting {
 
   #giveUp(): void {
     try {
-      const made = this.#exchange.late?.();
+      const made = this.#exchange.onTimeout?.();
       this.settle(made === undefined ? { error: this.#silence() } : { made });
     } catch (error) {
       this.settle({ error });

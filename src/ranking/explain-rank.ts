@@ -45,7 +45,7 @@ export type RankExplanation = {
   rankedAt: Date | null;
   /** The number of ranked servers. */
   listed: number;
-  /** The current counters of each day that counts, oldest first, and what they weigh. */
+  /** The current votes of each day that counts, oldest first, and what they weigh. */
   days: RankDay[];
   above: (RankFigures & { by: Decider }) | null;
   below: (RankFigures & { by: Decider }) | null;
@@ -70,7 +70,7 @@ function decider(one: RankFigures, other: RankFigures): Decider {
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
 
-/** The servers above and below a rank, from the list: hidden servers share the last rank. */
+/** The servers above and below a rank. They are read from the list, because hidden servers share the last rank. */
 async function neighboursOf({ servers, rankedLists }: ExplainDeps, place: number) {
   const ids = await rankedIds({ rankedLists }, [place - 1, place + 1]);
   const known = ids.filter((id) => id !== null);

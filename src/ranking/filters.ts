@@ -34,7 +34,7 @@ export const FILTERED = {
   'lastReport.at': 1,
 } as const;
 
-/** At most this many releases of a server count. */
+/** If a server names more releases than this, the others do not count. */
 const MOST_VERSIONS = 30;
 
 const RELEASE = /(?<![\d.])(\d{1,3})\.(\d{1,3})(?!\d)/g;

@@ -1,6 +1,6 @@
 import { editDistance } from '../platform/edit-distance.ts';
 
-/** Longer names are cut, in code units; no listed name is longer. */
+/** Longer search texts are cut to this many code units; no listed name is longer. */
 const LONGEST_NAME = 100;
 /** At most this many words of a name count. */
 const MOST_WORDS = 12;
@@ -98,7 +98,7 @@ export function hashOf(text: string): number {
   return mixed(hash);
 }
 
-/** Names with a lower similarity are not results. */
+/** Names with a lower similarity are not in the results. */
 export const LIKELY = 0.55;
 
 /**

@@ -9,8 +9,8 @@ import { PART } from './write-lists.ts';
 const MOST_DRAWS = 5;
 
 /**
- * The slug of a random server that passes the filters. Only servers without any online one among them are drawn offline.
- * Three queries by id.
+ * The slug of a random server that passes the filters. Draws an online server if there is one, otherwise an offline
+ * one. Makes three queries by id.
  *
  * @returns null when there is none
  */

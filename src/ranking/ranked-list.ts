@@ -46,7 +46,10 @@ const listingSummaryDefinition = {
     ),
     required: true,
   },
-  /** The same of the messages and addresses; absent in a summary of an older version. */
+  /**
+   * The digest of the messages and addresses in the term lists, and when these were written. Absent in a summary of an
+   * older version.
+   */
   texts: {
     type: new Schema(
       { digest: { type: String, required: true }, at: { type: Date, required: true } },

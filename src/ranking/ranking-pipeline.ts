@@ -21,7 +21,7 @@ export type RankDeps = LeaseDeps &
 /** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;
 
-/** These days by month: `2026-11` → `['20', '21']`. They can touch three months. */
+/** Groups days by month: `2026-11` → `['20', '21']`. The ranking's days can be in three months. */
 function byMonth(days: string[]): Map<string, string[]> {
   const months = new Map<string, string[]>();
   for (const day of days) {
@@ -43,7 +43,8 @@ function byMonth(days: string[]): Map<string, string[]> {
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // A day without votes is missing and counts as 0; so is one on which all votes count in full.
+  // Days without votes are missing and count as 0. In `less` and `waiting`, so are days on which all votes count in
+  // full.
   const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
     $sum: [...months].map(([month, days]) => {
       const of = days.filter((day) => from !== null && `${month}-${day}` >= from);

@@ -8,14 +8,14 @@ import { partId } from './replace-lists.ts';
 import { type Rating, ratingOf, type Sort } from './sorts.ts';
 import { PART } from './write-lists.ts';
 
-/** Servers on a page. */
+/** The number of servers on a page. */
 export const ROWS = 20;
 
 export type Lists = { rankedLists: Collection<RankedList> };
 type Ratings = { reviewLists: Collection<ReviewList> };
 
 /** A page of the listing. */
-export type RankingPage = {
+export type ListPage = {
   rows: ListedRow[];
   /** The number of servers that passed the filters in the last ranking. */
   total: number;
@@ -30,12 +30,12 @@ export type RankingPage = {
  * @param page - from 1
  * @returns null when there is no such page; page 1 always exists
  */
-export async function rankingPage(
+export async function readListPage(
   deps: Rows & Lists & Ratings,
   filters: Filters,
   page: number,
   sort: Sort = 'rank',
-): Promise<RankingPage | null> {
+): Promise<ListPage | null> {
   const from = (page - 1) * ROWS;
   const _id = partId(listKey(filters, sort), Math.floor(from / PART));
   const part = await deps.rankedLists.findOne({ _id });
@@ -89,7 +89,7 @@ export async function listingSummary(deps: { listingSummary: Collection<ListingS
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 
-/** The slugs of the servers from a rank on, for lists of the whole ranking. Two queries by id. */
+/** The slugs of the servers from a rank on, for lists of the whole ranking. Makes two queries by id. */
 export async function listedSlugs(
   { servers, rankedLists }: Pick<Rows, 'servers'> & Lists,
   { skip, limit }: { skip: number; limit: number },

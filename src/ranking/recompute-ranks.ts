@@ -18,7 +18,7 @@ const RECOMPUTE_RANKS = 'recompute-ranks';
 /** The result of a ranking: the number of listed servers, how many changed their rank, and the days weighed for it. */
 export type Ranked = { servers: number; moved: number; weighed: number };
 
-/** Servers updated in one round trip. */
+/** How many servers are updated in one round trip. */
 const BULK = 1_000;
 
 type Place = {
@@ -103,7 +103,7 @@ async function writePlaces(
   return { servers: ranked, moved };
 }
 
-/** A hidden server has no rank of its own: its API answers the last one. */
+/** Gives hidden servers the last rank, which their API answers, because they have no rank of their own. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
     {

@@ -4,7 +4,7 @@ import { type AnyBulkWriteOperation, Binary, type Collection, type ObjectId } fr
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { RankedList } from './ranked-list.ts';
 
-/** Parts written in one round trip, and made before the event loop runs other work. */
+/** How many parts are written in one round trip, and made before the event loop runs other work. */
 const BULK = 1_000;
 
 /** A list under construction: indexes in the ranking, from 0, and the total number of servers. */
@@ -16,7 +16,7 @@ export type Lists = {
   lists: Iterable<[key: string, list: ListInProgress]>;
   /** The number of servers in one part. */
   length: number;
-  /** As given, or sorted by id where the order does not matter, since that changes less often. */
+  /** `id`: sorted by id where the order does not matter, because that order changes less often. */
   order: 'given' | 'id';
 };
 
@@ -79,7 +79,7 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
   return digests;
 }
 
-/** Writes the last part first: the first one has the number of pages, and all pages must exist by then. */
+/** Yields the last part first. The first part has the number of pages, and all pages must exist when it is written. */
 function* partsOf(
   key: string,
   { places, total }: ListInProgress,

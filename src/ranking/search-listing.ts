@@ -27,14 +27,14 @@ const COMPARED_TEXTS = 250;
 /** The most terms of a search text that are used, for names and for other texts. */
 const MOST_TERMS = 150;
 
-/** A word of a text counts a little less than one of a name, and more than a name with a mistake. */
+/** A word of another text counts a little less than a word of a name, and more than a misspelt name. */
 const OF_A_TEXT = 0.9;
 
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
 
 /**
- * Servers whose names or other texts are similar to the search text, misspelt ones too, by similarity and then rank; at
- * most one page. Three queries: the lists of the terms, the servers with the most common terms, the rows.
+ * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Sorted by similarity, then
+ * rank; at most one page. Makes three queries: the lists of the terms, the servers with the most common terms, the rows.
  *
  * The filters apply to these candidates. For a word that hundreds of names have, the candidates are the best ranked ones.
  */

@@ -6,7 +6,7 @@ import type { Server } from '../servers/server.ts';
 export const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** Every other order that the ranking writes. */
+/** The orders that the ranking writes besides its own. */
 export const OTHER_SORTS = SORTS.filter((sort) => sort !== 'rank');
 export type OtherSort = Exclude<Sort, 'rank'>;
 

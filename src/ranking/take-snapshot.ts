@@ -4,7 +4,7 @@ import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import { type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
 
-/** The mark of days whose ranks are stored. */
+/** The name of the period mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
 
 /** All votes of a day are counted this long after its end. */
@@ -30,7 +30,8 @@ export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: st
 }
 
 /**
- * Writes the ranks at the end of a UTC day for the servers listed then, by its counters and the current uptime.
+ * Writes the ranks at the end of a UTC day for the servers listed then, by the counters of that day and the current
+ * uptime.
  *
  * @param first - the first UTC day whose votes are weighed; null: none is
  */

@@ -3,7 +3,7 @@ import type { ProfileTexts } from '../servers/profile.ts';
 import type { Server } from '../servers/server.ts';
 import { foldName, hashOf, withoutALetter, wordLikeness } from './name-terms.ts';
 
-/** The fields of a server that a search reads besides its name: their projection. */
+/** The projection of the fields of a server that a search reads besides its name. */
 export const SEARCHED = {
   address: 1,
   'current.motd': 1,
@@ -22,7 +22,7 @@ export function textsOf({ address, current, profile }: Searched): string {
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
 }
 
-/** Longer texts are cut, in code units. */
+/** Longer texts are cut to this many code units. */
 const LONGEST_TEXT = 800;
 /** At most this many different words of a server's texts, or of a search, count. */
 const MOST_WORDS = 40;
@@ -45,10 +45,10 @@ function pairsOf(word: string): string[] {
   return letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
 
-/** Shorter words are found as they are; in a longer one a letter may be wrong. */
+/** In words of at least this many letters one letter may be wrong. Shorter words must match exactly. */
 const FORGIVEN_FROM = 4;
 
-/** The letters of a word's beginning that find it. */
+/** How many letters at the beginning of a word find it. */
 const BEGINNING = 4;
 
 /**
@@ -107,7 +107,7 @@ export function textComparison(typed: string): (words: string[]) => number {
   };
 }
 
-/** Texts with a lower similarity are not results. */
+/** Texts with a lower similarity are not in the results. */
 export const LIKELY_TEXT = 0.75;
 
 /** The key of the list of the servers whose texts have a term. */

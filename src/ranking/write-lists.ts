@@ -28,13 +28,13 @@ type WriteListsDeps = {
   clock: Clock;
 };
 
-/** Servers in one part of a list. */
+/** The number of servers in one part of a list. */
 export const PART = 200;
 
 /** The most servers in the list of a term, the best ranked ones: every search reads these lists. */
 const MOST_OF_A_TERM = 250;
 
-/** The lists of terms are rewritten after this time even when nothing changed, since ranks change. */
+/** Ranks change, so the lists of terms are rewritten after this time even if no name or text changed. */
 const TERMS_TTL_MS = 6 * HOUR;
 
 /**
@@ -43,7 +43,7 @@ const TERMS_TTL_MS = 6 * HOUR;
  */
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
-/** A larger batch would block other work of the process while it is parsed. */
+/** How many documents are read, or servers handled, at a time. A larger batch would block other work of the process. */
 const BATCH = 1_000;
 
 /** The most values of each filter. */
@@ -77,7 +77,8 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
     (namesCurrent &&
       before?.texts !== undefined &&
       isCurrent(before.texts, before.texts.digest, textsEveryMs(ids.length)));
-  // After a crash half-way, the lists no longer match the digests in the summary.
+  // If the process dies half-way, the lists no longer match the digests in the summary, so these are made invalid
+  // first.
   const begun = {
     ...(namesCurrent ? {} : { 'names.digest': '' }),
     ...(textsCurrent || !before?.texts ? {} : { 'texts.at': new Date(0) }),
@@ -105,7 +106,7 @@ async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   const ids: ObjectId[] = [];
   const names: string[] = [];
   const texts: string[] = [];
-  // Always written, so an empty listing is recognised as one.
+  // The list of the whole ranking is always written, so that an empty listing is recognised as one.
   const lists = new Map<string, ListInProgress>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })

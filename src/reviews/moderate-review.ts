@@ -16,9 +16,9 @@ type Moderation = {
 };
 
 type Decision = {
-  /** Why it is rejected, for operators only. A second rejection without a reason keeps the first one. */
+  /** Why the review is rejected, for operators only. A second rejection without a reason keeps the first one. */
   reason?: string;
-  /** Why it is rejected, for its author. */
+  /** Why the review is rejected, for its author. */
   reasonForOwner?: string | undefined;
   /** The state that the operator saw: the decision applies only while the review is in it. */
   seenAs?: ReviewState;

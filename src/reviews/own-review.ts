@@ -77,7 +77,7 @@ export async function saveOwnReview(
 type Words = Pick<Review, 'username' | 'rating' | 'content'>;
 type Whose = { serverId: ObjectId; userId: ObjectId };
 
-/** `personId` is the stored name of `userId`. */
+/** The filter or fields as stored: `personId` is the stored name of `userId`. */
 function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'personId'> {
   return { serverId, personId: userId };
 }
@@ -94,7 +94,7 @@ function edit({ reviews, clock }: ReviewDeps, whose: Whose, words: Words): Promi
   );
 }
 
-/** Null when a concurrent request of the same user has inserted the review. */
+/** Inserts a review; returns null if a concurrent request of the same user has inserted it. */
 async function insert(
   { reviews, clock }: ReviewDeps,
   whose: Whose,

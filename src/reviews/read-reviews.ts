@@ -17,7 +17,7 @@ type ReviewPage<R> = {
 /** The fields of a review in the API. */
 type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
 
-/** The highest offset of a slice: MongoDB takes a 32-bit number. */
+/** The highest offset of a slice, because MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
 type ReadDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
@@ -46,7 +46,7 @@ export async function readReviews(
   };
 }
 
-/** The same with the owner's answers and the number of reviews for each rating from 1 to 5. */
+/** Like `readReviews`, with the owner's answers and the number of reviews for each rating from 1 to 5. */
 export async function readAnswered(
   { reviews, reviewLists, batcher }: ReadDeps,
   serverId: ObjectId,

@@ -21,7 +21,10 @@ const reviewDefinition = {
   username: { type: String, required: true },
   rating: { type: Number, required: true, min: 1, max: 5, validate: Number.isInteger },
   content: { type: String },
-  /** The user who wrote it; absent for a review that an operator entered. Stored under the name of 0.1.0. */
+  /**
+   * The user who wrote it; absent for a review that an operator entered. The field keeps the
+   * name that it had in version 0.1.0.
+   */
   personId: { type: Schema.Types.ObjectId },
   /** Incremented with each edit, so a decision applies to the version that the operator saw; absent is 0. */
   revision: { type: Number },

@@ -13,8 +13,8 @@ export const AN_OPERATOR = 'an operator';
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 
 /**
- * How the owner and the members of a server see who did something: the addresses of one another, and of nobody else. An
- * user who is none of them now is an operator, or somebody who has no access any more.
+ * How the owner and the members of a server see who did something: the addresses of one another, and of nobody else. A
+ * user who is neither is shown as an operator, or as somebody who has no access any more.
  */
 export async function actorNames(
   { users }: { users: Collection<User> },

@@ -23,17 +23,25 @@ const apiTokenDefinition = {
   hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
   /** The token's first characters, so that its owner recognises it. */
   prefix: { type: String, required: true },
-  /** Absent in tokens of older versions: `api`. */
+  /** Absent in tokens of older versions, which are of the kind `api`. */
   kind: { type: String, enum: TOKEN_KINDS },
-  /** Absent: all. */
+  /** Absent if the token has all scopes. */
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
-  /** The owner or member who made it. It works while they are the owner, or a full member who is not suspended. */
+  /**
+   * The owner or member who made the token. It works while they are the owner, or a full member who is not suspended.
+   */
   issuedBy: { type: Schema.Types.ObjectId },
-  /** An operator made it. Tokens of older versions have neither this field nor `issuedBy`: their maker is unknown. */
+  /**
+   * True if an operator made the token. Tokens of older versions have neither this field nor `issuedBy`: their maker is
+   * unknown.
+   */
   byOperator: { type: Boolean },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
-  /** The lifetime it was issued with; null: it never expires. Rotation gives its successor the same lifetime. */
+  /**
+   * The lifetime that the token was issued with; null if it never expires. After a rotation the new token has the same
+   * lifetime.
+   */
   lifetimeMs: { type: Number, default: null },
   revokedAt: { type: Date, default: null },
   /** Precise to the minute. */

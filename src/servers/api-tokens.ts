@@ -74,7 +74,7 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
  * Makes a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
- * @param by - the user who is written to the audit log; also below
+ * @param by - the user who is written to the audit log, here and in the functions below
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
  *   {TokenMadeError} when a token with this id exists
  */
@@ -118,7 +118,7 @@ async function insertToken(
   return { tokenId: document._id.toHexString(), token };
 }
 
-/** A server's tokens, oldest first, revoked and expired ones too. */
+/** A server's tokens, oldest first, including revoked and expired ones. */
 export function listTokens(
   { apiTokens }: Pick<Tokens, 'apiTokens'>,
   serverId: ObjectId,
@@ -126,7 +126,7 @@ export function listTokens(
   return apiTokens.find({ serverId }).sort({ createdAt: 1 }).toArray();
 }
 
-/** Whether a server has a valid claim key: a plugin can claim its votes. */
+/** Whether a server has a valid claim key, so that a plugin can claim its votes. */
 export async function hasClaimKeys(
   { apiTokens, clock }: Pick<Tokens, 'apiTokens' | 'clock'>,
   serverId: ObjectId,
@@ -237,7 +237,7 @@ export async function revokeTokens(
   return modifiedCount;
 }
 
-/** Makes the tokens of one maker those of another one. Revoked ones keep their maker. */
+/** Gives the tokens of one maker to another maker. Revoked tokens keep their maker. */
 export async function handOverTokens(
   { apiTokens, authentications }: InvalidateDeps,
   serverId: ObjectId,

@@ -161,7 +161,7 @@ export function noteTokenUse(
 ): Promise<true> | undefined {
   const now = clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
-  // A cached token is not written again by the next request.
+  // Sets the time in the cached token too, so that the next request does not write it again.
   token.lastUsedAt = now;
   return batcher.load(tokenUsesLoader, apiTokens, { _id: token._id, at: now });
 }

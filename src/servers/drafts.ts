@@ -27,7 +27,7 @@ export type DraftSettings = z.input<typeof draftSettings>;
 
 const addressSettings = serverSettings.pick({ address: true, port: true });
 
-/** No letters that look like digits or like another letter in a game's font. */
+/** The characters of a code. None looks like another one in a game's font. */
 const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
@@ -109,7 +109,7 @@ async function insertDraft(
   for (;;) {
     const existing = await listDrafts(deps, ownerId);
     const same = existing.find(({ address, port }) => address === settings.address && port === settings.port);
-    // The same form was sent twice at once.
+    // If the same form was sent twice at once: returns the draft of the other request.
     if (same) return same;
     const taken = new Set(existing.map(({ slot }) => slot));
     const slot = Array.from({ length: MOST_DRAFTS }, (_, i) => i).find((i) => !taken.has(i));
@@ -127,7 +127,8 @@ async function insertDraft(
       await serverDrafts.insertOne(draft);
       return draft;
     } catch (error) {
-      // Another draft took the slot or has the same address.
+      // If the error is a duplicate key: another draft has taken the slot or has the same address, and the next try
+      // finds out which.
       if (!isDuplicateKey(error)) throw error;
     }
   }
@@ -209,7 +210,7 @@ export async function saveMove(
       { upsert: true, returnDocument: 'after' },
     );
   const saved = await save().catch((error: unknown) => {
-    // The same form was sent twice at once: the other request inserted the move.
+    // If the same form was sent twice at once: the other request inserted the move.
     if (isDuplicateKey(error)) return save();
     throw error;
   });

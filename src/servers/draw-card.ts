@@ -41,7 +41,7 @@ export async function drawCard(
   }
   const taken = { _id, attempts };
   try {
-    // If the process died together with the worker, nothing was recorded.
+    // If the picture process died together with the worker, no failure was recorded, so the attempts are counted.
     if (attempts > MOST_ATTEMPTS) throw new PictureProcessError('ended', 'it failed too often');
     const png = await draw(server);
     if (png.length > LARGEST_CARD) throw new PictureError('too-large');

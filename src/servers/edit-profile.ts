@@ -19,7 +19,7 @@ import {
 import type { Server } from './server.ts';
 import { readTags, type TagList } from './tag-list.ts';
 
-/** In UTF-16 code units, as entered and as normalised. */
+/** The most UTF-16 code units of a link, as entered and as normalised. */
 const LONGEST_LINK = 500;
 
 const absent = z.literal('').transform(() => undefined);

@@ -24,7 +24,7 @@ export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'no
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
-/** The server names an upload a moment after it is stored. */
+/** An upload that no server names within this time is deleted. The server names it a moment after it is stored. */
 const NAMED_WITHIN_MS = MINUTE;
 
 /**
@@ -39,7 +39,7 @@ export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<
   if (!upload) return 'not-due';
   const server = await deps.servers.findOne({ _id: upload.serverId, removedAt: null });
   if (!server || !isWanted(upload, server)) return discard(deps, upload, server);
-  // If the process died together with the worker, nothing was recorded.
+  // If the picture process died together with the worker, no failure was recorded, so the attempts are counted.
   if (upload.attempts > MOST_ATTEMPTS) return refuse(deps, upload, 'slow');
   try {
     await (upload.kind === 'banner' ? encodeBanner(deps, upload) : encodeIcon(deps, upload));
@@ -117,7 +117,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
       $pull: { 'profile.removals': { part: 'banner' } },
     },
   );
-  // Replaced or removed meanwhile: the clean-up deletes what was stored.
+  // If the upload was replaced or the server removed meanwhile: the clean-up deletes what was stored.
   if (!before) return;
   await deleteUnusedPictures(deps, picturesOf(before));
   const details = { picture: banner.wide, width, height };

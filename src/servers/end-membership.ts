@@ -43,7 +43,7 @@ export async function changeRole(
 /**
  * Removes a member, who may be the caller, and revokes the tokens that they made.
  *
- * @param keepFor - the tokens become this maker's instead
+ * @param keepFor - if given, the tokens are not revoked, and this maker becomes their maker
  * @returns how many tokens were revoked; null when there was no such member
  */
 export async function removeMember(
@@ -54,15 +54,15 @@ export async function removeMember(
   keepFor?: TokenMaker,
 ): Promise<{ revokedTokens: number } | null> {
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
-  // Tokens first: if the process dies between the two steps, a member without tokens is left, and the next removal
-  // completes it.
+  // The tokens come first. If the process dies between the two steps, a member without tokens is left, whom the next
+  // removal removes.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
   const before = await revokeTokens(deps, serverId, userId);
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, 'members.userId': userId },
     { $pull: { members: { userId } } },
   );
-  // A token that the member made meanwhile.
+  // The member may have made another token meanwhile.
   const revokedTokens = before + (await revokeTokens(deps, serverId, userId));
   if (modifiedCount === 0) return null;
   const tokens = {

@@ -1,6 +1,6 @@
 import { LANGUAGES, type Language, languageNow } from '../language/language.ts';
 
-/** Names in the languages of the pages; `none`: undefined for a code that is not assigned. */
+/** Gives names in the languages of the pages. `none`: the name of a code that is not assigned is undefined. */
 const NAMES = Object.fromEntries(
   LANGUAGES.map((language) => [
     language,
@@ -37,7 +37,10 @@ export function languageNames(): string[] {
   return CODES.map(languageName).toSorted((one, other) => one.localeCompare(other, languageNow()));
 }
 
-/** The ISO 639-1 code of a language given by its code, its name in a language of the pages or its own name; undefined for others. */
+/**
+ * The ISO 639-1 code of a language given by its code, its name in a language of the pages or its own name; undefined
+ * for any other text.
+ */
 export function languageOf(text: string): string | undefined {
   return BY_NAME.get(text.trim().toLowerCase());
 }

@@ -15,8 +15,8 @@ type AddressHolder =
   | { kind: 'other' };
 
 /**
- * Finds who owns the server at an address. Imported servers can share an address: then a server of another user
- * counts before one without an owner.
+ * Finds who owns the server at an address. If imported servers share an address: a server of another user counts before
+ * one without an owner.
  */
 export async function addressHolder(
   { servers }: { servers: Collection<Server> },

@@ -23,7 +23,10 @@ export const PROBE_INTERVAL_SECONDS = 300;
 /** The settings that decide where and how a server is probed. */
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
-/** When a server is probed next whose game cannot be queried. A server without a game is in no index of due ones. */
+/**
+ * The next probe of a server whose game cannot be queried. Servers without a game do not need it, because the index of
+ * due servers leaves them out.
+ */
 const NEVER = new Date('9999-12-31T00:00:00.000Z');
 
 function firstProbeAt(game: string | null | undefined, now: Date): Date {
@@ -150,7 +153,7 @@ export async function editServer(
     if (!existing) return null;
     const settings = changed(existing, wanted);
     const edited = await applyChanges(servers, existing, settings, clock.now());
-    // Another request renamed the server, or another server took the slug: try again.
+    // If another request renamed the server, or another server took the slug: tries again.
     if (!edited) continue;
     const details = edited.slug === existing.slug ? settings : { ...settings, slug: edited.slug };
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });

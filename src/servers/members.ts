@@ -30,7 +30,7 @@ export const MOST_MEMBERS = 20;
 /** An invitation can be accepted for 14 days. */
 const INVITATION_MS = 14 * DAY;
 
-/** The invitations that a user may send in a day, over all servers. */
+/** How many invitations a user may send in a day, over all servers. */
 const INVITATIONS = { times: 20, windowMs: DAY };
 
 const invitation = z.object({
@@ -93,7 +93,10 @@ export async function inviteMember(
 
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
-/** It names no server: anybody can give a server any name, and could send strangers text in our name. */
+/**
+ * The mail of an invitation. It names no server, because anybody can give a server any name and could send strangers
+ * text in our name.
+ */
 function invitationText(config: InviteDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
   return {
@@ -129,7 +132,7 @@ export async function invitationsOf(
   return Promise.all(
     open.map(async ({ actor, ...one }) => {
       if (actor.by === AN_OPERATOR) return { ...one, by: actor.by };
-      // An older version stored an operator's address.
+      // An older version stored an operator's address, which members must not see.
       const nameOf = await actorNames({ users }, one.server, [actor]);
       return { ...one, by: nameOf(actor) };
     }),

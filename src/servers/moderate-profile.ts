@@ -50,7 +50,8 @@ export async function removeProfilePart(
   const paths = fields.map((field) => `profile.${field}`);
   const unset = part === 'banner' ? [...paths, 'profile.bannerUpload'] : paths;
   const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
-  // Two updates: MongoDB cannot pull from an array and push to it in one. The first one is harmless alone.
+  // This takes two updates, because MongoDB cannot pull from an array and push to it in one. The first one alone does
+  // no harm.
   await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);

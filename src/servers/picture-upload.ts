@@ -1,7 +1,7 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const pictureUploadDefinition = {
-  /** Random for a banner; `icon-` and the server's id for an icon. */
+  /** A random id for a banner; `icon-` and the server's id for an icon. */
   _id: { type: String, required: true, match: /^(icon-)?[0-9a-f]{24}$/ },
   serverId: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: ['banner', 'icon'], required: true },

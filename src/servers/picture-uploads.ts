@@ -12,7 +12,10 @@ export type UploadDeps = UploadStoreDeps & { producer: Pick<Producer, 'add'> };
 /** How long an uploaded file is stored at most, encoded or not. */
 export const UPLOAD_TTL_MS = DAY;
 
-/** Longer than the picture process may take for a picture (platform/pictures/picture-process.ts). */
+/**
+ * How long a worker may encode an upload: longer than the picture process may take for a picture
+ * (platform/pictures/picture-process.ts).
+ */
 const LEASE_MS = 2 * MINUTE;
 
 /** The most due uploads that one round finds. */

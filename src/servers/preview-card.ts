@@ -2,18 +2,18 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
 const previewCardDefinition = {
-  /** The server. */
+  /** The id of the server. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The day of the last request: a card without requests is deleted. */
+  /** The day of the last request. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
-  /** A hash of the name, address, status and look that it should show. */
+  /** A hash of the name, address, status and look that the card should show. */
   key: { type: String, required: true },
   /** Since when a worker should draw it; absent when it is drawn. */
   dueAt: { type: Date },
   attempts: { type: Number, required: true },
   /** A worker is drawing it until then, by the time of mongod. */
   leaseUntil: { type: Date },
-  /** It could not be drawn; the next attempt is after this time. */
+  /** Set if the card could not be drawn: the next attempt is after this time. */
   failedUntil: { type: Date },
   /** The newest drawing as PNG, its key and its time. */
   png: { type: Buffer },

@@ -7,7 +7,7 @@ export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
 /** A card whose name, address, status or look changed is drawn again when it is this old, at the next request. */
 const REDRAWN_AFTER_MS = MINUTE;
-/** A card of this age may have old figures. Chats store previews for longer. */
+/** A card of this age is drawn again because its figures may be old. Chats store previews for longer anyway. */
 const FIGURES_MS = HOUR;
 
 /**
@@ -28,7 +28,7 @@ export function readCard(
   return previewCards.findOne({ _id: serverId }, { promoteBuffers: true });
 }
 
-/** The same without its bytes. */
+/** The state of a server's card, without its bytes; null if the card was never requested. */
 export function readCardState(
   { previewCards }: Pick<Cards, 'previewCards'>,
   serverId: ObjectId,
@@ -37,8 +37,8 @@ export function readCardState(
 }
 
 /**
- * Whether a card should be drawn for a request now: there is none, it shows another name, address, status or look, or its
- * figures are an hour old. Not while it is due already, or after it failed.
+ * Whether a card should be drawn for a request now: there is none, it shows another name, address, status or look, or
+ * its figures are an hour old. False while it is already due, and for a while after it failed.
  *
  * @param key - of the card as it should be
  */
@@ -50,7 +50,7 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
-/** Marks a card as due. The mark is the work: a job may be lost. */
+/** Marks a card as due. The mark alone makes a worker draw the card, because a job may be lost. */
 export async function markCardDue(
   { previewCards, clock }: Cards,
   serverId: ObjectId,
@@ -64,7 +64,7 @@ export async function markCardDue(
       { upsert: true },
     );
   await mark().catch((error: unknown) => {
-    // Another process inserted it at the same moment.
+    // If another process inserted it at the same moment, it is updated now.
     if (isDuplicateKey(error)) return mark();
     throw error;
   });

@@ -34,7 +34,10 @@ export async function uploadBanner(
   if (before) await deps.producer.add('encode-pictures', { uploadId: id }, { subject: server.slug });
 }
 
-/** Removes a server's banner, and one that waits for a worker or was refused. A repeated call changes nothing. */
+/**
+ * Removes a server's banner, and an uploaded one that waits for a worker or was refused. A repeated call changes
+ * nothing.
+ */
 export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: string): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
     {
@@ -55,8 +58,8 @@ const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**
- * Stores the icon of a game server's newest answer for a worker, if it changed. An icon that is refused is remembered and
- * not read again; without one, the stored icon is removed.
+ * Stores the icon of a game server's newest answer for a worker, if it changed. An icon that is refused is remembered
+ * and not read again; if the answer has no icon, the stored one is removed.
  *
  * @param icon - a data URL as Minecraft servers send it
  */
@@ -94,7 +97,7 @@ function iconBytes(icon: string): Buffer | null {
   }
 }
 
-/** Sets or removes a server's icon and deletes the picture of the one before. */
+/** Sets or removes a server's icon, and deletes the picture of the previous icon. */
 export async function setIcon(
   deps: Pictures,
   serverId: ObjectId,

@@ -33,7 +33,7 @@ const bannerDefinition = {
   wide: { ...PICTURE, required: true },
   /** At most 600 pixels wide. */
   narrow: { ...PICTURE, required: true },
-  /** The size of the wide one, in pixels. */
+  /** The size of the wide picture, in pixels. */
   width: { type: Number, required: true },
   height: { type: Number, required: true },
 } as const;
@@ -42,14 +42,14 @@ const bannerUploadDefinition = {
   /** The id of the upload. */
   id: { type: String, required: true },
   at: { type: Date, required: true },
-  /** Why it was refused; absent while it waits for a worker. */
+  /** Why the upload was refused; absent while it waits for a worker. */
   failure: { type: String, enum: PICTURE_FAILURES },
 } as const;
 
 const removalDefinition = {
   part: { type: String, enum: PROFILE_PARTS, required: true },
   at: { type: Date, required: true },
-  /** Shown to the owner. */
+  /** The reason that the owner sees. */
   reason: { type: String, required: true, maxlength: 1_000 },
 } as const;
 
@@ -62,7 +62,7 @@ const profileDefinition = {
   description: { type: String, maxlength: 2 * LONGEST_DESCRIPTION },
   /** Keys of the tag list. */
   tags: { type: [String], default: undefined },
-  /** ISO 639-1, in the owner's order. */
+  /** ISO 639-1 codes, in the owner's order. */
   languages: { type: [String], default: undefined },
   website: LINK,
   discord: LINK,

@@ -6,7 +6,7 @@ import { isId } from './slug.ts';
 
 type SearchDeps = { servers: Collection<Server>; users: Collection<User> };
 
-/** Sorts after every other character, in MongoDB's collations and in its binary order. */
+/** A character that sorts after all others, in MongoDB's collations and in its binary order. */
 const LAST = '\uffff';
 
 const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });

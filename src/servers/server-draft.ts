@@ -10,7 +10,7 @@ const checkDefinition = {
   reached: { type: Boolean, required: true },
   /** 0 while `playersHidden`. */
   onlinePlayers: { type: Number, required: true },
-  /** As in a server's current figures. */
+  /** As `playersHidden` in a server's current figures. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },
@@ -22,7 +22,7 @@ const checkDefinition = {
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
   /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
-  /** The accepted proof; null: none. */
+  /** The accepted proof; null if there is none. */
   proof: { type: String, enum: [...OWNERSHIP_PROOF_METHODS, null], default: null },
 } as const;
 
@@ -30,7 +30,7 @@ const draftDefinition = {
   /** The id of the future server; of a move, an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
-  /** A number from 0, unique among the owner's drafts: it limits their count. Absent for a move. */
+  /** A number from 0, unique among the owner's drafts, which limits how many there can be. Absent for a move. */
   slot: { type: Number, min: 0 },
   /** The listed server that moves to this address; absent for a new server. */
   serverId: { type: Schema.Types.ObjectId },

@@ -53,7 +53,10 @@ const probeState = {
   urgent: { type: Boolean, required: true },
   /** When the next scheduled probe is due. Only samples of scheduled probes have seconds. */
   scheduledAt: { type: Date, required: true },
-  /** The id of the newest take: only its worker may write the result of the running probe. */
+  /**
+   * The id of the latest take of this probe (the field keeps the name of 0.1.0). Only the worker that has this id may write
+   * the result.
+   */
   claim: { type: Schema.Types.UUID, default: null },
   /** The seconds of the taken probe's sample; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },

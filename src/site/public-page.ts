@@ -28,9 +28,9 @@ type Making = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Recent answers for visitors who are not signed in, by canonical path. */
+    /** Recent answers for visitors who are not signed in, by canonical path. Set by `keepPublicPages`. */
     madeAnswers: LRUCache<string, Made, { make: () => Promise<Made> }>;
-    /** Counts a page that is about to be made (`limitPages`). */
+    /** Counts a page that is about to be made (`limitPages` of limited-pages.ts). Set by `keepPublicPages`. */
     limitPages(request: FastifyRequest): Promise<void>;
   }
 }
@@ -76,6 +76,7 @@ export async function sendPublicPage(
   make: () => Promise<Page>,
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
+  // `keepPublicPages` decorates the server with `limitPages`, and with `madeAnswers` below.
   const limit = () => request.server.limitPages(request);
   const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
@@ -141,6 +142,7 @@ async function madeFor(
   make: () => Promise<Made>,
   limit: () => Promise<void> = async () => undefined,
 ): Promise<Made> {
+  // A decoration of `keepPublicPages`.
   const { madeAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {

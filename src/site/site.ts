@@ -57,7 +57,8 @@ export async function site(
   const devices = createKnownDevices(config, deps.clock);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
-    // With `no-referrer`, browsers send `Origin: null` with our own forms. Other sites get no referrer.
+    // Not `no-referrer`: with it, browsers send `Origin: null` with our own forms, and the check below would refuse them.
+    // With `same-origin`, other sites still get no referrer.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;
@@ -81,7 +82,7 @@ export async function site(
       await limited.register(accountPages, { deps, auth, devices });
       await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });
-    // Operators watch their listing while it is busy.
+    // Without page limits: operators need these pages most when the site is overloaded.
     await pages.register(adminArea, { deps, prefix: '/operator' });
   });
 }

@@ -32,15 +32,15 @@ export const ACTIONS_WITH_NAMES = [
   'block.lift',
 ];
 
-/** Exclusions that are finished do not need their player any more: their votes name it. */
+/** Finished exclusions. They no longer need the player's name, because their votes have it. */
 export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
 /** The states of a quarantine in which its votes may still be delivered under their names. */
 const UNDECIDED = { isQuarantine: true, state: { $in: ['quarantined', 'confirming', 'releasing'] } } as const;
 
 /**
- * A server's votes that still need the player's name: delivery is to happen, or an operator has yet to decide. Held votes
- * that an operator excluded, or whose player is blocked, are decided.
+ * A server's votes that still need the player's name, because they have yet to be delivered or an operator has yet to
+ * decide about them. Held votes that an operator excluded, or whose player is blocked, are decided.
  */
 export async function openVotes(
   { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
@@ -56,7 +56,10 @@ export async function openVotes(
   };
 }
 
-/** Votes that block no vote and that no plugin can claim any more: cast, and released from a quarantine, over 24 hours ago. */
+/**
+ * Votes that no longer block another vote and that no plugin can claim any more: they were cast, and released from a
+ * quarantine, over 24 hours ago.
+ */
 export function pastCooldown(now: Date): Filter<Vote> {
   const since = after(now, -DAY);
   return {

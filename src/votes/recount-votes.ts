@@ -154,7 +154,7 @@ export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, t
   return sum(entries.filter(([minute]) => first <= minute && minute < end).map(([, votes]) => votes));
 }
 
-/** Sets a day. Increments that are written meanwhile are preserved. */
+/** The update that sets a day's figures. Increments that are written meanwhile are preserved. */
 function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Document {
   const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
   const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });

@@ -68,9 +68,9 @@ export async function repairCounters(
 }
 
 /**
- * The same for days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
- * votes of these minutes, starting at the last successful repair. Increments that a crashed process lost are found within
- * minutes. Only one repair runs at a time.
+ * Repairs days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
+ * votes of these minutes, starting at the last successful repair. Increments that a crashed process lost are found
+ * within minutes. Only one repair runs at a time.
  *
  * @throws as `withLease` does
  */
@@ -167,7 +167,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
   return counts.get(serverId.toHexString()) ?? 0;
 }
 
-/** Removes the minutes before `from` when they are many: no repair compares them again. */
+/** If a counter has many minutes before `from`: removes them, because no repair compares them again. */
 async function forgetMinutes(
   { voteCounters }: RepairDeps,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],

@@ -66,7 +66,7 @@ const fits = ({ tokenId, votedAt }: FoundVote, search: VoteSearch) =>
   (!search.since || votedAt >= search.since) &&
   (!search.until || votedAt < search.until);
 
-/** By the player's vote numbers: live votes come before imported ones. */
+/** Reads a player's votes in the order of their numbers, so live votes come before imported ones. */
 async function ofPlayer(
   votes: Collection<Vote>,
   search: VoteSearch,
@@ -168,7 +168,10 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
   return counted?.votes ?? 0;
 }
 
-/** How many votes an exclusion holds now, at most `COUNTED`: while it is in progress, or for that of a block. */
+/**
+ * How many votes an exclusion holds now, at most `COUNTED`. Used while the exclusion is in progress, and for the
+ * exclusion of a block.
+ */
 export function countMarked(
   { votes }: { votes: Collection<Vote> },
   exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,

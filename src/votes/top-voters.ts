@@ -19,9 +19,9 @@ type Deps = { votes: Collection<Vote>; clock: Clock };
 export const MOST_TOP_VOTERS = 500;
 
 const CACHE_TTL_MS = MINUTE;
-/** One entry has up to 500 voters, some 100 KB. */
+/** The most lists in the cache. One list has up to 500 voters, about 100 KB. */
 const MOST_CACHED_MONTHS = 200;
-/** If an aggregation takes longer, its caller has given up: mongod ends it. */
+/** If an aggregation takes longer, its caller has given up, so mongod stops it. */
 const TIME_LIMIT_MS = 20 * SECOND;
 
 /**
@@ -69,7 +69,7 @@ export function topVoters(
 /** The lists of one process: those that are cached, and the reads that run, by server. */
 type Lists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
-/** By the collection, so that each platform of a process has its own lists. */
+/** The lists by collection, so that each platform of a process has its own. */
 const listsOf = new WeakMap<Collection<Vote>, Lists>();
 
 /**

@@ -8,8 +8,8 @@ const voteCounterDefinition = {
   /** Votes by UTC day of the month, without excluded ones: `{'01': 12, '21': 3}`. */
   days: { type: Schema.Types.Mixed, required: true },
   /**
-   * The same increments by minute (see `minuteOf`), including excluded votes: `{'29640042': 3}`. Only the newest minutes:
-   * a recount needs them to know which votes of today are counted already.
+   * The same increments by minute (see `minuteOf`), including excluded votes: `{'29640042': 3}`. Only the newest
+   * minutes are stored: a recount needs them to know which votes of today are counted already.
    */
   minutes: { type: Schema.Types.Mixed },
   /** Increases with each recount: of two concurrent recounts, one is repeated. */
@@ -21,7 +21,7 @@ const voteCounterDefinition = {
   weighed: { type: Schema.Types.Mixed },
   /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */
   less: { type: Schema.Types.Mixed },
-  /** For the same days: how many votes wait, `{'21': 380}`. */
+  /** For the same days: how many votes weigh nothing until an operator decides, `{'21': 380}`. */
   waiting: { type: Schema.Types.Mixed },
   /** Increases when an operator's decision makes all days due again: what was weighed before is not stored after it. */
   reweighed: { type: Number },
@@ -38,15 +38,18 @@ voteCounterSchema.index({ month: 1 });
 
 /** What a server's votes of a UTC day weigh in the ranking, and why some weigh less (see ranking/evidence/). */
 export type DayWeight = {
-  /** The counted votes when it was weighed. If the counter differs, it is weighed again. */
+  /** The number of counted votes when the day was weighed. If the counter differs, the day is weighed again. */
   of: number;
   /** The weight of all votes together, in tenths of a vote. */
   tenths: number;
-  /** The day was over and its statistics were computed: only a recount changes it. */
+  /** Whether the day was over and its statistics were computed. If so, only a recount changes the weight. */
   isFinal: boolean;
   /** The most players that our checks saw; null where they see no number. */
   players: number | null;
-  /** Votes that weigh less because many came from one network. Absent: none; the next three as well. */
+  /**
+   * How many votes weigh less because many came from one network. This field and the next three are absent if there are
+   * none.
+   */
   network?: number;
   /** Votes of new names that weigh less. */
   newcomers?: number;

@@ -50,9 +50,9 @@ type Batch = {
   increments: Map<string, Increment>;
   /** When the first was added, on `performance.now()`. */
   since: number;
-  /** Votes for which there was no room. */
+  /** How many votes were dropped because there was no room. */
   dropped: number;
-  /** Settles when it was written or lost; absent while it collects increments. */
+  /** Settles when the batch was written or lost; absent while the batch collects increments. */
   written?: Promise<void>;
   /** The next batch, which collects increments meanwhile. */
   next?: Batch;
@@ -140,7 +140,8 @@ export class VoteCounts {
       await this.#written(key);
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
-      // If they were written meanwhile, the figure may include these increments or not. With a slow MongoDB this is normal.
+      // If increments were written meanwhile, the figure may or may not include them. With a slow MongoDB this is
+      // normal.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);

@@ -28,7 +28,8 @@ export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): 
 }
 
 /**
- * Ends a player's cooldown early, so that a plugin's author can vote again. The vote stays and counts.
+ * Ends a player's cooldown early, so that a plugin's author can vote again. The vote is not changed otherwise and still
+ * counts.
  *
  * @returns whether there was a vote whose cooldown was running
  */

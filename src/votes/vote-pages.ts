@@ -14,7 +14,7 @@ export type VotesWanted = {
   state?: VoteSelection | undefined;
   /** A player's name, in any spelling. */
   player?: string | undefined;
-  /** Cast at this moment or later; before `until`. */
+  /** Only votes cast at `since` or later, and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
   /** The most votes of a page; by default `VOTES_A_PAGE`. */
@@ -90,7 +90,10 @@ async function pageByTime(
   return { votes: shown, next: found.length > limit ? endOf(shown, from) : null };
 }
 
-/** A cursor may be invented: at most as many votes are skipped as the server has of that moment. */
+/**
+ * How many votes to skip. A cursor may be invented, so at most as many votes are skipped as the server has of that
+ * moment.
+ */
 async function skipped(
   votes: Collection<Vote>,
   ofState: Filter<Vote>,
@@ -109,8 +112,9 @@ function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): Vot
 }
 
 /**
- * By the player's vote numbers: live votes come before imported ones. State and time are filtered here, because no index
- * covers all three fields. A page may therefore have few votes or none while the next one has more.
+ * Reads a player's votes in the order of their numbers, so live votes come before imported ones. State and time are
+ * filtered here, because no index covers all three fields. A page may therefore have few votes or none while the next
+ * one has more.
  */
 async function pageOfPlayer(
   votes: Collection<Vote>,

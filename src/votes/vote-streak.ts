@@ -12,13 +12,13 @@ const STREAK_GAP_MS = 48 * HOUR;
 /** The newest votes of each kind that are read: more than a year of daily votes. */
 const MOST_READ = 400;
 
-/** What a player's votes for a server add up to. */
+/** A player's votes of the month and votes in a row for a server. */
 export type VoteStreak = {
   /** Votes of the current UTC month. */
   monthlyVotes: number;
   /** Votes in a row with at most 48 hours between two, up to now; at most 400 live and 400 imported ones. */
   streak: number;
-  /** Whether older votes may belong to it, whose player's name was removed. */
+  /** Whether the streak may be longer: the name may have been removed from older votes that belong to it. */
   isOpenEnded: boolean;
   /** When the next vote is allowed; null if it is allowed now. */
   nextVoteAt: Date | null;

@@ -30,14 +30,17 @@ const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {
-  /** The id of its taking: votes that were taken together have the same id; two attempts of one vote never do. */
+  /** The id of the taking. Votes that were taken together have the same id; two attempts of one vote never do. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
   protocol: { type: String, enum: PROTOCOLS, required: true },
-  /** The revision of the listener's settings. Its outcome changes breaker or pause only while this revision is current. */
+  /**
+   * The revision of the listener's settings. The attempt's outcome changes breaker or pause only while this revision is
+   * current.
+   */
   revision: { type: Number, required: true },
-  /** It tested an unreachable listener (breaker open) and used no step of the schedule. */
+  /** Whether the attempt tested an unreachable listener (breaker open). A test uses no step of the schedule. */
   test: { type: Boolean, required: true },
   /** The listener's settings at that moment (see listener.ts); absent in older records. */
   answerStep: { type: Number },
@@ -49,11 +52,11 @@ const attemptDefinition = {
   /** What Tallyport itself found (see `Outcome`). */
   detail: { type: String },
   durationMs: { type: Number },
-  /** What started it; absent when that is not on record. */
+  /** What started the attempt; absent if that is not on record. */
   wokenBy: { type: String, enum: CAUSES },
-  /** The sweep found the vote due in MongoDB: its wake-up job was lost. */
+  /** True if the sweep found the vote due in MongoDB, because its wake-up job was lost. */
   relayed: { type: Boolean },
-  /** When its acknowledgement was recorded, after the attempt was considered lost. */
+  /** When an acknowledgement was recorded after the attempt had been considered lost. */
   lateAt: { type: Date },
 } as const;
 
@@ -69,14 +72,14 @@ const eventDefinition = {
   by: { type: String },
   /** The user who resent it. Absent on the command line, and in events of older versions. */
   byId: { type: Schema.Types.ObjectId },
-  /** For a restored vote as well. */
+  /** The state before a resend or a restore. */
   from: { type: String, enum: DELIVERY_STATES },
   mayArriveTwice: { type: Boolean },
 } as const;
 
 const nested = { _id: false } as const;
 
-/** A plugin has claimed the vote, to reward its player. */
+/** The claim of a plugin, which rewards the player. */
 const claimDefinition = {
   at: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, required: true },
@@ -84,7 +87,7 @@ const claimDefinition = {
   key: { type: String },
 } as const;
 
-/** The attempts whose details are no longer stored. */
+/** A summary of the attempts whose details are no longer stored. */
 const olderDefinition = {
   /** When the first of all attempts was made; absent when that is not on record. */
   firstAt: { type: Date },
@@ -143,13 +146,16 @@ const voteDefinition = {
   tokenId: { type: Schema.Types.ObjectId, default: null },
   /** Absent in imported votes and in votes of older versions, which the API cast. */
   source: { type: String, enum: VOTE_SOURCES },
-  /** The operator ended this vote's cooldown early. */
+  /** When an operator ended this vote's cooldown early. */
   cooldownEndedAt: { type: Date },
   /** The exclusions of this vote; present only while there are any, as `excludedAt` is. */
   excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
-  /** When it was excluded: it is in no count, but its cooldown still applies. */
+  /** When the vote was excluded. An excluded vote is in no count, but its cooldown still applies. */
   excludedAt: { type: Date },
-  /** It waits for an operator's decision (see quarantine.ts): excluded, and not delivered either. */
+  /**
+   * Since when the vote waits for an operator's decision (see quarantine.ts). Until then it is excluded and not
+   * delivered.
+   */
   quarantinedAt: { type: Date },
   claim: { type: new Schema(claimDefinition, nested) },
   /** The W3C trace context of its cast, if its trace is recorded: attempts join that trace (docs/adr/0105-traces.md). */

@@ -37,7 +37,10 @@ export async function listUsers(
   return { users: page, next: last ? { createdAt: last.createdAt, id: last._id } : null };
 }
 
-/** Appended to a prefix, it sorts after every text with that prefix in any collation. */
+/**
+ * A character that sorts after all others in any collation: `prefix + HIGHEST` is the upper bound of all texts with that
+ * prefix.
+ */
 const HIGHEST = '\u{ffff}';
 
 /**

@@ -103,7 +103,7 @@ test('a restore that is interrupted while it migrates only migrates when it is r
   const [record] = await other.restores.find().toArray();
   expect(restored).toEqual(record?.restored);
   expect(restored).toMatchObject({ heldVotes: 1 });
-  expect(migrated.made).toContain('votes.serverId_1_usernameKey_1_seq_1');
+  expect(migrated.created).toContain('votes.serverId_1_usernameKey_1_seq_1');
   expect(await other.mongo.db.collection('of_another_tool').findOne()).toEqual({ _id });
   expect(await other.votes.countDocuments()).toBe(1);
   expect(record).toHaveProperty('finishedAt');

@@ -54,7 +54,7 @@ describe.each([1, 2])('a database of the pool, lent for the time no. %i', () => 
 it('a new database runs no migration and has had all', async () => {
   const deps = await testDeps({ MONGODB_URI: unmigratedNames().mongodbUri });
   expect(await pendingOf(deps)).toEqual([]);
-  expect(await migrateDatabase(deps.mongo)).toEqual({ made: [], ran: [] });
+  expect(await migrateDatabase(deps.mongo)).toEqual({ created: [], migrations: [] });
 });
 
 describe('a database that 0.1.0 made', () => {
@@ -62,14 +62,14 @@ describe('a database that 0.1.0 made', () => {
     const { deps } = await databaseOf('0.1.0');
     const before = await documentsOf(deps);
     expect(await pendingOf(deps)).toEqual(NAMES);
-    expect((await migrateDatabase(deps.mongo)).ran).toEqual(NAMES);
+    expect((await migrateDatabase(deps.mongo)).migrations).toEqual(NAMES);
     await expectComplete(deps);
     const { migrations, ...after } = await documentsOf(deps);
     expect(migrations).toHaveLength(NAMES.length);
     for (const unchanged of ['votes', 'listeners', 'servers', 'api_tokens', 'reviews', 'status_samples'])
       expect(after[unchanged]).toEqual(before[unchanged]);
 
-    expect(await migrateDatabase(deps.mongo)).toEqual({ made: [], ran: [] });
+    expect(await migrateDatabase(deps.mongo)).toEqual({ created: [], migrations: [] });
     expect(await documentsOf(deps)).toEqual({ migrations, ...after });
   });
 
@@ -100,7 +100,7 @@ describe('a database that 0.1.0 made', () => {
     await expect(failed).rejects.toMatchObject({ code: 'migration-failed' });
     await expect(failed).rejects.toThrow(`The migration ${NAMES[2]} failed: the process was killed`);
     expect(await pendingOf(deps)).toEqual(NAMES.slice(2));
-    expect(await migrateDatabase(deps.mongo)).toEqual({ made: [], ran: NAMES.slice(2) });
+    expect(await migrateDatabase(deps.mongo)).toEqual({ created: [], migrations: NAMES.slice(2) });
     await expectComplete(deps);
   });
 
@@ -109,7 +109,7 @@ describe('a database that 0.1.0 made', () => {
     await migrateDatabase(deps.mongo);
     const documents = await documentsOf(deps);
     await deps.migrations.deleteMany({});
-    expect((await migrateDatabase(deps.mongo)).ran).toEqual(NAMES);
+    expect((await migrateDatabase(deps.mongo)).migrations).toEqual(NAMES);
     expect(await documentsOf(deps)).toEqual({ ...documents, migrations: expect.anything() });
   });
 
@@ -118,7 +118,7 @@ describe('a database that 0.1.0 made', () => {
     const other = await openMongo(deps.config.MONGODB_URI, deps.log);
     onTestFinished(() => other.close());
     const runs = await Promise.all([deps.mongo, other].map((mongo) => migrateDatabase(mongo)));
-    expect(new Set(runs.flatMap(({ ran }) => ran))).toEqual(new Set(NAMES));
+    expect(new Set(runs.flatMap(({ migrations }) => migrations))).toEqual(new Set(NAMES));
     expect(await pendingOf(deps)).toEqual([]);
     await expectComplete(deps);
   });

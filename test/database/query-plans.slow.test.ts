@@ -27,7 +27,7 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/random-server.ts';
-import { listedSlugs, listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
+import { listedSlugs, listingSummary, readListPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
@@ -684,17 +684,17 @@ test('the public pages, of a thousand servers with names alike: one or two queri
   const page = ['query ranked_lists', 'query servers'];
   const search = page;
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
-    ['the first page', () => rankingPage(deps, {}, 1), page],
-    ['the last page', () => rankingPage(deps, {}, 50), page],
-    ['a page of a game', () => rankingPage(deps, { game: 'rust' }, 20), page],
-    ['all filters', () => rankingPage(deps, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
+    ['the first page', () => readListPage(deps, {}, 1), page],
+    ['the last page', () => readListPage(deps, {}, 50), page],
+    ['a page of a game', () => readListPage(deps, { game: 'rust' }, 20), page],
+    ['all filters', () => readListPage(deps, { game: 'rust', country: 'DE', version: '1.1' }, 1), page],
     ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
       `by ${sort}`,
-      () => rankingPage(deps, { game: 'rust', online: true }, 1, sort),
+      () => readListPage(deps, { game: 'rust', online: true }, 1, sort),
       ['query ranked_lists'],
     ]),
-    ['by rating', () => rankingPage(deps, {}, 50, 'rating'), [...page, 'query review_lists']],
-    ['nothing that passes', () => rankingPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
+    ['by rating', () => readListPage(deps, {}, 50, 'rating'), [...page, 'query review_lists']],
+    ['nothing that passes', () => readListPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
     ['what all names have', () => searchListing(deps, 'craft'), search],
     ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
     ['an address', () => searchListing(deps, 'play.example.org'), search],

@@ -11,7 +11,7 @@ test('npm start waits until a restore has ended, and says so once', async () => 
   const migrating = migrateWhenRestored(deps.config, (line) => said.push(line));
   await vi.waitFor(() => expect(said).toHaveLength(1), EVENTUALLY);
   await setRestore(deps, { finishedAt: new Date() });
-  expect(await migrating).toEqual({ made: [], ran: [] });
+  expect(await migrating).toEqual({ created: [], migrations: [] });
   expect(said).toEqual([
     expect.stringMatching(
       /^A restore into “test_\w+” has not ended: wait for it, run `tallyport restore` with the same backup again, or use another database\. Tallyport starts when it has ended\.$/,

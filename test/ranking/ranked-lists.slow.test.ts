@@ -4,7 +4,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
-import { listingSummary, rankingPage } from '../../src/ranking/read-lists.ts';
+import { listingSummary, readListPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
@@ -18,7 +18,7 @@ import { testDeps } from '../support/test-deps.ts';
 async function allPages(deps: AppDeps, filters: Filters): Promise<string[]> {
   const names: string[] = [];
   for (let page = 1; ; page += 1) {
-    const found = await rankingPage(deps, filters, page);
+    const found = await readListPage(deps, filters, page);
     if (!found) return names;
     names.push(...found.rows.map(({ name }) => name));
   }
@@ -44,12 +44,12 @@ it('has each server once, in the order of the ranking, on pages of twenty', asyn
   const ranked = await deps.servers.find().sort({ rankPosition: 1 }).toArray();
   expect(await allPages(deps, {})).toEqual(ranked.map(({ name }) => name));
   // Parts of lists end between pages: page 11 begins a new one.
-  const page = await rankingPage(deps, {}, 11);
+  const page = await readListPage(deps, {}, 11);
   expect(page?.rows.map(({ place }) => place)).toEqual(Array.from({ length: 20 }, (_, i) => 201 + i));
   expect(page).toMatchObject({ total: 425, pages: 22 });
-  expect((await rankingPage(deps, {}, 22))?.rows).toHaveLength(5);
-  expect(await rankingPage(deps, {}, 23)).toBeNull();
-  expect(await rankingPage(deps, {}, 9_999_999)).toBeNull();
+  expect((await readListPage(deps, {}, 22))?.rows).toHaveLength(5);
+  expect(await readListPage(deps, {}, 23)).toBeNull();
+  expect(await readListPage(deps, {}, 9_999_999)).toBeNull();
 });
 
 it('has, for every set of filters, exactly the servers that pass, by rank', async () => {
@@ -102,7 +102,7 @@ it('shows hidden and removed servers no more, at once, and those that are shown 
   expect(await allPages(deps, {})).toEqual(['Server 2']);
   expect(await searchListing(deps, 'Server 0')).toMatchObject([{ name: 'Server 2' }]);
   await recomputeRanks(deps);
-  expect((await rankingPage(deps, {}, 1))?.total).toBe(1);
+  expect((await readListPage(deps, {}, 1))?.total).toBe(1);
   await unhideServer(deps, first, 'test');
   await recomputeRanks(deps);
   expect(await allPages(deps, {})).toEqual(['Server 0', 'Server 2']);
@@ -131,9 +131,9 @@ it('follows what servers become: listed, renamed, moved to another game, online,
   );
   await recomputeRanks(deps);
   clock.move(HOUR);
-  expect((await rankingPage(deps, { online: true }, 1))?.rows).toMatchObject([{ status: 'unknown' }]);
+  expect((await readListPage(deps, { online: true }, 1))?.rows).toMatchObject([{ status: 'unknown' }]);
   await recomputeRanks(deps);
-  expect(await rankingPage(deps, { online: true }, 1)).toMatchObject({ rows: [], total: 0, pages: 1 });
+  expect(await readListPage(deps, { online: true }, 1)).toMatchObject({ rows: [], total: 0, pages: 1 });
 });
 
 it('makes the lists of what an older version listed with the migration', async () => {
@@ -179,7 +179,7 @@ it('shows in each row the votes that decided its rank, also of another month', a
   const [month, day] = [twentyDaysAgo.slice(0, 7), `days.${twentyDaysAgo.slice(8)}`];
   await deps.voteCounters.updateOne({ serverId: server, month }, { $inc: { [day]: 7 } }, { upsert: true });
   await recomputeRanks(deps);
-  const { rows = [] } = (await rankingPage(deps, {}, 1)) ?? {};
+  const { rows = [] } = (await readListPage(deps, {}, 1)) ?? {};
   expect(rows.map(({ votesCount }) => votesCount)).toEqual([12, 8, 0]);
 });
 
@@ -204,11 +204,11 @@ it.each([
   const deps = await testDeps();
   await listServers(deps, FIGURES);
   const names = async (filters: Filters) =>
-    (await rankingPage(deps, filters, 1, sort))?.rows.map(({ name }) => name);
+    (await readListPage(deps, filters, 1, sort))?.rows.map(({ name }) => name);
   expect(await names({})).toEqual(expected);
   const odd = expected.filter((name) => Number(name.slice(1)) % 2);
   expect(await names({ game: 'rust' })).toEqual(odd);
-  expect(await rankingPage(deps, { game: 'mbe' }, 1, sort)).toMatchObject({ rows: [], total: 0 });
+  expect(await readListPage(deps, { game: 'mbe' }, 1, sort)).toMatchObject({ rows: [], total: 0 });
 });
 
 it('lists by players, page by page, every server once', async () => {
@@ -216,12 +216,12 @@ it('lists by players, page by page, every server once', async () => {
   await listServers(deps, servers(425));
   const names = new Set<string>();
   for (let page = 1; page <= 22; page += 1) {
-    const found = await rankingPage(deps, {}, page, 'players');
+    const found = await readListPage(deps, {}, page, 'players');
     for (const { name } of found?.rows ?? []) names.add(name);
   }
   expect(names.size).toBe(425);
-  expect(await rankingPage(deps, {}, 23, 'players')).toBeNull();
-  const first = await rankingPage(deps, {}, 1, 'players');
+  expect(await readListPage(deps, {}, 23, 'players')).toBeNull();
+  const first = await readListPage(deps, {}, 1, 'players');
   expect(first?.rows.slice(0, 3).map(({ onlinePlayers }) => onlinePlayers)).toEqual([424, 423, 422]);
 });
 
@@ -258,7 +258,7 @@ it('has every page that its first one tells of, also when a ranking is killed wh
     throw new Error('killed');
   };
   await expect(recomputeRanks(killed)).rejects.toThrow('killed');
-  const { pages = 0 } = (await rankingPage(deps, {}, 1)) ?? {};
+  const { pages = 0 } = (await readListPage(deps, {}, 1)) ?? {};
   expect(pages).toBeGreaterThanOrEqual(10);
-  expect(await rankingPage(deps, {}, pages)).not.toBeNull();
+  expect(await readListPage(deps, {}, pages)).not.toBeNull();
 });

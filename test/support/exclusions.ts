@@ -18,7 +18,7 @@ export async function excludeVotes(
   options: FinishOptions = {},
 ): Promise<VoteExclusion> {
   const exclusionId = await exclusionIdOf(deps, request);
-  await requestExclusion(deps, exclusionId, request, by, { wakes: false });
+  await requestExclusion(deps, exclusionId, request, by, { wakesWorker: false });
   return finish(deps, exclusionId, options);
 }
 
@@ -29,7 +29,7 @@ export async function includeVotes(
   by: string,
   options: FinishOptions = {},
 ): Promise<VoteExclusion | null> {
-  await requestInclusion(deps, exclusionId, by, { wakes: false });
+  await requestInclusion(deps, exclusionId, by, { wakesWorker: false });
   return finishExclusion(deps, exclusionId, options);
 }
 
@@ -40,7 +40,7 @@ export async function excludePlayer(
   by: string,
   options: FinishOptions = {},
 ): Promise<VoteExclusion[]> {
-  const requested = await requestPlayerExclusion(deps, new ObjectId(), request, by, { wakes: false });
+  const requested = await requestPlayerExclusion(deps, new ObjectId(), request, by, { wakesWorker: false });
   const finished: VoteExclusion[] = [];
   for (const { _id } of requested) finished.push(await finish(deps, _id, options));
   return finished;

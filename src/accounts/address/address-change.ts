@@ -12,15 +12,15 @@ const addressChangeDefinition = {
   oldToken: { type: String, required: true },
   newToken: { type: String, required: true },
   requestedAt: { type: Date, required: true },
-  /** The session in which it was requested: it continues, all others end. */
+  /** The session in which the change was requested. After the change it continues, and all others end. */
   sessionId: { type: Schema.Types.ObjectId, required: true },
-  /** The operator who asked for it in place of the user; absent otherwise. */
+  /** The operator who asked for the change in place of the user; absent otherwise. */
   by: { type: String },
   oldConfirmedAt: { type: Date, default: null },
   newConfirmedAt: { type: Date, default: null },
-  /** Without both confirmations the change lapses at this time; absent once it has both. */
+  /** If both confirmations are not there by this time, the change lapses. Absent once it has both. */
   expiresAt: { type: Date },
-  /** When it got the second confirmation. It must be carried out from then on. */
+  /** When the change got the second confirmation. From then on it must be carried out. */
   decidedAt: { type: Date },
 } as const;
 

@@ -12,7 +12,10 @@ export async function cancelAddressChange(
   return deletedCount === 1;
 }
 
-/** The same for any change of a user. A new password cancels it: whoever asked for it may have known the old one. */
+/**
+ * Cancels the change of a user, whichever it is. A new password does this, because whoever asked for the change may
+ * have known the old one.
+ */
 export async function cancelAddressChangeOf({ addressChanges }: Changes, userId: ObjectId): Promise<void> {
   await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });
 }

@@ -19,7 +19,7 @@ import { changedText, confirmNewText, confirmOldText } from './address-mails.ts'
 /** Both addresses must confirm a change within this time. */
 export const CONFIRM_MS = 3 * DAY;
 
-/** Each request mails an address that the user typed. */
+/** The limit of requests: each mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
 
 export type ChangeDeps = Outbox &
@@ -93,7 +93,7 @@ export async function storeChange(
   wanted: Wanted,
 ): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
   const earlier = await findAddressChange(deps, user._id);
-  // It has both confirmations already.
+  // If the earlier change has both confirmations, it is completed first.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
   const now = deps.clock.now();
   const [oldToken, newToken] = [makeToken(), makeToken()];
@@ -112,7 +112,7 @@ export async function storeChange(
   const { _id, ...replacement } = change;
   const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
   await replace().catch((error: unknown) => {
-    // The same form was sent twice at once: the other request inserted the change.
+    // If the same form was sent twice at once: the other request inserted the change.
     if (isDuplicateKey(error)) return replace();
     throw error;
   });
@@ -157,7 +157,7 @@ export async function findAddressChange(
   return usable(await addressChanges.findOne({ _id: userId }), clock.now());
 }
 
-/** The change and the end of a link; null when the link does not work. */
+/** The change that a link belongs to, and which of the two addresses got the link; null if the link does not work. */
 export async function changeOfLink(
   { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
   token: string,
@@ -171,7 +171,7 @@ export async function changeOfLink(
   return change && { change, end: byOld ? 'old' : 'new' };
 }
 
-/** MongoDB deletes lapsed changes up to a minute late. */
+/** Null if the change has lapsed: MongoDB deletes lapsed changes up to a minute late. */
 function usable(change: AddressChange | null, now: Date): AddressChange | null {
   return change && (change.decidedAt || (change.expiresAt && change.expiresAt > now)) ? change : null;
 }
@@ -226,7 +226,7 @@ async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Pro
     return isDue ? 'taken' : 'useless-link';
   }
   await endOthers(deps, change);
-  // Links to sign up with the address.
+  // Deletes the links to sign up with the address.
   await deps.verifications.deleteMany({ value: to });
   for (const [end, address] of Object.entries({ old: change.from, new: to })) {
     const id = `address-changed:${changeId.toHexString()}:${end}`;

@@ -37,7 +37,7 @@ export async function changeAddressFor(
     const to = differentAddress(user, input);
     if (user.suspendedAt) throw new InvalidDocumentError({ email: 'Lift the suspension first.' });
     if (await deps.users.findOne({ email: to }, { projection: { _id: 1 } })) throw taken();
-    // No session has this id: none continues.
+    // No session has this id, so none continues.
     const sessionId = new ObjectId();
     if (sendsMail) {
       const wanted = { to, sessionId, by: who.by, oldConfirmedAt: deps.clock.now() };

@@ -6,13 +6,13 @@ const accountDeletionDefinition = {
   /** Names the audit entry and the mail of the completed deletion, so that each is written once. */
   deletionId: { type: Schema.Types.ObjectId, required: true },
   requestedAt: { type: Date, required: true },
-  /** When it is carried out. */
+  /** When the deletion is carried out. */
   dueAt: { type: Date, required: true },
   /** SHA-256 of the token of the link that cancels it. */
   token: { type: String, required: true },
-  /** When carrying out began; it cannot be cancelled from then on. */
+  /** When the deletion began to be carried out. From then on it cannot be cancelled. */
   begunAt: { type: Date },
-  /** The user's e-mail address at that time, for the audit log and the last mail. */
+  /** The user's e-mail address at `begunAt`, for the audit log and the last mail. */
   email: { type: String },
   /** The user's servers whose removal has begun; absent before `begunAt`. */
   serverIds: { type: [Schema.Types.ObjectId], default: undefined },

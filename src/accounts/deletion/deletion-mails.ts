@@ -31,7 +31,7 @@ export function lastOperatorText(site: Site): MailText {
   );
 }
 
-/** The last mail. */
+/** The last mail, after the account was deleted. */
 export function deletedText(site: Site): MailText {
   return mailText(
     site,

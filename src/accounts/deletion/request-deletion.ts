@@ -50,7 +50,8 @@ export async function requestDeletion(
     try {
       await deps.accountDeletions.insertOne(deletion, { writeConcern: DURABLE });
     } catch (error) {
-      // The lease expired during the insert, and the same form was sent twice.
+      // If the lease expired during the insert and the same form was sent twice: the other request inserted the
+      // deletion.
       if (!isDuplicateKey(error)) throw error;
     }
     return { deletion, isNew: true };
@@ -87,8 +88,8 @@ export function deletionOfLink(
 }
 
 /**
- * Gives each requested deletion its whole delay once more, and mails a new link that cancels it: after a restore a user may
- * have decided otherwise since.
+ * Gives each requested deletion its whole delay once more, and mails a new link that cancels it: when a backup is
+ * restored, users may have decided otherwise since it was taken.
  *
  * @returns how many were requested
  */
@@ -137,7 +138,10 @@ function mailRequest(deps: DeleteDeps, user: Whose, deletion: AccountDeletion, t
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }
 
-/** Without mail only the account page shows the deletion; for an unconfirmed address too, which may be a stranger's. */
+/**
+ * Mails the user. If the listing sends no mail, or the user's address is unconfirmed and may be a stranger's: only the
+ * account page shows the deletion.
+ */
 async function mail(
   deps: DeleteDeps,
   { email, emailVerified }: Whose,

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
 
-/** The largest answer that is read, in bytes. Real ones have some kilobytes. */
+/** The largest answer that is read, in bytes. Real answers have some kilobytes. */
 const MAX_BYTES = 256 * 1_024;
 
 /** The answer of a remote peer is larger than 256 KB. */

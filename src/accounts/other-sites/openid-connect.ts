@@ -26,7 +26,7 @@ export class OpenIdError extends AppError {}
 /** How long one answer with the provider's addresses is used. */
 const DISCOVERY_TTL_MS = HOUR;
 const DISCOVERY_TIMEOUT_MS = 5 * SECOND;
-/** For all requests of one sign-in together. */
+/** The time for all requests of one sign-in together. */
 const EXCHANGE_TIMEOUT_MS = 10 * SECOND;
 /** How far the provider's clock may be off. */
 const CLOCK_TOLERANCE_S = 30;
@@ -39,7 +39,7 @@ const LONGEST_NAME = 60;
 
 type Settings = Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME'>;
 
-/** The configured client; null without one. By default the provider's name is its host. */
+/** The configured client; null if none is configured. By default the provider's name is its host. */
 export function openIdClientOf(config: Settings): OpenIdClient | null {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config;
   if (!issuer || !clientId || !clientSecret) return null;
@@ -122,7 +122,7 @@ export async function discoverOpenId(
   for (const name of ENDPOINTS) {
     const endpoint = URL.parse(server[name] ?? '');
     if (!endpoint && name === 'userinfo_endpoint') continue;
-    // Plain http only as far as the configuration allows it: at the issuer on this machine.
+    // Plain http is accepted only where the configuration allows it: at an issuer on this machine.
     if (endpoint?.protocol === 'https:' || (endpoint && endpoint.origin === url.origin)) continue;
     throw new OpenIdError(`its discovery document has no ${name} with https://`);
   }
@@ -158,7 +158,7 @@ async function exchange(
   await oauth.validateApplicationLevelSignature(server, response, options);
   const claims = oauth.getValidatedIdTokenClaims(tokens);
   if (!claims) throw new OpenIdError('the answer has no ID token');
-  // Many providers put the address only there (OpenID Connect Core, section 5.4).
+  // Many providers give the address only at this endpoint (OpenID Connect Core, section 5.4).
   if (claims.email === undefined && server.userinfo_endpoint) {
     const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options);
     return userOf(await oauth.processUserInfoResponse(server, client, claims.sub, answer));
@@ -205,7 +205,10 @@ function discoveryReason(error: unknown, issuer: string, timeoutMs: number): str
   return reasonOf(error, timeoutMs);
 }
 
-/** One line for the log and `config check`: no token and no secret of ours, but the provider's own words. */
+/**
+ * The reason in one line, for the log and `config check`. It contains the provider's own words, and no token or secret
+ * of ours.
+ */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof OpenIdError || error instanceof AnswerTooLargeError) return error.message;
   if (!(error instanceof Error)) return 'unknown error';

@@ -12,8 +12,8 @@ import {
 } from './openid-connect.ts';
 
 /**
- * Adds an OpenID Connect provider to the sign-in library; nothing without a client. The library's own plugin reads the
- * discovery document once, at the start, without a time limit.
+ * Adds an OpenID Connect provider to the sign-in library; adds nothing if no client is configured. The library's own
+ * plugin reads the discovery document once, at the start, without a time limit.
  */
 export function openIdPlugin(client: OpenIdClient | null) {
   return {
@@ -36,7 +36,8 @@ function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
     accountSubject: ({ profile }) => openIdAccountId(client.issuer, profile.subject),
     createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce: nonce = '' }) =>
       connection.signInUrl({ redirectUri: redirectURI, state, nonce, codeVerifier }),
-    // The library stores what this returns as tokens. We make no later requests, so it gets none.
+    // The library stores the tokens that this function returns. We make no later requests to the provider, so we return
+    // none.
     validateAuthorizationCode: async ({ redirectURI }) => ({
       raw: { user: await finish(connection, redirectURI) },
     }),

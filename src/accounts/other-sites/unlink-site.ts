@@ -6,7 +6,7 @@ import type { OtherSite } from './other-sites.ts';
 /**
  * Removes the link of an account to another site. Its sessions stay.
  *
- * @returns false without a password: the user could not sign in any more
+ * @returns false, and removes nothing, if the user has no password: they could not sign in any more
  */
 export async function unlinkSite(
   deps: AccountChangeDeps & { credentials: Collection<Credential> },

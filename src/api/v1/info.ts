@@ -59,14 +59,15 @@ const info = z
     motd: z.string().meta({ description: 'Empty if unknown.' }),
     server_version: z.string().meta({ description: 'Empty if unknown.' }),
     votes_count: count.meta({
-      description: 'Votes of today and the 29 UTC days before. The ranking uses this number.',
+      description:
+        'Votes of today and the 29 UTC days before. The ranking uses what these votes weigh, which may be less.',
     }),
     monthly_votes: count.meta({
       description: 'Votes of the current UTC calendar month. The ranking does not use this number.',
     }),
     all_time_votes: count,
     rank_position: z.int().min(1).meta({
-      description: 'By `votes_count`, every ten minutes. A new server has the last rank.',
+      description: 'By what the votes of 30 days weigh, every ten minutes. A new server has the last rank.',
     }),
     is_premium: z.boolean(),
     last_checked_at: timestamp.nullable().meta({

@@ -6,7 +6,8 @@ import type { Ended } from './record-outcomes.ts';
  * How long an acknowledged vote was delayed by Tallyport, in milliseconds: since it was cast, or since its listener was
  * last resumed or reachable again (docs/adr/0100-delivery-objective.md).
  *
- * @returns null if the vote is not acknowledged, was resent by hand, tested an unreachable listener, or failed at it before
+ * @returns null if the vote is not acknowledged, was resent by hand, was the test of an unreachable listener, or if an
+ *   earlier attempt failed because of the listener
  */
 export function deliveryDelayMs(
   { taken: { vote, attempt }, outcome }: Ended,

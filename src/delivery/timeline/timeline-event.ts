@@ -17,7 +17,10 @@ export type DeliveryStatus =
       waitingFor: WaitingFor;
       /** Why its listener is not sent votes, if that is so. */
       reason: ListenerReason | null;
-      /** Votes before it in the queue of its listener, counted up to `MOST_AHEAD`; null in a brief status. */
+      /**
+       * How many votes are ahead of this one in its listener's queue, counted up to `MOST_AHEAD`; null in the result of
+       * `briefStatus`.
+       */
       ahead: number | null;
       givenUpAt: Date | null;
     }
@@ -64,7 +67,9 @@ export type AttemptEvent = {
   /** null: no outcome is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;
   underWay: boolean;
-  /** When it was acknowledged after it was considered lost. */
+  /**
+   * When the listener acknowledged this attempt after the attempt had been considered lost; null if it did not.
+   */
   lateAt: Date | null;
 };
 

@@ -26,7 +26,7 @@ export const OFF_TEXTS: Record<OffReason, Text> = {
   'thread-gone': defineMessage('Discord does not accept messages for the thread that the address names.'),
 };
 
-/** What the owner does about it. */
+/** What the owner can do about each reason. */
 export const OFF_ADVICE: Record<OffReason, Text> = {
   deleted: defineMessage('Create a webhook in Discord and enter its address.'),
   unauthorized: defineMessage('Copy the address of the webhook in Discord again and enter it.'),

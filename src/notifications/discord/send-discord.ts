@@ -24,7 +24,7 @@ export type DiscordSendDeps = Audiences &
     config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** After this time a message is no news. */
+/** A message is given up after this time, because it is no news any more. */
 const GIVEN_UP_MS = 6 * HOUR;
 
 /** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not know is switched off. */
@@ -72,11 +72,12 @@ async function resultOf(
     case 'needs-thread':
     case 'no-forum':
     case 'thread-gone': {
-      // The owner may have replaced the webhook meanwhile: the message goes to the new one.
+      // If the owner has replaced the webhook meanwhile, the message goes to the new one.
       const now = await deps.discordWebhooks.findOne({ _id: webhook._id });
       if (now && now.sealed !== webhook.sealed)
         return { kind: 'failed', reason: 'the webhook was replaced', retryAfterMs: 0 };
-      // The mail first: after a crash between the two, the next message writes it again under the same id.
+      // The mail is written first. If the process dies between the two, the next message writes it again under the same
+      // id.
       await mailOff(deps, webhook, answer.kind);
       await switchOff(deps, webhook, answer.kind);
       deps.log.info({ event: 'discord.off', serverId: webhook._id.toHexString(), reason: answer.kind });

@@ -10,7 +10,7 @@ import { markFailing, openWebhook, switchOff, type Webhooks } from './webhooks.t
 /** The result of a test message: `none` without a webhook, `unreadable` when its stored address cannot be read. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
-/** Posts a test message. The answer switches the webhook off, or on again. */
+/** Posts a test message. Depending on the answer, switches the webhook off, or on again. */
 export async function testWebhook(
   deps: Webhooks & { config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'> },
   server: WithId<Server>,

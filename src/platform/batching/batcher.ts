@@ -36,7 +36,7 @@ export class OverloadError extends AppError {}
 
 type Waiting = {
   request: unknown;
-  /** In the time of `performance.now()`; the request is not sent after it. */
+  /** On `performance.now()`: after this time the request is not sent. */
   deadline: number;
   resolve(answer: never): void;
   reject(error: unknown): void;
@@ -84,7 +84,7 @@ class BatchQueue {
       this.#busy = batch.length > 1;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
-    // Cleared before any `await`, so that the next request starts a new run.
+    // The field is cleared before any `await`, so that the next request starts a new run.
     this.#running = undefined;
   }
 

@@ -10,7 +10,7 @@ export class TtlCache<Answer extends object> {
 
   /** @param options - `most` is the number of answers, `ms` their TTL in milliseconds */
   constructor({ most, ms }: { most: number; ms: number }) {
-    // With `max` it would reserve the memory of all answers at once.
+    // With `max` the library would reserve the memory of all answers at once.
     this.#answers = new LRUCache({ maxSize: most, sizeCalculation: () => 1, ttl: ms });
   }
 
@@ -30,7 +30,7 @@ export class TtlCache<Answer extends object> {
     return answer;
   }
 
-  /** Removes the answers for which `changed` returns true. Call it when the change is made. */
+  /** Removes the answers for which `changed` returns true. Must be called when the change is made. */
   forget(changed: (answer: Answer) => boolean): void {
     this.#forgotten += 1;
     for (const [key, answer] of this.#answers.entries()) if (changed(answer)) this.#answers.delete(key);

@@ -10,7 +10,7 @@ import { isDuplicateKey } from '../mongo.ts';
 export const CHECKS_A_MINUTE = 6;
 
 const checkAllowanceDefinition = {
-  /** The user. */
+  /** The id of the user. */
   _id: { type: String, required: true },
   /** When the newest checks were requested, at most `CHECKS_A_MINUTE`, the oldest first. */
   askedAt: { type: [Date], required: true },
@@ -56,7 +56,7 @@ export async function useCheckAllowance(
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // The allowance is used up, or another process inserted the document at the same moment.
+    // On a duplicate key: the allowance is used up, or another process inserted the document at the same moment.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }

@@ -16,7 +16,7 @@ export function plainAddress(text: string | undefined): string | null {
   return isIP(address) ? ipaddr.process(address).toString() : null;
 }
 
-/** No listing has more proxies than this in front. The limit bounds the work for one header. */
+/** The most addresses that are read from one header, to bound its work. No listing has more proxies in front of it. */
 const MOST_HOPS = 16;
 
 /**

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { after, type Clock } from '../clock.ts';
 import type { Allowance } from './rate-limit.ts';
 
-/** Keys that are counted at once; with more, the ones that were quiet for longest begin anew. */
+/** How many keys are counted at once. If there are more, the keys that were quiet for longest begin anew. */
 const MOST_KEYS = 20_000;
 
 /**

@@ -80,7 +80,7 @@ async function upsertLimit(
   try {
     return await upsert();
   } catch (error) {
-    // Another process inserted the limit at the same moment.
+    // If another process inserted the limit at the same moment, it is updated now.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   }

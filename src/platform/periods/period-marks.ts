@@ -31,7 +31,7 @@ export function monthsBefore(day: string, months: number): Date {
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
 }
 
-/** Catch-up goes back at most this far: older data is deleted. */
+/** Catch-up goes back at most this far, because older data is deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**

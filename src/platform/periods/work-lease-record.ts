@@ -5,7 +5,7 @@ const nested = { _id: false } as const;
 const holderDefinition = {
   /** Identifies one run: two runs in one process have different ids. */
   id: { type: Schema.Types.UUID, required: true },
-  /** In mongod's time. */
+  /** Until when the lease is valid, by mongod's clock. */
   until: { type: Date, required: true },
 } as const;
 

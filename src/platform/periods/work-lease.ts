@@ -17,15 +17,15 @@ export type ActiveLease = {
   /** Aborted when the lease is lost or the run must stop. */
   signal: AbortSignal;
   /**
-   * Call it before each write. The signal alone is not enough: a process that was suspended continues before any of its
-   * timers runs.
+   * Must be called before each write. The signal alone is not enough: a process that was suspended continues before any
+   * of its timers runs.
    *
    * @throws {LeaseLostError} when another run may have the lease by now; the signal's reason when the run must stop
    */
   throwIfLost(): void;
 };
 
-/** Another run may do the work by now: this run must not write any more. */
+/** Another run may do the work by now, so this run must not write any more. */
 export class LeaseLostError extends CodedError<'lease-lost'> {
   constructor(work: string) {
     super(
@@ -132,7 +132,7 @@ function keepLease(
         .updateOne({ work, 'holder.id': id }, leaseUpdate(id, config))
         .catch(() => undefined);
       if (renewed?.matchedCount === 0) lost.abort(new LeaseLostError(work));
-      // A lease that expired but that no other run took is valid again.
+      // If the lease had expired but no other run took it, it is valid again.
       else if (renewed) validUntil = requestedAt + config.LEASE_MS;
       else if (performance.now() >= validUntil) lost.abort(new LeaseLostError(work));
     }

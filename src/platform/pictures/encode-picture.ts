@@ -18,9 +18,9 @@ sharp.cache(false);
 /** An encoded picture: WebP without metadata. */
 export type Encoded = { bytes: Buffer; width: number; height: number };
 
-/** In pixels. */
+/** The largest widths of a banner, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
-/** Width by height. A banner outside these bounds is cut at its longer sides. */
+/** The width divided by the height. A banner outside these bounds is cut at its longer sides. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
 /** How long one step may take, in seconds. */
@@ -92,7 +92,7 @@ async function encoded(image: Sharp): Promise<Encoded> {
   return { bytes: data, width: info.width, height: info.height };
 }
 
-/** The library has no error codes. */
+/** Converts an error of the library, which has no error codes, to a refusal. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('timeout')) throw new PictureError('slow');

@@ -13,7 +13,7 @@ import type { PictureAnswer, PictureRequest } from './picture-tasks.ts';
 endWithParent(() => process.exit());
 // The channel alone keeps this process alive.
 process.channel?.ref();
-// Votes come first.
+// This process gets less processor time than votes do.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 // When memory is short, the kernel ends this process rather than the worker. Only Linux has the file.
 await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined);

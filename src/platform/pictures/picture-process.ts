@@ -10,7 +10,7 @@ const ENTRY = fileURLToPath(new URL('./picture-child.ts', import.meta.url));
 
 /** A child is replaced after this many pictures: each drawing leaves 3 MB. */
 const PICTURES_A_CHILD = 50;
-/** Or when it has more memory than this after a picture, in bytes. */
+/** A child is also replaced if it has more memory than this after a picture, in bytes. */
 const MOST_MEMORY = 400 * 1_024 * 1_024;
 /** How long a child without work stays, so that an idle worker has none. */
 const IDLE_MS = 30 * SECOND;
@@ -104,7 +104,7 @@ function startChild(log: Logger): Child {
     // The child does not get the secrets of this process.
     env: { PATH, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) },
     execArgv: ['--max-old-space-size=128'],
-    // Keeps buffers as they are.
+    // With this serialization, buffers stay buffers.
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

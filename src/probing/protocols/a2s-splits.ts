@@ -2,16 +2,19 @@ import { QueryError } from '../query-error.ts';
 
 /**
  * Long replies of Valve's servers come in several datagrams (developer.valvesoftware.com, "Server queries", "Multi-packet
- * response format"): −2, an id, number and total, then a part of the reply.
+ * response format"). Each datagram has −2, the reply's id, the part's number and the total of parts, then the part
+ * itself. The layouts below differ in how they write number and total.
  */
 
 const SPLIT = Buffer.from([0xfe, 0xff, 0xff, 0xff]);
 const REPLY = Buffer.alloc(4, 0xff);
 
-/** Begins a reply that is compressed with bzip2, after the sizes of the part, the reply, and a checksum. */
+/**
+ * The first bytes of bzip2 data. In a compressed reply they follow the part's size, the reply's size and a checksum.
+ */
 const BZIP2 = Buffer.from('BZh');
 
-/** The most datagrams of one reply. Real ones have two or three. */
+/** The most datagrams of one reply. Real replies have two or three. */
 const MOST_PARTS = 32;
 
 type Part = { number: number; total: number; bytes: Buffer };
@@ -30,8 +33,8 @@ const LAYOUTS: ((datagram: Buffer) => Part)[] = [
   }),
 ];
 
-/** The shortest datagram with a part. */
-const SHORTEST = 10;
+/** Shorter datagrams cannot contain a part. */
+const SHORTEST_PART_BYTES = 10;
 
 /**
  * Makes a function that gets the datagrams of a query and returns each reply when it is complete. A datagram that is not
@@ -45,12 +48,13 @@ export function joinSplits(): (datagram: Buffer) => Buffer | undefined {
   let kept = 0;
   return (datagram) => {
     if (!datagram.subarray(0, 4).equals(SPLIT)) return datagram;
-    if (datagram.length < SHORTEST || kept >= MOST_PARTS) return undefined;
+    if (datagram.length < SHORTEST_PART_BYTES || kept >= MOST_PARTS) return undefined;
     const id = datagram.readUInt32LE(4);
     const datagrams = byId.get(id) ?? [];
     byId.set(id, datagrams);
     datagrams.push(datagram);
     kept += 1;
+    // Nothing in a datagram names its layout: the right one is the one that gives a complete reply.
     const joined = LAYOUTS.map((layout) => joinedBy(layout, datagrams)).find((reply) => reply !== undefined);
     if (!joined && isCompressed(datagram)) {
       throw new QueryError('answer-broken', 'The answer is compressed with bzip2, which is not unpacked.');
@@ -59,7 +63,10 @@ export function joinSplits(): (datagram: Buffer) => Buffer | undefined {
   };
 }
 
-/** A compressed reply has the highest bit in its id. The first part shows that it is not a reply of Half-Life. */
+/**
+ * A compressed reply has the highest bit in its id. Half-Life ids may have that bit too, so the first part must also
+ * begin with bzip2's mark.
+ */
 function isCompressed(datagram: Buffer): boolean {
   const isMarked = ((datagram[7] ?? 0) & 0x80) !== 0;
   return isMarked && [18, 20].some((at) => datagram.subarray(at, at + 3).equals(BZIP2));
@@ -71,7 +78,7 @@ function joinedBy(layout: (datagram: Buffer) => Part, datagrams: Buffer[]): Buff
   const first = parts.get(0);
   if (!first?.bytes.subarray(0, 4).equals(REPLY)) return undefined;
   const inOrder = Array.from({ length: first.total }, (_, number) => parts.get(number));
-  const complete = inOrder.filter((part) => part?.total === first.total);
-  if (complete.length === 0 || complete.length < first.total) return undefined;
-  return Buffer.concat(complete.flatMap((part) => part?.bytes ?? []));
+  const matching = inOrder.filter((part) => part?.total === first.total);
+  if (matching.length === 0 || matching.length < first.total) return undefined;
+  return Buffer.concat(matching.flatMap((part) => part?.bytes ?? []));
 }

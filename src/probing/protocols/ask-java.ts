@@ -1,6 +1,6 @@
 import type { Asked, OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
-import { limited, QueryError } from '../query-error.ts';
+import { outgoingLimited, QueryError } from '../query-error.ts';
 import type { TcpConnection } from '../tcp-connection.ts';
 import { readStatus, statusRequest } from './minecraft-java.ts';
 import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
@@ -11,7 +11,7 @@ import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from '.
  */
 const SILENCE_MS = 500;
 
-/** On a slower way the wait is this many round trips. */
+/** If the connection is slower, the wait is this many round trips. */
 const ROUND_TRIPS = 3;
 
 /** A form of the question, and how its answer is read. */
@@ -87,7 +87,7 @@ export const askJava: OwnProtocol = async (asked, connections) => {
     return said;
   } catch (error) {
     if (attempts.some(({ seemsOld }) => seemsOld)) oldServers.add(where);
-    if (isLimited) throw limited();
+    if (isLimited) throw outgoingLimited();
     throw (attempts.find(({ isStatus }) => isStatus) ?? attempts[0])?.error ?? error;
   }
 };

@@ -83,7 +83,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 const notStatus = () =>
   new QueryError('answer-broken', 'What the server sends is not a status of Minecraft Java.');
 
-/** At most five bytes of seven bits each, the lowest first. A byte of 128 or more has a successor. */
+/** Reads a VarInt: at most five bytes of seven bits each, the lowest first. A byte of 128 or more has a successor. */
 function readVarInt(bytes: Buffer, start: number): { value: number; end: number } | undefined {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {

@@ -15,7 +15,7 @@ const LAST_VERSION = 78;
 /** The answer to a list ping. */
 export type LegacyAnswer = {
   said: Said;
-  /** The server is of Minecraft 1.7 or later: it answers the status request too, and says more there. */
+  /** Whether the server is of Minecraft 1.7 or later. Then it answers the status request too, and says more there. */
   isModern: boolean;
 };
 
@@ -63,7 +63,7 @@ export function readKick(received: Buffer): LegacyAnswer | undefined {
   if (received.length < 3) return undefined;
   const end = 3 + 2 * received.readUInt16BE(1);
   if (received.length < end) return undefined;
-  // `swap16` changes the bytes in place.
+  // The bytes are copied, because `swap16` changes them in place.
   const text = Buffer.from(received.subarray(3, end)).swap16().toString('utf16le');
   const answer = text.startsWith('§1\0') ? fieldsFrom14(text) : fieldsOfBeta(text);
   if (!answer) throw new KickedError();

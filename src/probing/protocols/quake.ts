@@ -5,7 +5,10 @@ import type { OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { countOf, type Said } from '../read-answer.ts';
 
-/** A question, the beginning of its answer (as Latin-1), and the place of the ping in a client's line; null: no lines. */
+/**
+ * A question and the beginning of its answer (as Latin-1). `pingAt`: the index of the ping in a client's line; null if the
+ * answer has no such lines.
+ */
 type Dialect = { question: string; answer: string; pingAt: number | null };
 
 const PREFIX = '\xff\xff\xff\xff';
@@ -21,7 +24,7 @@ const FIVEM: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', pi
 export const askQuake: OwnProtocol = ({ game }, connections) =>
   askStatus(game, DIALECTS[game.protocol] ?? QUAKE3, connections);
 
-/** Asks a FiveM or RedM server. The version stands only in `/info.json`, which many servers do not show. */
+/** Asks a FiveM or RedM server. Only `/info.json` contains the version, and many servers do not serve it. */
 export const askFivem: OwnProtocol = async ({ server, game }, connections) => {
   const said = await askStatus(game, FIVEM, connections);
   const { address, port } = server;
@@ -35,7 +38,10 @@ async function askStatus(game: Game, dialect: Dialect, connections: QueryConnect
   return statusSaid(status, textFormatOf(game), dialect.pingAt);
 }
 
-/** `server` is like `FXServer-master SERVER v1.0.0.7290 win32`; `version` and `iv` are a hash of the settings. */
+/**
+ * Reads the version from `server`, which looks like `FXServer-master SERVER v1.0.0.7290 win32`. The fields `version` and
+ * `iv` are only hashes of the settings.
+ */
 export function fivemVersion(info: unknown): string {
   const { server } = Object(info) as { server?: unknown };
   return (
@@ -49,7 +55,7 @@ const IDENTIFYING = ['hostname', 'sv_hostname', 'maxclients', 'sv_maxclients'];
 /** The settings of a server by name, and the lines of its clients. All texts are bytes as Latin-1. */
 export type QuakeStatus = { settings: Map<string, string>; clients: string[] };
 
-/** Reads an answer; undefined if it is none of this question, such as a mere header. */
+/** Reads an answer; undefined if the datagram does not answer this question, for example if it is only a header. */
 export function readStatus(datagram: Buffer, answer: string): QuakeStatus | undefined {
   const text = datagram.toString('latin1');
   const begin = `${PREFIX}${answer}`;
@@ -74,11 +80,14 @@ export function statusSaid(
 ): Said {
   const setting = (...names: string[]) => names.map((name) => settings.get(name)).find(Boolean);
   const text = (value = '') => decodeText(Buffer.from(value, 'latin1'), format).trim();
-  const said = countOf(setting('g_humanplayers')) ?? withoutBots(setting('clients'), setting('bots'));
+  const statedPlayers =
+    countOf(setting('g_humanplayers')) ?? withoutBots(setting('clients'), setting('bots'));
   return {
     name: text(setting('hostname', 'sv_hostname')),
     version: text(setting('*version', 'version')),
-    players: said ?? (pingAt === null ? undefined : clients.filter((line) => isPerson(line, pingAt)).length),
+    players:
+      statedPlayers ??
+      (pingAt === null ? undefined : clients.filter((line) => isPerson(line, pingAt)).length),
     maxPlayers: setting('maxclients', 'sv_maxclients'),
   };
 }

@@ -13,8 +13,8 @@ const SAMP = { question: 'SAMP', answer: 'SAMP' };
 const HEADER_BYTES = 11;
 
 /**
- * Asks a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info, `i`. The version of the first
- * two stands among the rules, `r`, which some servers do not answer.
+ * Asks a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info, `i`. The first two give
+ * their version among the rules, `r`, which some servers do not answer.
  */
 export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   const { question, answer } = MAGIC[game.protocol] ?? SAMP;

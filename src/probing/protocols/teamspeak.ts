@@ -15,7 +15,9 @@ export const TEAMSPEAK3 = {
 export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
 type Dialect = typeof TEAMSPEAK3;
 
-/** A server that was selected has answered: it has this long for its figures. */
+/**
+ * How long to wait for the figures of a server. It has already answered the selection, so it is online even without them.
+ */
 const FIGURES_MS = 2 * SECOND;
 
 /** What a server answers to a command. */
@@ -27,28 +29,28 @@ export type Reply = {
 };
 
 /**
- * Asks a TeamSpeak 3 server by ServerQuery. Query clients, such as we are one, are no players. If the server does not say
- * its number of clients, those in its list are counted.
+ * Asks a TeamSpeak 3 server by ServerQuery. Query clients like ourselves are not players. If the server does not state how
+ * many clients it has, those in its list are counted.
  */
 export const askTeamspeak3: OwnProtocol = async (asked, connections) => {
   const { shown } = textFormatOf(asked.game);
-  const ask = await selected(asked, connections, TEAMSPEAK3, 'use port=');
+  const ask = await selectServer(asked, connections, TEAMSPEAK3, 'use port=');
   const reply = await optional(ask('serverinfo'), FIGURES_MS);
   const info = fieldsOf(reply?.refusal === null ? reply.lines.join(' ') : '');
-  const counted = people(info);
-  // After silence an answer to the next command could be that to the last one.
+  const counted = playersIn(info);
+  // If `serverinfo` was not answered, no more is asked: a late answer could be mistaken for the next command's.
   const list = counted === undefined && reply ? await optional(ask('clientlist')) : undefined;
   return {
     name: info.get('virtualserver_name'),
     version: shown(info.get('virtualserver_version') ?? ''),
-    players: counted ?? (list?.refusal === null ? listed(list.lines) : undefined),
+    players: counted ?? (list?.refusal === null ? playersInList(list.lines) : undefined),
     maxPlayers: info.get('virtualserver_maxclients'),
   };
 };
 
-/** Asks a TeamSpeak 2 server. If it does not say its number of users, those in its list are counted. */
+/** Asks a TeamSpeak 2 server. If it does not state how many users it has, those in its list are counted. */
 export const askTeamspeak2: OwnProtocol = async (asked, connections) => {
-  const ask = await selected(asked, connections, TEAMSPEAK2, 'sel ');
+  const ask = await selectServer(asked, connections, TEAMSPEAK2, 'sel ');
   const reply = await optional(ask('si'), FIGURES_MS);
   const info = new Map(reply?.refusal === null ? reply.lines.map(pairOf) : []);
   const counted = info.get('server_currentusers');
@@ -68,21 +70,22 @@ export const askTeamspeak2: OwnProtocol = async (asked, connections) => {
  * @returns a function that sends a command to it
  * @throws {QueryError}
  */
-async function selected(
+async function selectServer(
   { server, target, game }: Asked,
   connections: QueryConnections,
   dialect: Dialect,
-  command: string,
+  selectCommand: string,
 ): Promise<(command: string) => Promise<Reply>> {
   const format = textFormatOf(game);
   const connection = await connections.connect(target.queryPort ?? dialect.port);
   const { greeting, end } = dialect;
   const ask = async (command: string, begin = '') =>
     (await connection.exchange(`${command}\n`, (bytes) => {
+      // The bytes so far must be a beginning of the greeting.
       if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
       return readReply(bytes, format, end);
     })) as Reply;
-  const { refusal } = await ask(`${command}${target.port}`, greeting);
+  const { refusal } = await ask(`${selectCommand}${target.port}`, greeting);
   if (refusal !== null) {
     const why = format.shown(refusal);
     throw new QueryError('answer-broken', `${server.where} refuses the port ${target.port}: ${why}.`);
@@ -120,15 +123,15 @@ function fieldsOf(text: string): Map<string, string> {
   return new Map(text.split(' ').map(pairOf));
 }
 
-/** The clients without query clients; undefined if the server does not say them. */
-function people(info: Map<string, string>): number | undefined {
+/** The number of clients without query clients; undefined if the server does not state the number. */
+function playersIn(info: Map<string, string>): number | undefined {
   const all = countOf(info.get('virtualserver_clientsonline'));
   const queries = countOf(info.get('virtualserver_queryclientsonline'));
   return all === null ? undefined : Math.max(0, all - (queries ?? 0));
 }
 
-/** The clients of `clientlist` that are no query clients. */
-function listed(lines: string[]): number {
+/** The number of clients of `clientlist` that are not query clients. */
+function playersInList(lines: string[]): number {
   const clients = lines.join('').split('|');
   return clients.filter((client) => fieldsOf(client).get('client_type') === '0').length;
 }

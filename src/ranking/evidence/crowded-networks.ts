@@ -8,17 +8,17 @@ import { FULL_OF_NETWORK } from './weigh-day.ts';
 /** A network from which more players voted for a server on a day than count in full. */
 export type CrowdedNetwork = {
   serverId: ObjectId;
-  /** How many times the figures of a single network apply: an IPv6 /48 is several. */
+  /** How many times the figures of a single network apply. An IPv6 /48 counts as several networks. */
   factor: number;
   /** The results of `playerHash`. */
   players: string[];
-  /** Those who voted with a confirmed account that is older than 7 days. */
+  /** Those of `players` who voted with a confirmed account that is older than 7 days. */
   established: string[];
 };
 
 /**
- * The networks from which many players used the vote form of these servers on a UTC day, narrow networks first. It
- * includes players whose votes were refused or held: only counted votes are weighed.
+ * The networks from which many players used the vote form of these servers on a UTC day, narrow networks first. The
+ * result includes players whose votes were refused or held. That does no harm, because only counted votes are weighed.
  */
 export function crowdedNetworks(
   { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },

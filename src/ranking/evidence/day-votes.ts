@@ -12,7 +12,7 @@ type ReadDeps = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
 /** The votes of a server and day by their evidence. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
 
-/** Votes read at a time. */
+/** How many votes are read at a time. */
 const CHUNK = 1_000;
 
 export const noVotes = (): DayVotes => ({
@@ -67,7 +67,7 @@ export async function countVotes(
   return new Map(await counts.map(({ _id, ...counted }) => [_id.toHexString(), counted] as const).toArray());
 }
 
-/** The servers with excluded votes before the end of a day: the numbers of these votes must not make a name known. */
+/** The servers with excluded votes before the end of a day. The numbers of these votes must not make a name known. */
 export async function withExclusions(
   { votes }: Pick<ReadDeps, 'votes'>,
   serverIds: ObjectId[],
@@ -85,12 +85,12 @@ export async function withExclusions(
   return new Set(found.flatMap((vote) => (vote ? [vote.serverId.toHexString()] : [])));
 }
 
-/** A vote of the form in a crowded network. */
+/** A vote from the vote form in a crowded network. */
 type Member = NetworkVote & { isRegular: boolean; weight: number };
 
 /**
- * The same for one server, exactly: names by their earlier counted votes, and votes by their networks. It reads a
- * thousand votes at a time and stores only those of crowded networks.
+ * Like `countVotes`, for one server and exactly: it judges names by their earlier counted votes, and votes by their
+ * networks. It reads a thousand votes at a time and stores only those of crowded networks.
  */
 export async function readVotes(
   deps: ReadDeps,

@@ -17,7 +17,7 @@ export type DueCounter = {
   due: { day: string; votes: number; isFinal: boolean }[];
 };
 
-/** A day with more votes than this is weighed again only when they grew by a twentieth, until it is over. */
+/** If today has more votes than this: it is weighed again only when they have grown by a twentieth. */
 const OFTEN = 200;
 const GROWTH = 1.05;
 
@@ -64,7 +64,7 @@ export async function eachDueCounter(
   }
 }
 
-/** A day of a counter if it is due, else null. Most are not: the first conditions decide that. */
+/** A day of a counter if it is due, else null. Most days are not due, which the first conditions find out. */
 function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
   const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
   // A finished day on which all votes count in full is stored as their number.

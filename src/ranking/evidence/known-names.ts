@@ -41,7 +41,7 @@ export async function knownNames(
   };
 }
 
-/** How many votes of each name were imported: they have negative numbers. From the index alone. */
+/** How many votes of each name were imported. Imported votes have negative numbers, so the index alone tells. */
 async function importedVotes(
   votes: Collection<Vote>,
   serverId: ObjectId,

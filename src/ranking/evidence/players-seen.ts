@@ -53,7 +53,7 @@ export async function playersSeen(
   ]);
   const seen = new Map<string, number>();
   for await (const { _id, peak, visible, hidden, offline } of peaks) {
-    // Without players because offline; but one that hides them when it is online may have any number.
+    // If a server was offline, it had no players. If it hides them when it is online, it may have had any number.
     const isEmpty = offline > 0 && hidden === 0;
     if (visible > 0 || isEmpty) seen.set(_id.toHexString(), peak);
   }

@@ -13,7 +13,7 @@ export type Reason = (typeof REASONS)[number];
 export type RankDay = {
   day: string;
   votes: number;
-  /** In votes, with one decimal. */
+  /** What the votes weigh, in votes with one decimal. */
   rankVotes: number;
   /** The most players that our checks saw; null if they see no number, undefined if the number made no difference. */
   players?: number | null | undefined;
@@ -50,7 +50,7 @@ export async function rankVotesByDay(
   });
 }
 
-/** Counted as in `rankingPipeline`; the next ranking weighs the votes that are not weighed yet. */
+/** Counts a day as `rankingPipeline` does. The next ranking weighs the votes that are not weighed yet. */
 function rankDay(
   day: string,
   votes: number,
@@ -82,7 +82,7 @@ export function sumOfDays(days: RankDay[]): { votes: number; rankVotes: number }
     sum.votes += day.votes;
     for (const reason of REASONS) sum[reason] += day[reason];
   }
-  // Tenths are summed as whole numbers.
+  // Tenths are summed as whole numbers, so the sum has no rounding error.
   sum.rankVotes = days.reduce((tenths, { rankVotes }) => tenths + Math.round(10 * rankVotes), 0) / 10;
   return sum;
 }

@@ -4,7 +4,7 @@ import type { PeriodMark } from '../../platform/periods/period-mark.ts';
 import { addDays, dayOf, markDone } from '../../platform/periods/period-marks.ts';
 import type { VoteCounter } from '../../votes/vote-counter.ts';
 
-/** The work of the mark of the first UTC day whose votes are weighed. */
+/** The name of the period mark that stores the first UTC day whose votes are weighed. */
 const WEIGH_VOTES = 'weigh-votes';
 
 /** The first UTC day whose votes are weighed; null before the first ranking that weighs. */
@@ -18,8 +18,8 @@ export async function firstWeighedDay({
 }
 
 /**
- * The same day, and decides it if this is the first ranking that weighs: it is the day after that ranking, because
- * processes of the previous version may still take votes today. In a listing without votes it is the day of the
+ * Returns that day. If this is the first ranking that weighs: decides that the day is the one after this ranking,
+ * because processes of the previous version may still take votes today. In a listing without votes it is the day of the
  * ranking.
  */
 export async function startWeighing(deps: {

@@ -17,7 +17,9 @@ export const NEW_VOTES = 4;
 
 /** New names count in full up to this many for each player, and at least up to `FEWEST`. */
 export const NEW_NAMES_A_PLAYER = 3;
-/** The same for votes of the API, of new and known names. */
+/**
+ * Votes of the API, of new and known names, count in full up to this many for each player, and at least up to `FEWEST`.
+ */
 export const API_VOTES_A_PLAYER = 5;
 export const FEWEST = 20;
 
@@ -30,7 +32,10 @@ export const NEVER_WAITING = 50;
  */
 export const ASSUMED_PLAYERS = 25;
 
-/** More players than this count as this many: a game server can tell our checks any number. */
+/**
+ * If our checks saw more players than this, they count as this many, because a game server can tell our checks any
+ * number.
+ */
 export const MOST_PLAYERS = 1_000;
 
 /** The counted votes of a server and UTC day by their evidence. */
@@ -39,7 +44,7 @@ export type DayEvidence = {
   imported: number;
   form: { regulars: number; newcomers: number };
   api: { regulars: number; newcomers: number };
-  /** Votes of the form that weigh less because of their network; they are not in `form`. */
+  /** Votes from the vote form that weigh less because of their network; they are not in `form`. */
   network: { tenths: number; nothing: number };
   /** The most players that our checks saw; null where they see no number. */
   players: number | null;

@@ -27,7 +27,7 @@ export type WeighDeps = {
   clock: Clock;
 };
 
-/** Servers weighed at a time, of one day. */
+/** How many servers are weighed at a time, for one day. */
 const SLICE = 200;
 
 type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
@@ -112,7 +112,7 @@ function writeOf(
   const field = day.slice(8);
   const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
   const set = {
-    // Most days: a ranking reads all counters, so this keeps them small.
+    // Most days are stored as a number. This keeps the counters small, of which a ranking reads all.
     [`weighed.${field}`]: stored.isFinal && less === 0 ? stored.of : stored,
     ...(less > 0 ? { [`less.${field}`]: less } : {}),
     ...(waiting > 0 ? { [`waiting.${field}`]: waiting } : {}),
@@ -129,7 +129,9 @@ function writeOf(
   };
 }
 
-/** The weight, computed from the counts of the day; if these are remarkable, from its votes one by one. */
+/**
+ * The weight of a day. If its counts are remarkable, it is computed from the votes one by one, else from the counts.
+ */
 async function weightOf(
   deps: WeighDeps,
   serverId: ObjectId,

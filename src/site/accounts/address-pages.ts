@@ -24,9 +24,9 @@ import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
 import { tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
 import {
-  PROOF_FIELDS,
   passwordAndCodeForm,
   passwordForm,
+  SECRET_FIELDS,
   withReAuthentication,
 } from './re-authentication.ts';
 
@@ -65,7 +65,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
       (userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm).extend({
         email: addressSchema,
       }),
-    secrets: PROOF_FIELDS,
+    secrets: SECRET_FIELDS,
     show: form,
     run: async ({ request, reply, data }) => {
       const user = userOf(request);
@@ -96,7 +96,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     const retryAt =
       (await countAddressRequest(deps, user._id)) ??
       (await countMail(deps, { email, ...from })) ??
-      // The present address gets a mail too. If it is unconfirmed: it may be a stranger's, so its mails are counted.
+      // The present address gets a mail too. An unconfirmed address may belong to a stranger, so mails to it are counted.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
     if (retryAt) return tooManyLinks(retryAt);
     // The duration must not reveal whether another account has the address.

@@ -20,9 +20,9 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 import {
-  PROOF_FIELDS,
   passwordAndCodeForm,
   passwordForm,
+  SECRET_FIELDS,
   withReAuthentication,
 } from './re-authentication.ts';
 
@@ -53,7 +53,7 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
     path: '/account/delete',
     access: SIGNED_IN,
     schema: (request) => (userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm),
-    secrets: PROOF_FIELDS,
+    secrets: SECRET_FIELDS,
     show,
     run: async ({ request, data }) => {
       const user = userOf(request);

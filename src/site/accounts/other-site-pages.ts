@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
-import { findCause } from '../../accounts/library-cause.ts';
+import { withLoggedError } from '../../accounts/library-cause.ts';
 import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { countOtherSite, countOtherSiteCallback } from '../../accounts/sign-in-limits.ts';
@@ -127,7 +127,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
     try {
       const headers = signInHeaders(request);
       const finish = () => within(CALLBACK_TIMEOUT_MS, auth.handler(new Request(address, { headers })));
-      ({ result: answer, cause } = await findCause(finish));
+      ({ result: answer, cause } = await withLoggedError(finish));
     } catch (error) {
       if (error instanceof DeadlineError) return refuse('unavailable');
       logRefusal(request, error as Error, refusalOf(error as FastifyError, request));

@@ -39,8 +39,10 @@ export const passwordAndCodeForm = passwordForm.extend({
     ),
 });
 
-/** The fields of both forms: they are never filled in again. */
-export const PROOF_FIELDS: ('password' | 'code')[] = ['password', 'code'];
+/**
+ * The secret fields of `passwordForm` and `passwordAndCodeForm`. They stay empty when a refused form is shown again.
+ */
+export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 
 type Proof = { password: string; code?: string | undefined };
 

@@ -15,9 +15,9 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, refusalCode } from './better-auth-calls.ts';
 import {
-  PROOF_FIELDS,
   passwordAndCodeForm,
   passwordForm,
+  SECRET_FIELDS,
   withReAuthentication,
 } from './re-authentication.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
@@ -36,7 +36,7 @@ const PROOF = {
   access: SIGNED_IN,
   schema: (request: FastifyRequest) =>
     userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm,
-  secrets: PROOF_FIELDS,
+  secrets: SECRET_FIELDS,
 };
 
 type Parts = Pick<AccountParts, 'deps' | 'auth'>;

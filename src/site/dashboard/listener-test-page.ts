@@ -43,8 +43,8 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
 }
 
 /**
- * Answers with a page on which a test vote is shown step by step. `saved`: a message above it, after the settings were
- * saved; the check is then counted already.
+ * Answers with a page on which a test vote is shown step by step. `saved`: shown above the test if the settings were just
+ * saved. Saving has already counted as a check, so the test is not counted again.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
@@ -52,11 +52,11 @@ export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAns
  * `POST /dashboard/servers/<id>/listener/test`: has a worker diagnose a listener. The answer is a page that is streamed
  * while the test runs, so it needs no script.
  *
- * @returns the same, for the form that saves the settings
+ * @returns the function that runs the test, which the settings form uses too
  */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
-  // A user may reload the result's address.
+  // The result is shown at this address. A user who opens it again goes back to the listener.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
     reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
@@ -78,6 +78,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     if (refusal) return refuse(refusedFor(refusal));
     const ids = { serverId: serverId.toHexString() };
     const test = begin((onStep) => answerNow(deps, 'test-listener', ids, onStep));
+    // Wait for the first step, so that a refusal can still be answered as a form error with its own status.
     const first = await Promise.race([test.begun, test.result]);
     if (first !== 'begun' && !diagnosisIn(first)) return refuse(missingResult(first));
     const listener = await deps.listeners.findOne({ serverId }, { projection: { protocol: 1, url: 1 } });
@@ -113,6 +114,7 @@ function testPage(site: Site, server: WithId<Server>, now: Date, content: Conten
 /** The steps of a test as they begin, and its result. */
 async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
+  // The list stays open in the browser while the steps arrive.
   yield html`<p class="soft under-way">${underWay}</p>
     <ol class="steps under-way" aria-live="polite">`;
   for await (const [step] of test.steps) yield beginning(step, tested);
@@ -128,7 +130,7 @@ async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html
 type RunningTest = {
   /** Resolves with its first step; never if the test is refused. */
   begun: Promise<'begun'>;
-  /** Its steps as they begin, until the test ends. */
+  /** Yields each step when it begins; ends with the test. */
   steps: AsyncIterable<[DiagnosisStep]>;
   /** Never rejects. */
   result: Promise<Ending>;

@@ -7,8 +7,8 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, notice, textArea, textField } from '../shared/parts.ts';
-import { writtenText } from '../shared/plain-text.ts';
 import { addressOf } from '../shared/server-status.ts';
+import { writtenText } from '../shared/written-text.ts';
 import { addressFields, gameFields, nameField, valuesOf } from './server-fields.ts';
 
 export function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(server)): Html {

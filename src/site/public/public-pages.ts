@@ -6,7 +6,7 @@ import { favouritePages } from './favourites-page.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
 import { pictures } from './picture-routes.ts';
 import type { PublicParts } from './public-parts.ts';
-import { ranking } from './ranking-page.ts';
+import { rankingRoutes } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
@@ -16,7 +16,7 @@ import { votePages } from './vote-page.ts';
 /** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
 export async function listing(app: FastifyInstance, parts: PublicParts): Promise<void> {
   await keepPublicPages(app, (request) => limitPages(parts.deps, request));
-  ranking(app, parts);
+  rankingRoutes(app, parts);
   howRankingWorks(app, parts);
   sitePages(app, parts);
   forSearchEngines(app, parts);

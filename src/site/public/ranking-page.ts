@@ -6,7 +6,7 @@ import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choices } from '../../ranking/ranked-list.ts';
-import { listingSummary, type RankingPage, ROWS, rankingPage } from '../../ranking/read-lists.ts';
+import { type ListPage, listingSummary, ROWS, readListPage } from '../../ranking/read-lists.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { readTags } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
@@ -32,7 +32,7 @@ const SUMMARY_TTL_MS = 5 * SECOND;
 const REDIRECT_SECONDS = 60;
 
 /** `/`: the ranking, filtered or searched; `/games/<game>`: that of one game. */
-export function ranking(app: FastifyInstance, { deps }: PublicParts): void {
+export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));
   const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(deps));
@@ -67,7 +67,7 @@ export function ranking(app: FastifyInstance, { deps }: PublicParts): void {
     }
     return sendPublicPage(request, reply, path, async () => {
       const summary = await summaryNow();
-      return query.q ? searched(request, query, summary) : ranked(request, query, summary);
+      return query.q ? searchPage(request, query, summary) : listPage(request, query, summary);
     });
   }
 
@@ -75,21 +75,21 @@ export function ranking(app: FastifyInstance, { deps }: PublicParts): void {
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
     signedIn ? favouriteIds(deps, signedIn.user._id) : null;
 
-  async function ranked(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+  async function listPage(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const { filters, page, sort } = query;
-    const [found, favourites, tags] = await Promise.all([
-      rankingPage(deps, filters, page, sort),
+    const [list, favourites, tags] = await Promise.all([
+      readListPage(deps, filters, page, sort),
       favouritesOf(request),
       tagsNow(),
     ]);
-    if (!found) throw new PageError(404, t('This page of the ranking does not exist.'));
-    const { rows, total, pages } = found;
+    if (!list) throw new PageError(404, t('This page of the ranking does not exist.'));
+    const { rows, total, pages } = list;
     if (filters.game && total === 0 && !isGame(filters.game)) throw noSuchGame();
     const heading = headingOf(query);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
-    const description = describe(query, found, name);
+    const description = describe(query, list, name);
     const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
     const listed: Listed = { canonical: to(page), description, previous, next };
     return {
@@ -109,12 +109,12 @@ export function ranking(app: FastifyInstance, { deps }: PublicParts): void {
     };
   }
 
-  async function searched(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+  async function searchPage(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
     const rows = await limitedSearch(deps, request, query.q, query.filters);
     const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
     return {
       title: t('Search: {words}', { words: query.q }),
-      body: html`${head(t('Search'), found(rows, query))}
+      body: html`${head(t('Search'), searchSummary(rows, query))}
         ${filterForm(base, query, summary, tags)} ${activeFilters(base, query)}
         ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
         ${rankingTable(base, t('Servers found'), rows, { empty: nothingFound(base, query), favourites, tags })}`,
@@ -127,11 +127,7 @@ function noSuchGame(): PageError {
 }
 
 /** What search engines show below the title. */
-function describe(
-  { filters, sort, tagName }: RankingQuery,
-  { rows, total }: RankingPage,
-  site: string,
-): string {
+function describe({ filters, sort, tagName }: RankingQuery, { rows, total }: ListPage, site: string): string {
   const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
   const what = of
     ? t('{total, plural, one {# {of} server} other {# {of} servers}}', { total, of })
@@ -193,7 +189,8 @@ const AGES: Partial<Record<Sort, Text>> = {
   players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
 };
 
-function found(rows: ListedRow[], { q, filters }: RankingQuery): Content {
+/** How many servers a search found, and what they have in common with its words. */
+function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = t('“<bdi>{words}</bdi>”', { words: q });
   if (rows.length === 0) {
     return isNarrowed(filters)

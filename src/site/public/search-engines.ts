@@ -68,6 +68,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
       type: XML,
       make: async () => {
+        // A decoration of `keepPublicPages`.
         await app.limitPages(request);
         const file = Number(number);
         const slugs = await listedSlugs(deps, {

@@ -13,9 +13,9 @@ import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Listed, Page } from '../shared/layout.ts';
 import { card, linkTo, notice, textField } from '../shared/parts.ts';
-import { writtenText } from '../shared/plain-text.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { writtenText } from '../shared/written-text.ts';
 import { streakCard } from './streak-card.ts';
 
 /** A server's vote form. */

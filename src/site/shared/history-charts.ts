@@ -1,4 +1,4 @@
-import type { GreyReason, History, HistoryPoint, UptimeDay } from '../../history/history.ts';
+import type { History, HistoryPoint, NoDataReason, UptimeDay } from '../../history/history.ts';
 import { inSlots } from '../../history/history-slots.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
@@ -19,7 +19,7 @@ function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: 
   return { slotMs: days(MAX_SLOTS), rowMs: days(MAX_ROWS), stepMs: DAY };
 }
 
-const WHY_UNKNOWN: Record<GreyReason, Text> = {
+const WHY_UNKNOWN: Record<NoDataReason, Text> = {
   'no-data': defineMessage('no checks were made'),
   unconfirmed: defineMessage('a failed check was not confirmed'),
   canary: defineMessage('our own network was down'),
@@ -140,7 +140,7 @@ const percent = (seconds: number) => `${decimal((100 * seconds) / DAY_SECONDS)} 
 
 /** Why a part of a day is unknown: `2 hours: our own network was down`. */
 function greyReasons({ unknown }: UptimeDay): string {
-  const reasons = Object.entries(unknown) as [GreyReason, number][];
+  const reasons = Object.entries(unknown) as [NoDataReason, number][];
   return reasons
     .filter(([, seconds]) => seconds >= 1)
     .toSorted(([, a], [, b]) => b - a)

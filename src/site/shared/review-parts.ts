@@ -6,7 +6,7 @@ import type { Server } from '../../servers/server.ts';
 import { count, counted, decimal, timeAgo } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, forReaders } from './parts.ts';
-import { writtenText } from './plain-text.ts';
+import { writtenText } from './written-text.ts';
 
 /** How many reviews a page of a list has. */
 export const REVIEWS_A_PAGE = 10;

@@ -30,12 +30,12 @@ const blockDefinition = {
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
-  /** It has no effect from this time on. Absent without an end. */
+  /** The block has no effect from this time on. Absent if it has no end. */
   endsAt: { type: Date },
-  /** True until an operator lifts it; then absent. */
+  /** True until an operator lifts the block; then absent. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
-  /** How many votes and vote forms it stopped, and when the last one. */
+  /** How many votes and vote forms the block stopped, and when it stopped the last one. */
   hits: { type: Number, required: true },
   lastHitAt: { type: Date },
 } as const;
@@ -63,7 +63,7 @@ export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 /** A change of the list applies in every process after this time. */
 const TTL_MS = 5 * SECOND;
 
-/** A slow MongoDB delays a vote by at most this long when an earlier list is known. */
+/** If an earlier list is known, a slow MongoDB delays a vote by at most this long. */
 const LONGEST_WAIT_MS = SECOND;
 
 /** Hits are written at most this long after the first of them. */
@@ -138,7 +138,7 @@ export class BlockList {
     this.#timer ??= setTimeout(() => void this.flush(), HITS_WRITTEN_WITHIN_MS);
   }
 
-  /** Reads the list anew at the next use: call it after a change in this process. */
+  /** Drops the loaded list, so the next use reads it again. Call this after this process has changed a block. */
   forget(): void {
     this.#loaded = undefined;
     this.#loading = undefined;
@@ -185,14 +185,15 @@ export class BlockList {
     if (this.#loading) return this.#loading;
     const loading: Promise<Loaded> = this.#query()
       .then((loaded) => {
-        // A change was made while it was read: it may be older.
+        // If a block was changed while the list was read, `forget` has dropped this read: the list may be older than
+        // the change.
         if (this.#loading === loading) this.#loaded = loaded;
         return loaded;
       })
       .finally(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
-    // A vote that stopped waiting does not handle its error.
+    // If no vote waits for this read any more, nobody else handles its error.
     loading.catch(() => undefined);
     this.#loading = loading;
     return loading;

@@ -48,12 +48,15 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
   return storeBlock(deps, { kind, ...named, reason, ...(endsAt ? { endsAt } : {}) }, by);
 }
 
-/** How long a network is blocked by its hash: nobody can read off it whose it is, and networks change hands. */
+/**
+ * How long a network is blocked by its hash. The time is short because nobody can see whose network it is, and networks
+ * change hands.
+ */
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
 /**
- * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has no other
- * name. It applies as that of `addBlock` does.
+ * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has no
+ * other name. It takes effect when one of `addBlock` does.
  *
  * @param origin - as `networkKeys` gives it
  * @param by - who decided, for the audit log
@@ -116,7 +119,7 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/** Entries whose end has come leave the list: they make room, also for new ones of the same values. */
+/** Removes blocks that have ended from the list. This makes room, also for new blocks of the same values. */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }
@@ -150,7 +153,7 @@ export async function liftBlock(deps: ChangeDeps, blockId: ObjectId, by: string)
   return block;
 }
 
-/** The blocks, newest first, those that have ended too. */
+/** All blocks, newest first, including those that have ended. */
 export function listBlocks(
   { blocks }: Blocks,
   { from, limit }: { from: string | undefined; limit: number },

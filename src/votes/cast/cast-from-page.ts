@@ -62,13 +62,13 @@ type PageRefusal =
   /** The vote form is switched off. */
   | { kind: 'off'; by: 'operator' | 'owner' }
   | { kind: 'no-proof'; why: ProofOfWorkError }
-  /** The account, or the network, voted for the server as `most` other players today. */
+  /** Today the account or the network has already voted for the server as `most` other players. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };
 
 export type PageVoteResult =
-  /** `isQuarantined`: it is neither counted nor delivered until an operator decides. */
+  /** `isQuarantined`: the vote is neither counted nor delivered until an operator decides. */
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
 
 /** Why the vote form refused a vote, beside the errors of the API. The codes are stable: the JSON answer contains them. */
@@ -84,8 +84,8 @@ export function whyOff(
 }
 
 /**
- * The challenge that a visitor without an established account solves before the vote. If the vote would be refused in any
- * case, its refusal, so that nobody proves work in vain.
+ * Returns the challenge that a visitor without an established account solves before the vote. If the vote would be
+ * refused in any case: returns its refusal, so that nobody proves work in vain.
  */
 export async function challengeFor(
   deps: PageVoteDeps,
@@ -168,7 +168,10 @@ export async function castVoteFromPage(
 
 type Checked = { kind: 'checked'; cooldown: Cooldown; quarantineId: ObjectId | null };
 
-/** All that the vote form checks before a vote is cast, in this order: the cooldown is the answer even at a used-up limit. */
+/**
+ * Makes all checks of the vote form before a vote is cast. If the player is in the cooldown and a limit is used up too,
+ * the answer is the cooldown, because it is checked first.
+ */
 async function checkPageVote(
   deps: PageVoteDeps,
   vote: PageVote & { usernameKey: string; proof: string | undefined },
@@ -198,7 +201,7 @@ async function checkPageVote(
     server,
     voter,
     playerStatus,
-    // Excluded votes make nobody known: a bot of yesterday's quarantine is new again.
+    // A player whose earlier votes are all excluded counts as new, such as a bot of yesterday's quarantine.
     isNew: [live, imported].every((earlier) => !earlier || earlier.excludedAt),
     newPlayersOfNetwork: use.newPlayers,
     limits,

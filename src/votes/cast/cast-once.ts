@@ -59,7 +59,7 @@ export type KeyReused = { kind: 'key-reused'; username: string };
 const insertRecords = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
-/** Reads claims at majority, by key. */
+/** Reads claims by key, with majority read concern. */
 const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
   filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
@@ -159,7 +159,7 @@ async function recordKey(
     }
     const existing = await batcher.load(claimsLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // It was freed, or it is not on a majority yet: a rollback may still remove it.
+      // The claim was freed, or it is not on a majority yet, so a rollback may still remove it.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
@@ -168,7 +168,7 @@ async function recordKey(
   }
 }
 
-/** A claim as a majority holds it. */
+/** Reads a claim with majority read concern. */
 function readRecord(
   idempotencyKeys: Collection<IdempotencyKey>,
   { _id, serverId, key }: IdempotencyKey,
@@ -176,7 +176,7 @@ function readRecord(
   return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
-/** Waits for the answer of a claim. Returns the claim without one after `TIMEOUT_MS`; null when it was freed. */
+/** Waits for the answer of a claim. Returns the claim without one after `TIMEOUT_MS`; null when the claim was freed. */
 async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
   claim: IdempotencyKey,

@@ -39,7 +39,7 @@ export type CastRequest = {
   tokenId: ObjectId | null;
   /** The open quarantine that holds the vote: it is neither counted nor delivered until it is released. */
   quarantineId?: ObjectId;
-  /** The player's cooldown, if the door has read it: it is not read again, and the vote has its time. */
+  /** The player's cooldown. If the door has read it: it is not read again, and the vote gets the time of that read. */
   cooldown?: Cooldown;
 };
 
@@ -47,7 +47,7 @@ export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
 /** The cooldown of the player's earlier vote ends at `nextVoteAt`. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
-/** The answer to a vote in the cooldown of an earlier one. */
+/** The answer to a vote that is cast while the cooldown of the earlier `vote` runs. */
 export function refusedBy(vote: Vote): Refused {
   return { kind: 'refused', vote, nextVoteAt: nextVoteAt(vote) };
 }
@@ -117,7 +117,7 @@ export async function castVote(
   return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() + uncounted(existing) };
 }
 
-/** @param isForwarded - whether its listener gets it */
+/** @param isForwarded - whether the server's listener gets the vote */
 function newVote(
   { tracing }: Pick<CastDeps, 'tracing'>,
   { serverId, username, usernameKey, tokenId, quarantineId }: CastRequest,

@@ -76,7 +76,10 @@ export async function checkVote(
 
 const NONE: NewestVotes = { live: null, imported: null };
 
-/** Read with majority read concern. One query when the newest vote is imported or there is none, else two. */
+/**
+ * Reads a player's newest votes with majority read concern. This takes one query if the newest vote is imported or
+ * there is none, else two.
+ */
 async function newestVotesOf(
   votes: Collection<Vote>,
   serverId: ObjectId,

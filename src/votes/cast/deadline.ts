@@ -29,7 +29,8 @@ export class CastDeadline {
   }
 
   /**
-   * Call it right before this request, or another one of its key, may insert the vote: before that nothing is cast.
+   * Must be called right before this request, or another one with the same key, may insert the vote. Until then nothing
+   * is cast.
    *
    * @throws {DeadlineError} when the client was told that nothing was cast, which must stay true
    */

@@ -34,7 +34,10 @@ export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
-/** When a vote was inserted at the latest, on any correct clock; undefined when its time does not show it. */
+/**
+ * The latest time at which a vote can have been inserted, on any correct clock; undefined if its `votedAt` does not
+ * show that.
+ */
 export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
 }
@@ -99,7 +102,8 @@ export async function insertVote(
       const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // If it has our id and we had no unknown result, another process finished the same idempotent request.
+      // If the existing vote has our id although no insert of ours had an unknown result: another process finished the
+      // same idempotent request.
       if (existing) return { existing, insertedNow: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);

@@ -30,8 +30,9 @@ export type ClaimState =
   | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
 
 /**
- * Whether a plugin can claim a player's vote. Excluded and quarantined votes are none. A vote for the listener cannot be
- * claimed when the owner later chooses claims, and a vote for claims stays claimable when the owner chooses the listener.
+ * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. A vote for the listener
+ * cannot be claimed when the owner later chooses claims, and a vote for claims stays claimable when the owner chooses
+ * the listener.
  */
 export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
@@ -103,7 +104,7 @@ export async function claimVote(
     { returnDocument: 'after', writeConcern: DURABLE },
   );
   if (claimed) return { kind: 'claimed', vote: claimed, replayed: false };
-  // Another call claimed it meanwhile, or an operator excluded it.
+  // In the meantime another call claimed the vote, or an operator excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
   return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }

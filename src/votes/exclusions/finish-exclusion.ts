@@ -190,7 +190,10 @@ async function unmarkVotes(
   if (listener) await wakeListener(deps.producer, listener);
 }
 
-/** If a backup was restored, its quarantine may have been released since the backup. */
+/**
+ * The delivery of a vote that leaves its quarantine. If the vote is from a restored backup: it becomes `unconfirmed`,
+ * because its quarantine may have been released after the backup was taken.
+ */
 function released(now: Date): Document {
   return {
     $cond: [{ $gt: ['$delivery.restoredAt', null] }, { state: 'unconfirmed' }, queued(now, 'release')],

@@ -33,8 +33,8 @@ const MOST_SERVERS = 1_000;
 const THE_BEGINNING = new Date(0);
 
 /**
- * How many votes of a player are in a range, for each server that has any. Removed servers included. A seek in the index
- * of players for each server of the listing: for an operator's decision only.
+ * Counts a player's votes in a range, for each server that has any, including removed servers. It costs a seek in the
+ * index of players for each server of the listing, so it is only for an operator's decision.
  *
  * @throws {ExclusionError} `too-many-servers`
  */
@@ -71,7 +71,7 @@ export async function countPlayerVotes(
   return found.toSorted((one, other) => other.votes - one.votes);
 }
 
-/** The ids of all servers, some at a time. */
+/** Yields the ids of all servers, `SLICE` at a time. */
 async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> {
   let last: ObjectId | undefined;
   for (;;) {
@@ -101,11 +101,11 @@ export async function requestPlayerExclusion(
   groupId: ObjectId,
   request: PlayerExclusion,
   by: string,
-  { wakes = true }: RequestOptions = {},
+  { wakesWorker = true }: RequestOptions = {},
 ): Promise<VoteExclusion[]> {
   const stored = await storePlayerExclusion(deps, groupId, request, by);
   const jobs = stored.map(({ _id }) => ({ payload: { exclusionId: _id.toHexString() } }));
-  if (wakes) await deps.producer.addAll('exclude-votes', jobs);
+  if (wakesWorker) await deps.producer.addAll('exclude-votes', jobs);
   return stored;
 }
 
@@ -122,7 +122,7 @@ async function storePlayerExclusion(
   requireOver({ since, until }, deps.clock.now());
   const existing = await exclusionsOfGroup(deps, groupId);
   const found = await countPlayerVotes(deps, request);
-  // If mongod crashed, only some of them may be stored.
+  // If mongod crashed, only some of the exclusions may be stored.
   const missing = found.filter(({ serverId }) => !existing.some((one) => one.serverId.equals(serverId)));
   if (missing.length === 0) return existing;
   const wanted = missing.map(({ serverId }): VoteExclusion => {

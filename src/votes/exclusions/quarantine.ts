@@ -9,7 +9,7 @@ import type { Block } from '../blocks/block-list.ts';
 import { blockOrigin, type ChangeDeps } from '../blocks/change-blocks.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
-import { type ExcludeDeps, onRequested, requestInclusion } from './request-exclusion.ts';
+import { auditAndWake, type ExcludeDeps, requestInclusion } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
 /** The fields by which the exclusion is found. A unique index allows one such exclusion per server and, if it has one, origin. */
@@ -84,7 +84,10 @@ export async function openQuarantine(
   return openHoldingExclusion(deps, open, { reason, ...(cause ? { cause } : {}) });
 }
 
-/** If votes of many origins are held at once, they have only the server in common. */
+/**
+ * What a quarantine without an origin holds. If votes of many origins are held at once, they have only the server in
+ * common.
+ */
 const MANY: HeldFor = { cause: 'new-players' };
 
 async function hasPlace(
@@ -146,7 +149,7 @@ export async function requestQuarantineExclusion(
     { returnDocument: 'after' },
   );
   if (!exclusion) return null;
-  await onRequested(deps, exclusion);
+  await auditAndWake(deps, exclusion);
   return exclusion;
 }
 
@@ -169,7 +172,7 @@ type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclus
 /** An open quarantine with the votes it holds. */
 export type OpenQuarantine = { quarantine: VoteExclusion; votes: number; players: number };
 
-/** The votes that are counted for one quarantine; more are not counted. */
+/** Counting the votes of one quarantine stops at this number. */
 export const MOST_QUARANTINED = 10_000;
 
 /** The open quarantines, the oldest first. */
@@ -235,8 +238,8 @@ export async function quarantineGroups(
 export type GroupDecision = 'release' | 'exclude';
 
 /**
- * Decides about all open quarantines of an origin, one after another: the audit log has an entry for each server, as for
- * single ones. After a crash, the same call decides about the rest.
+ * Decides about all open quarantines of an origin, one after another, so the audit log has an entry for each server.
+ * After a crash, the same call decides about the rest.
  *
  * @param reason - for an exclusion
  * @returns how many were open; 0 when another operator was first

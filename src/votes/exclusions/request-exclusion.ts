@@ -38,8 +38,13 @@ export type ExclusionRequest = {
 /** Why votes cannot be excluded; the message is a sentence. */
 export class ExclusionError extends CodedError<'range-empty' | 'range-not-over' | 'too-many-servers'> {}
 
-/** `wakes`: false when the caller finishes its own request, as the command line does to show the progress. */
-export type RequestOptions = { wakes?: boolean };
+export type RequestOptions = {
+  /**
+   * Whether to wake a worker; true by default. False if the caller finishes the exclusion itself, as the command line
+   * does to show progress.
+   */
+  wakesWorker?: boolean;
+};
 
 export const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
 
@@ -78,10 +83,10 @@ function newExclusion(
  * for the cooldown, check-vote still shows them, and they are still delivered. A worker finishes the exclusion, which takes
  * up to a minute. If Redis is unavailable or a process dies, the scheduler's next run finds the stored exclusion.
  *
- * @param exclusionId - made when the votes were shown: a form that is sent twice creates one exclusion
+ * @param exclusionId - created when the form was shown, so sending the form twice creates one exclusion
  * @param by - who decided, for the audit log
  * @returns the stored exclusion
- * @throws {ExclusionError}; {InvalidDocumentError} for the reason
+ * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
  */
 export async function requestExclusion(
   deps: ExcludeDeps,
@@ -97,13 +102,13 @@ export async function requestExclusion(
     if (!isDuplicateKey(error)) throw error;
   });
   const exclusion = (await deps.voteExclusions.findOne({ _id: exclusionId })) ?? wanted;
-  await onRequested(deps, exclusion, options);
+  await auditAndWake(deps, exclusion, options);
   return exclusion;
 }
 
 /**
- * The id for an exclusion that no form has shown. If the same exclusion is in effect, its id: a repeated command finishes
- * that one. Two equal commands at once get the same id.
+ * Returns the id of the same exclusion if one is in effect, so a repeated command finishes it; otherwise a new id. Two
+ * equal commands at the same time get the same id.
  */
 export async function exclusionIdOf(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
@@ -111,9 +116,9 @@ export async function exclusionIdOf(
 ): Promise<ObjectId> {
   const { reason } = parseInput(reasonsSchema, reasonsOf(given));
   const same = { serverId, since, until, tokenId, reason };
-  // Not one of a player, whose name may be removed by now.
-  const ofAllPlayers = { ...same, usernameKey: { $exists: false }, groupId: { $exists: false } };
-  const equal = await voteExclusions.find(ofAllPlayers, { projection: { undone: 1 } }).toArray();
+  // Leaves out exclusions of one player or a group: a player's name may have been removed since.
+  const ofRange = { ...same, usernameKey: { $exists: false }, groupId: { $exists: false } };
+  const equal = await voteExclusions.find(ofRange, { projection: { undone: 1 } }).toArray();
   const inEffect = equal.find(({ undone }) => !undone);
   return inEffect?._id ?? hashedId(JSON.stringify([same, equal.length]));
 }
@@ -125,8 +130,8 @@ export function hashedId(text: string): ObjectId {
 
 /**
  * Stores that an exclusion is undone, or that a quarantine is released. Votes that another exclusion covers stay excluded.
- * A worker finishes it, as for {@link requestExclusion}, after the exclusion itself is finished. A repeated call changes
- * nothing.
+ * A worker carries out the undoing once the exclusion itself is finished (see {@link requestExclusion}). A repeated call
+ * changes nothing.
  *
  * @returns the stored exclusion; null when no exclusion has this id
  */
@@ -138,7 +143,8 @@ export async function requestInclusion(
 ): Promise<VoteExclusion | null> {
   const { voteExclusions, clock } = deps;
   const now = clock.now();
-  // A quarantine, or what a block held, ends here: a vote under way was cast before this time.
+  // The range of a quarantine, or of an exclusion by a block, was open and now ends. The end is slightly in the future, so
+  // that it also covers votes being stored right now.
   const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
   const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
   const until = { $cond: [isOpen, after(now, QUARANTINE_READ_MS), '$until'] };
@@ -148,18 +154,18 @@ export async function requestInclusion(
     { $unset: 'origin' },
   ]);
   const exclusion = await voteExclusions.findOne({ _id: exclusionId });
-  if (exclusion) await onRequested(deps, exclusion, options);
+  if (exclusion) await auditAndWake(deps, exclusion, options);
   return exclusion;
 }
 
 /** After a decision is stored: writes it to the audit log, and wakes the worker that finishes it. */
-export async function onRequested(
+export async function auditAndWake(
   deps: Pick<ExcludeDeps, 'auditLog' | 'clock'> & { producer: Pick<Producer, 'add'> },
   exclusion: VoteExclusion,
-  { wakes = true }: RequestOptions = {},
+  { wakesWorker = true }: RequestOptions = {},
 ): Promise<void> {
   await auditDecisions(deps, exclusion);
-  if (wakes) await deps.producer.add('exclude-votes', { exclusionId: exclusion._id.toHexString() });
+  if (wakesWorker) await deps.producer.add('exclude-votes', { exclusionId: exclusion._id.toHexString() });
 }
 
 /** Writes the decisions about an exclusion to the audit log, unless they are there already. */
@@ -168,7 +174,7 @@ export async function auditDecisions(
   exclusion: VoteExclusion,
 ): Promise<void> {
   const { by, undone, isQuarantine } = exclusion;
-  // If a quarantine was released, nobody ever excluded its votes.
+  // A quarantine that was lifted or released without a decision to exclude has no `vote.exclude` entry.
   const isDecided = !isQuarantine || by !== AUTOMATIC;
   if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
   if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);

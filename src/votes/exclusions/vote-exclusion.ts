@@ -29,7 +29,7 @@ const EXCLUSION_STATES = [
   'included',
 ] as const;
 
-/** The states that are to be finished. If the process that does it dies, another one finishes the exclusion. */
+/** The states of exclusions that are not finished. If the process that finishes one dies, another process continues. */
 export const UNFINISHED_STATES = [
   'excluding',
   'excluding-player',
@@ -64,9 +64,11 @@ const voteExclusionDefinition = {
   /** Only votes of this player; absent for those of all players. */
   username: { type: String },
   usernameKey: { type: String },
-  /** The decision about a player that this exclusion is one server's part of. */
+  /** The id of the decision about a player. This exclusion is its part for one server. */
   groupId: { type: Schema.Types.ObjectId },
-  /** It holds back the votes of a blocked name (see `exclusionOfBlock`). */
+  /**
+   * The block of the name whose votes this exclusion holds back (see `exclusionOfBlock`). Absent for other exclusions.
+   */
   blockId: { type: Schema.Types.ObjectId },
   /** For operators only. */
   reason: { type: String, required: true },
@@ -76,7 +78,10 @@ const voteExclusionDefinition = {
   at: { type: Date, required: true },
   undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },
   state: { type: String, enum: EXCLUSION_STATES, required: true },
-  /** It began as a quarantine (see quarantine.ts): its votes were marked when they were cast. Absent otherwise. */
+  /**
+   * True if the exclusion began as a quarantine (see quarantine.ts), so its votes were marked when they were cast.
+   * Absent otherwise.
+   */
   isQuarantine: { type: Boolean },
   /** Why the first vote of a quarantine was held. Absent in those of older versions. */
   cause: { type: String, enum: QUARANTINE_CAUSES },
@@ -89,7 +94,7 @@ const voteExclusionDefinition = {
   days: { type: [String], required: true },
   /** How many votes it excluded; null until it is finished. */
   votes: { type: Number, default: null },
-  /** What the server's owner was last notified of; absent before. */
+  /** What the server's owner was last notified of; absent before the first notification. */
   told: { type: String, enum: ['excluded', 'included'] as const },
 } as const;
 
@@ -113,7 +118,7 @@ voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { 
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 
-/** What is to be finished: votes leave the counts, or they return to them. Null when nothing is. */
+/** What has yet to be finished: votes leave the counts, or they return to them. Null if nothing has. */
 export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
   switch (state) {
     case 'excluding':

@@ -27,5 +27,8 @@ export function networkLimits({
   };
 }
 
-/** The most entries of one origin and day, over all servers: it bounds the document. */
+/**
+ * The most entries (a player at a server) stored for one origin and day, over all servers. This limit keeps the document
+ * small.
+ */
 export const MOST_ENTRIES = 1_000;

@@ -16,12 +16,13 @@ export type Voter = {
 
 export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
 
-/** `factor`: how many times the limit of one network applies. */
+/** `factor`: how many times the limit of one network this origin may use. */
 export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
 
 /**
- * What a vote counts for: the mailbox of an established account, then the network and the IPv6 /48 around it, whoever is
- * signed in. One person may have a whole /48, and a provider with many customers may have one, too.
+ * The origins that a vote counts against: the mailbox of an established account, then the network and the IPv6 /48
+ * around it, whoever is signed in. One person may have a whole /48, and a provider with many customers may have one,
+ * too.
  */
 export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
   const user: Origin[] = account
@@ -57,7 +58,7 @@ export function mailDomainKey(keys: Keys, domain: string): string {
   return keyed(keys, `mail domain ${domain}`);
 }
 
-/** All networks that an address belongs to and that votes are held for: what a block of a stored network may name. */
+/** All networks that an address belongs to and for which votes may be held. A block by keyed hash names one of them. */
 export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), siteKey(keys, address), neighbourhoodKey(keys, address)];
 }

@@ -110,7 +110,7 @@ export function makeChallenge(
       session,
       origin: idIn(origins, 'network'),
       site: idIn(origins, 'site'),
-      // Not altcha's own `expiresAt`: it is compared with the system's clock instead of ours.
+      // Not altcha's own `expiresAt`, because altcha compares it with the system's clock instead of ours.
       expires: after(clock.now(), VALID_MS).getTime(),
     },
     ...secretsOf(config),
@@ -184,7 +184,7 @@ export async function useProofOfWork(
   }
 }
 
-/** The origins that a challenge was made for. Its signature was checked. */
+/** The origins that a challenge was made for. The caller has checked its signature. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
   return site ? [network, { id: site, kind: 'site', factor: SITE_FACTOR }] : [network];

@@ -34,7 +34,7 @@ type Deps = {
   clock: Clock;
 };
 
-/** Whether a player (`playerHash`) is not new on the network of an address. A player of today alone is new. */
+/** Whether a player (`playerHash`) is known on the network of an address. A player who voted only today is new. */
 export async function isReturning(deps: Deps, address: string, player: string): Promise<boolean> {
   const today = dayOf(deps.clock.now());
   const found = await deps.returningPlayers.findOne({ _id: idOf(deps, address, player) });

@@ -10,16 +10,16 @@ const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** As `playerHash` gives it. */
   player: { type: String, required: true },
-  /** An established account cast the vote. Absent otherwise, and in documents of users. */
+  /** True if an established account cast the vote. Absent otherwise, and in documents of users. */
   established: { type: Boolean },
-  /** The player had come back to this network (see returning-players.ts). Absent otherwise. */
+  /** True if the player had come back to this network (see returning-players.ts). Absent otherwise. */
   returning: { type: Boolean },
 } as const;
 
 const voteOriginDefinition = {
   /** The keyed hash of a network or a user, and the UTC day: `3kF…:2026-11-21`. */
   _id: { type: String, required: true },
-  /** The players that it voted as on that day, by server. */
+  /** The players as which the origin voted on that day, by server. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
   /** Whether the newest vote was within the limit. */
@@ -103,7 +103,10 @@ function isNew({ established, returning }: Entry): boolean {
   return !established && !returning;
 }
 
-/** Which limit refuses another player of an origin; null also for a player that it voted as before. */
+/**
+ * Which limit refuses another player of an origin. Null if none does, and for a player as which the origin has voted
+ * before.
+ */
 function refusalOf(
   players: Entry[],
   { kind, factor }: Origin,
@@ -155,7 +158,7 @@ export async function useOrigins(
   return { refusedBy: null, newPlayers };
 }
 
-/** Notes the use of one origin, in one conditional update: it decides between votes of the same moment. */
+/** Notes the use of one origin. One conditional update decides between votes of the same moment. */
 async function useOrigin(
   deps: Origins,
   origin: Origin,
@@ -215,7 +218,7 @@ async function useOrigin(
   return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', newPlayers };
 }
 
-/** The networks that are counted for one server; more are not counted. */
+/** Counting the networks of one server stops at this number. */
 export const MOST_NETWORKS = 1_000;
 
 /** How many networks voted for a server with the vote form since a time, at most 30 days ago. */

@@ -256,7 +256,7 @@ export type ServerInfo = {
      */
     server_version: string;
     /**
-     * Votes of today and the 29 UTC days before. The ranking uses this number.
+     * Votes of today and the 29 UTC days before. The ranking uses what these votes weigh, which may be less.
      */
     votes_count: number;
     /**
@@ -265,7 +265,7 @@ export type ServerInfo = {
     monthly_votes: number;
     all_time_votes: number;
     /**
-     * By `votes_count`, every ten minutes. A new server has the last rank.
+     * By what the votes of 30 days weigh, every ten minutes. A new server has the last rank.
      */
     rank_position: number;
     is_premium: boolean;

@@ -2,11 +2,11 @@ import { withoutDirections, writtenLink } from '../../platform/written-link.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /** A URL in a text, without punctuation at its end. */
-const ADDRESS = /https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/gi;
+const URLS = /https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/gi;
 
 /**
- * Text written by a user, with line breaks and links. Links are `nofollow ugc` for search engines and send no referrer; each
- * shows its address in ASCII.
+ * Text written by a user, with line breaks and links. Links are `nofollow ugc` for search engines and send no
+ * referrer; each link shows its real address in ASCII (Punycode), so that look-alike letters are visible.
  */
 export function writtenText(text: string): Html {
   const lines = withoutDirections(text)
@@ -18,7 +18,7 @@ export function writtenText(text: string): Html {
 function linked(line: string): Content[] {
   const parts: Content[] = [];
   let linkedUntil = 0;
-  for (const { 0: address, index } of line.matchAll(ADDRESS)) {
+  for (const { 0: address, index } of line.matchAll(URLS)) {
     const link = writtenLink(address);
     if (!link) continue;
     parts.push(line.slice(linkedUntil, index));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { writtenText } from '../../src/site/shared/plain-text.ts';
 import { profileFacts } from '../../src/site/shared/profile-parts.ts';
+import { writtenText } from '../../src/site/shared/written-text.ts';
 
 const rendered = async (content: ReturnType<typeof writtenText>) => (await content).toString();
 

@@ -39,7 +39,7 @@ export async function castLiveVotes(
   }
 }
 
-/** Reports the status of a server that answers no queries through the API, until `signal` is aborted. */
+/** Reports, through the API, the status of a server that answers no queries, until `signal` is aborted. */
 export async function reportLive(url: string, caller: Caller, signal: AbortSignal): Promise<void> {
   const { sample } = caller;
   while (!signal.aborted) {
