@@ -162,7 +162,7 @@ it('unconfirmed votes are counted, and resent after the token is corrected unles
   const text = await cli.run(`vote resend ${slug} --since 2026-01-01`);
   expect(text.stdout).toContain('1 vote of this time range is unconfirmed and may have arrived');
   const story = await cli.run(`vote show ${voteId}`);
-  expect(story.stdout).toMatch(/^closed-without-answer: +Copy the token/m);
+  expect(story.stdout).toMatch(/^closed-without-answer: +Look for an error in the game server’s log first/m);
 
   const unchanged = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
   expect(unchanged).toMatchObject({ unconfirmed: 1 });

@@ -284,6 +284,6 @@ export const CASES: Case[] = [
     cause: /certificate of the website is for another name/,
     advice: /^Set the URL to the name in the certificate/,
     reply: null,
-    detail: /certificate/,
+    detail: /not in the cert/,
   },
 ];

@@ -62,7 +62,8 @@ describe('the history of the demo’s sample servers', () => {
     const known = await info(asked);
     expect(known.averagePlayers).toBeGreaterThan(10);
     expect(known.peakPlayers).toBeGreaterThan(known.averagePlayers);
-    expect(known.averageLatency).toBeGreaterThan(10);
+    // The sample servers are on this machine.
+    expect(known.averageLatency).toBeGreaterThan(0);
     expect(known.uptimePercentage).toBeGreaterThan(95);
     expect(known.votesCount).toBeGreaterThan(500);
     expect(deps.clock.now().getTime() - known.listedAt.getTime()).toBeGreaterThan(30 * DAY);

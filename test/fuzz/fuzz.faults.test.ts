@@ -12,7 +12,7 @@ test.each(
 )('%s: whatever comes, it throws nothing outside its type, its time is linear and it keeps no memory', (_, target) => {
   const found = fuzz(target, { seed: 1, forMs: ALL_MS / TARGETS.length });
   expect(faultsOf(found)).toEqual([]);
-  expect(found.inputs).toBeGreaterThan(1_000);
+  expect(found.inputs).toBeGreaterThan(100);
 });
 
 test('a parser that throws, takes quadratic time or keeps its inputs is found out', () => {
@@ -33,7 +33,7 @@ test('a parser that throws, takes quadratic time or keeps its inputs is found ou
   ]);
   // For each byte another look at all bytes before it.
   expect(one((input) => input.every((_, at) => input.indexOf('\0\0\0', 0) < at))).toEqual([
-    expect.stringMatching(/^a bad parser: the double input takes [3-6]\.\d times as long\.$/),
+    expect.stringMatching(/^a bad parser: the time grows with the power [12]\.\d of the length\.$/),
   ]);
   expect(one((input) => kept.push(Buffer.alloc(64 * 1_024 + input.length)))).toEqual([
     expect.stringContaining('keeps'),

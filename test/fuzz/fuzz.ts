@@ -11,7 +11,7 @@ export type Found = {
   inputs: number;
   /** The longest time of one input, in milliseconds of the clock; a busy machine makes it longer. */
   slowestMs: number;
-  /** Processor time for the double of an input, divided by that for the input: about 2 for a linear parser. */
+  /** The power of the length with which the processor time grows: about 1 for a linear parser. */
   growth: number;
   /** Memory that is in use after the run and was not before, in bytes, each after a collection. */
   keptBytes: number;
@@ -19,8 +19,8 @@ export type Found = {
   thrown: { error: unknown; input: Buffer } | null;
 };
 
-/** A linear parser needs the double time for the double input; a quadratic one needs four times as much. */
-export const MOST_GROWTH = 3;
+/** Linear time grows with the power 1 of the length, quadratic time with the power 2. */
+export const MOST_GROWTH = 1.6;
 
 /** Inputs between two looks at the clock. */
 const AT_ONCE = 64;
@@ -83,6 +83,7 @@ function shortened(target: Target, input: Buffer): Buffer {
 
 /** Sizes whose times are compared: the smaller one takes long enough to be measured. */
 const SMALLER = 16 * 1_024;
+const TIMES_LARGER = 4;
 
 /** The worst growth over what an attacker would repeat: each piece of the known inputs, and each whole one. */
 function growthOf(target: Target): number {
@@ -92,10 +93,10 @@ function growthOf(target: Target): number {
 function growthWith(target: Target, { before = '', piece, behind = '' }: Target['repeated'][number]): number {
   const input = (size: number) =>
     Buffer.from(before + piece.repeat(Math.ceil(size / piece.length)) + behind, 'latin1');
-  const [small, large] = [input(SMALLER), input(2 * SMALLER)];
+  const [small, large] = [input(SMALLER), input(TIMES_LARGER * SMALLER)];
   // Both by turns, and the best of each: collections of the engine make both longer.
   let [bestSmall, bestLarge] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const growth = () => bestLarge / Math.max(bestSmall, SHORTEST_MS);
+  const growth = () => Math.log(bestLarge / Math.max(bestSmall, SHORTEST_MS)) / Math.log(TIMES_LARGER);
   for (let round = 0; round < 10 || (round < 100 && growth() > MOST_GROWTH); round += 1) {
     bestSmall = Math.min(bestSmall, timeOf(target, small));
     bestLarge = Math.min(bestLarge, timeOf(target, large));

@@ -12,7 +12,7 @@ export function faultsOf({ target, growth, keptBytes, thrown }: Found): string[]
       `${target}: throws ${inspect(thrown.error)} for ${thrown.input.length} bytes, in hex: ${thrown.input.toString('hex')}`,
     );
   if (growth > MOST_GROWTH)
-    faults.push(`${target}: the double input takes ${growth.toFixed(1)} times as long.`);
+    faults.push(`${target}: the time grows with the power ${growth.toFixed(1)} of the length.`);
   if (keptBytes > MOST_KEPT_BYTES) faults.push(`${target}: keeps ${keptBytes} bytes.`);
   return faults;
 }
