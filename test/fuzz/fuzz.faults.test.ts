@@ -31,11 +31,11 @@ test('a parser that throws, takes quadratic time or keeps its inputs is found ou
   expect(one((input) => input.indexOf('{') === 1 && Number.prototype.toFixed.call(1, -1))).toEqual([
     expect.stringMatching(/throws RangeError.* in hex: [\da-f]{4}$/s),
   ]);
-  // For each byte another look at all bytes before it.
-  expect(one((input) => input.every((_, at) => input.indexOf('\0\0\0', 0) < at))).toEqual([
+  // For each sixteenth byte another look at all of them.
+  expect(one((input) => input.every((_, at) => at % 16 > 0 || input.indexOf('\0\0\0') < at + 1))).toEqual([
     expect.stringMatching(/^a bad parser: the time grows with the power [12]\.\d of the length\.$/),
   ]);
-  expect(one((input) => kept.push(Buffer.alloc(64 * 1_024 + input.length)))).toEqual([
+  expect(one(() => kept.length < 100 && kept.push(Buffer.alloc(1_048_576)))).toEqual([
     expect.stringContaining('keeps'),
   ]);
 });

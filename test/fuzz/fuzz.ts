@@ -97,7 +97,7 @@ function growthWith(target: Target, { before = '', piece, behind = '' }: Target[
   // Both by turns, and the best of each: collections of the engine make both longer.
   let [bestSmall, bestLarge] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const growth = () => Math.log(bestLarge / Math.max(bestSmall, SHORTEST_MS)) / Math.log(TIMES_LARGER);
-  for (let round = 0; round < 10 || (round < 100 && growth() > MOST_GROWTH); round += 1) {
+  for (let round = 0; round < 10 || (round < 40 && growth() > MOST_GROWTH); round += 1) {
     bestSmall = Math.min(bestSmall, timeOf(target, small));
     bestLarge = Math.min(bestLarge, timeOf(target, large));
   }
