@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
+import { once } from '../platform/once.ts';
 import { nameSchemas } from './named-schemas.ts';
 import { describeQuickStart } from './quick-start.ts';
 
@@ -171,10 +172,9 @@ export function readApiDocument(app: FastifyInstance): object {
 
 /** Serves `/openapi.json`, compressed once. It needs no token. */
 export async function openApiDocument(app: FastifyInstance): Promise<void> {
-  let document: Promise<Compressed & { etag: string }> | undefined;
+  const document = once(() => compressDocument(readApiDocument(app)));
   app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
-    document ??= compressDocument(readApiDocument(app));
-    const { etag, ...bodies } = await document;
+    const { etag, ...bodies } = await document();
     reply.headers({ etag, 'cache-control': `public, max-age=${FRESH_SECONDS}` });
     const body = encodedFor(request, reply, bodies);
     if (request.headers['if-none-match'] === etag)

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
+import { compressOnce, encodedFor } from '../http/compressed.ts';
 import type { Config } from '../platform/config.ts';
+import { once } from '../platform/once.ts';
 import { accentRules } from './look/accent.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 
@@ -65,16 +66,12 @@ async function read({ name, file, type }: (typeof FILES)[number]) {
 /** A file as it is served; it is compressed when it is first asked for. */
 function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
-  let bodies: Promise<Compressed> | undefined;
   return {
     name,
     type,
     path: `/assets/${name.startsWith(ALTCHA) ? name : name.replace('.', `.${hash}.`)}`,
     plain,
-    bodies(): Promise<Compressed> {
-      bodies ??= compressOnce(plain);
-      return bodies;
-    },
+    bodies: once(() => compressOnce(plain)),
   };
 }
 

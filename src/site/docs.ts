@@ -4,6 +4,7 @@ import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts
 import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { once } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 import { html } from './shared/html.ts';
@@ -55,18 +56,6 @@ type Reference = {
   script: () => Promise<Compressed>;
   version: string;
 };
-
-/** Wraps `load`: it is called once, and all calls share its answer. After a failure the next call tries again. */
-function once<T>(load: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined;
-  return () => {
-    answer ??= load().catch((error: unknown) => {
-      answer = undefined;
-      throw error;
-    });
-    return answer;
-  };
-}
 
 /**
  * Has Scalar write its page and its script. Its package loads 200 modules, so it is imported only when the reference is
