@@ -19,6 +19,7 @@ import { readKick } from '../../src/probing/protocols/minecraft-legacy.ts';
 import { QueryError } from '../../src/probing/query-error.ts';
 import { usernameKey, usernameSchema } from '../../src/votes/username.ts';
 import { infoReply } from '../support/a2s-replies.ts';
+import { PONG_HEAD, pongOf } from '../support/bedrock-pong.ts';
 import { kickPacket } from '../support/fake-game-servers.ts';
 import { picture, pngOfSize } from '../support/pictures.ts';
 
@@ -49,9 +50,7 @@ const PICTURES = await Promise.all([
 ]);
 
 const isQueryError = (error: unknown) => error instanceof QueryError;
-const PONG = Buffer.from('1c0000000000000001000000000000002a00ffff00fefefefefdfdfdfd12345678', 'hex');
 const NAMES = 'MCPE;EU\\; EGGWARS;766;1.21.50;42;200;1;Level;Survival;1;19132;19133;';
-
 /** The queries of game servers that we speak ourselves; test/probing/fuzz.test.ts asks all of gamedig's. */
 const GAME_SERVERS: Target[] = [
   {
@@ -75,12 +74,12 @@ const GAME_SERVERS: Target[] = [
   },
   {
     name: 'pong of a Bedrock server',
-    seeds: [Buffer.concat([PONG, Buffer.from([0, NAMES.length]), Buffer.from(NAMES)])],
+    seeds: [pongOf(NAMES)],
     parse: readPong,
     isOwnError: isQueryError,
     repeated: [
-      { before: `${PONG.toString('latin1')}\xff\xf0`, piece: '\\;' },
-      { before: `${PONG.toString('latin1')}\xff\xf0`, piece: ';' },
+      { before: `${PONG_HEAD.toString('latin1')}\xff\xf0`, piece: '\\;' },
+      { before: `${PONG_HEAD.toString('latin1')}\xff\xf0`, piece: ';' },
     ],
   },
   {

@@ -10,6 +10,7 @@ import { readKick } from '../../../src/probing/protocols/minecraft-legacy.ts';
 import { QueryError } from '../../../src/probing/query-error.ts';
 import { countOf, type Said } from '../../../src/probing/read-answer.ts';
 import { infoReply } from '../../support/a2s-replies.ts';
+import { pongOf } from '../../support/bedrock-pong.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
 import { kickPacket } from '../../support/fake-game-servers.ts';
 
@@ -28,9 +29,6 @@ function readDatagrams(bytes: Buffer): Said | undefined {
   return undefined;
 }
 
-const PONG = Buffer.from('1c0000000000000001000000000000002a00ffff00fefefefefdfdfdfd12345678', 'hex');
-const pong = (fields: string) =>
-  Buffer.concat([PONG, Buffer.from([fields.length >> 8, fields.length & 0xff]), Buffer.from(fields)]);
 const split = (number: number, part: string) => {
   const datagram = Buffer.concat([Buffer.from(`feffffff01000000${part}`, 'hex')]);
   datagram[9] = number;
@@ -55,8 +53,8 @@ const PARSERS: Record<string, Parser> = {
   },
   'a pong': {
     read: readPong,
-    real: [pong('MCPE;EU\\; EGGWARS;766;1.21.50;42;200;1;Level;Survival;1;19132;19133;')],
-    large: (size) => pong('\\;'.repeat(Math.min(size, 65_000) / 2)),
+    real: [pongOf('MCPE;EU\\; EGGWARS;766;1.21.50;42;200;1;Level;Survival;1;19132;19133;')],
+    large: (size) => pongOf('\\;'.repeat(Math.min(size, 65_000) / 2)),
   },
   'a Source answer': {
     read: (bytes) => {
