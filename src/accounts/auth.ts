@@ -163,7 +163,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
             // The link is noted before it is stored. If the process dies between the two, no link exists that its user
-            // was not told of.
+            // was not notified of.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },

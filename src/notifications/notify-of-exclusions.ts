@@ -7,12 +7,12 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
 
-/** If an exclusion was decided longer ago than this, its owner is not told of it. */
+/** If an exclusion was decided longer ago than this, its owner is not notified of it. */
 const NEWLY_MS = 2 * DAY;
 
 /**
- * Writes the notifications about votes that an operator excluded, and about their return. Owners are never told of a
- * quarantine that is released, so they are not told of its end either.
+ * Writes the notifications about votes that an operator excluded, and about their return. Owners are never
+ * notified of a quarantine that is lifted, so they are not notified of its end either.
  *
  * @returns how many were written
  */

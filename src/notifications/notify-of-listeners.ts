@@ -74,7 +74,7 @@ async function notifyOf(
     const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
     const told = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
     if (told === 'written') written += 1;
-    // An outage that nobody was told of gives no notification about its end.
+    // If nobody was notified of an outage: nobody is notified of its end.
     if (told === 'unwanted' && due.kind !== 'returned') continue;
     await recordSent(deps, listener, due, sent?.since ?? due.since);
   }

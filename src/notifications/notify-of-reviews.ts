@@ -8,7 +8,7 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
 /**
- * If a review was approved longer ago than this, the owner is not told of it: they have seen it, or an older version
+ * If a review was approved longer ago than this, the owner is not notified of it: they have seen it, or an older version
  * approved it.
  */
 const NEWLY_MS = 2 * DAY;
@@ -17,7 +17,7 @@ const NEWLY_MS = 2 * DAY;
 const LONGEST_QUOTE = 500;
 
 /**
- * Writes the notifications about approved reviews, one for each review. Owners are not told of edits.
+ * Writes the notifications about approved reviews, one for each review. Owners are not notified of edits.
  *
  * @returns how many were written
  */

@@ -9,9 +9,9 @@ import type { ServerNotices } from './server-notices.ts';
 
 type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
-/** A server is offline for this long before its owner is told, so that owners are not told of restarts. */
+/** A server is offline for this long before its owner is notified, so that owners are not notified of restarts. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
-/** An owner is not told of a longer time offline that no worker saw begin. */
+/** If no worker saw a time offline begin, and it is longer than this: its owner is not notified. */
 const NEWLY_MS = DAY;
 /** The shortest time between two notifications, for servers that come and go. */
 const AT_MOST_EVERY_MS = DAY;
