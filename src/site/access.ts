@@ -16,7 +16,7 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyInstance {
-    /** The access of a third party's routes, which do not set it themselves. */
+    /** The access of the routes of a third-party plugin, which have no `config.access` of their own. */
     accessOfAll: Access | undefined;
   }
   interface FastifyRequest {
@@ -55,7 +55,8 @@ export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth):
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (access === undefined) return;
-    // Most visitors of public pages send no cookie, and a session lookup costs more than their page.
+    // A session lookup costs more than a public page, and most visitors send no cookie: without a cookie, there is no
+    // lookup.
     const { signedIn, cookies } = request.headers.cookie
       ? await whoIs(auth, signInHeaders(request))
       : STRANGER;
@@ -104,7 +105,7 @@ function redirectToSignIn(request: FastifyRequest, reply: FastifyReply) {
   return reply.redirect(`${base}/sign-in?${[...notSent, ...next].join('&')}`, 303);
 }
 
-/** Whether the request's address is also a page, as that of a form often is. */
+/** Whether the path of the request is also a page. A form is often sent to the path of the page that shows it. */
 function isPage({ method, server, routeOptions: { url } }: FastifyRequest): boolean {
   return method === 'GET' || (url !== undefined && server.hasRoute({ method: 'GET', url }));
 }
@@ -115,7 +116,7 @@ function refuseUnlessOperator(
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
-  // Owners cannot find out which admin pages exist.
+  // 404 instead of 403, so that owners cannot find out which admin pages exist.
   if (signedIn.user.role !== 'operator') throw new PageError(404, defineMessage('This page does not exist.'));
   if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn.user)) {

@@ -9,13 +9,13 @@ import { once } from '../platform/once.ts';
 import { accentRules } from './look/accent.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 
-/** Its version is part of its path, and of the imports in scripts/solve.js. */
+/** The folder of altcha-lib. The version is part of its path, and of the imports in scripts/solve.js. */
 const ALTCHA = 'altcha-lib-2.8.0';
 
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
 
-/** An SVG that is opened by itself runs no script and loads nothing. */
+/** Headers of images. If somebody opens an SVG as a page, it can neither run a script nor load anything. */
 const OF_IMAGES = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
@@ -23,7 +23,10 @@ const OF_IMAGES = {
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** A module of altcha-lib, for the worker. Its modules import each other by name, so their paths have no hash. */
+/**
+ * A module of altcha-lib for the web worker of the vote form. The modules import each other by name, so their paths
+ * have no hash.
+ */
 const ofAltcha = (module: string) =>
   ({
     name: `${ALTCHA}/${module}`,
@@ -31,7 +34,7 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** Every file that a page may load. All of them come from this server. */
+/** Every file that a page may load. All of them are served by us. */
 const FILES = [
   { name: 'site.css', file: here('./site.css'), type: 'text/css; charset=utf-8' },
   { name: 'widget.css', file: here('./widget.css'), type: 'text/css; charset=utf-8' },
@@ -63,7 +66,7 @@ async function read({ name, file, type }: (typeof FILES)[number]) {
   return asset({ name, type }, await readFile(file));
 }
 
-/** A file as it is served; it is compressed when it is first asked for. */
+/** A file with its headers; its compressed form is made at the first request. */
 function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
   return {
@@ -84,7 +87,7 @@ let files: ReturnType<typeof read>[] | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
 /**
- * Reads the site's files, once in a process, and adds the operator's colour and logo.
+ * Reads the site's files, once per process, and applies the operator's colour and logo.
  *
  * @throws {ConfigError} when the logo cannot be used
  */

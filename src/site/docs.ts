@@ -11,7 +11,10 @@ import { html } from './shared/html.ts';
 
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
-/** Scalar's script is inline and allowed by its hash. Scalar also sets inline styles. */
+/**
+ * The Content-Security-Policy of the reference. Scalar's inline script is allowed by its hash; its inline styles are
+ * allowed too.
+ */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
   const hashes = scripts.filter(Boolean).map(hashSource);
@@ -33,7 +36,7 @@ function hashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-/** A bar above the reference with a link to the site. Scalar leaves room of this height for it. */
+/** A bar above the reference with a link to the site. Scalar's CSS variable leaves space for this height. */
 async function backTo(href: string, name: string): Promise<string> {
   return String(
     await html`<style>
@@ -50,7 +53,10 @@ async function backTo(href: string, name: string): Promise<string> {
 /** The script's path below `/docs/`. */
 const SCRIPT = 'js/scalar.js';
 
-/** What Scalar wrote: the page, and its script of 3.8 MB, which is compressed at its first request, with a hash of it. */
+/**
+ * The output of Scalar: the page, and its script with a hash. The script has 3.8 MB and is compressed at its first
+ * request.
+ */
 type Reference = {
   page: Compressed & { policy: string };
   script: () => Promise<Compressed>;
@@ -58,8 +64,8 @@ type Reference = {
 };
 
 /**
- * Has Scalar write its page and its script. Its package loads 200 modules, so it is imported only when the reference is
- * first asked for. Scalar's remote fonts, telemetry, proxy and AI services are off.
+ * Makes the page and script with Scalar. Its package loads 200 modules, so it is imported at the first request for the
+ * reference. Scalar's remote fonts, telemetry, proxy and AI services are turned off.
  */
 async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
@@ -98,12 +104,15 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
 }
 
 /**
- * How often a network gets the script. Browsers store it for a year. A request of 138 bytes causes an answer of up to
- * 3.8 MB, so without a limit a few clients would use up the bandwidth of the listing.
+ * The limit of downloads of the script for a network. Browsers cache it for a year. Without this limit, a few clients
+ * could use up the listing's bandwidth: a request of 138 bytes returns up to 3.8 MB.
  */
 const SCRIPTS = { times: 20, windowMs: MINUTE };
 
-/** `/docs`: the API reference, made from `openApiUrl` (`/listing/openapi.json`). Its script comes from this server. */
+/**
+ * `/docs`: the API reference, made from the OpenAPI document at `openApiUrl` (`/listing/openapi.json`). The script is
+ * served by us, not by a CDN.
+ */
 export async function docsPage(
   app: FastifyInstance,
   { deps, openApiUrl }: { deps: LimitDeps; openApiUrl: string },

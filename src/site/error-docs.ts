@@ -13,7 +13,7 @@ const STYLE = `
   tr:target { background: light-dark(#e3f1f1, #173033); }
   code { overflow-wrap: anywhere; }`;
 
-/** `/docs/errors`: what each error code means. The `doc_url` of an error leads to the row of its code. */
+/** `/docs/errors`: the meaning of each error code. The `doc_url` of an error response links to its row. */
 export async function errorDocs(app: FastifyInstance): Promise<void> {
   const { base, name } = app.site;
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -19,7 +19,7 @@ export class PageError extends AppError {
   readonly retryAt: Date | undefined;
 
   /**
-   * @param sentence - `defineMessage(…)` where the language of the page is not known yet
+   * @param sentence - `defineMessage(…)` in places where the language of the page is not known yet
    * @param retryAt - when a new request will be accepted, for 429 and 503
    */
   constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {
@@ -65,7 +65,7 @@ export function handleErrors(app: FastifyInstance): void {
           }
         : refusalOf(error, request);
     logRefusal(request, error, refusal);
-    // The route's pattern if there is one: the same path can be spelled in many ways.
+    // Use the route's pattern, if there is a route: one path can be spelled in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
     const user = await userOfErrorPage(request);
@@ -74,8 +74,8 @@ export function handleErrors(app: FastifyInstance): void {
 }
 
 /**
- * The user whom the head of an error page shows. An unknown address belongs to no route, so nobody has looked up the
- * session. If that fails, the page is that of a visitor.
+ * The signed-in user for the head of an error page. For an unknown path no route ran, so the session is looked up now.
+ * If the lookup fails, the page looks as for a visitor.
  */
 async function userOfErrorPage(request: FastifyRequest): Promise<User | null> {
   if (!request.is404 || !request.headers.cookie) return request.signedIn?.user ?? null;
@@ -104,13 +104,13 @@ function sendErrorPage(
   return sendHtml(reply.headers(headers), page, status);
 }
 
-/** When to try again, from the `Retry-After` header. */
+/** A sentence with the time for a new request, from the `Retry-After` header. */
 function retry(headers: Record<string, string>): Content {
   const seconds = Number(headers['retry-after']);
   return seconds > 0 ? tryAgain(after(new Date(), seconds * SECOND)) : '';
 }
 
-/** When the same request will be accepted. */
+/** A sentence with the time at which the same request will be accepted. */
 export function tryAgain(at: Date): Content {
   const now = new Date();
   const isSoon = at.getTime() - now.getTime() < 60 * SECOND;
@@ -121,7 +121,7 @@ export function tryAgain(at: Date): Content {
   return html`<p>${sentence}</p>`;
 }
 
-/** Links to other pages. */
+/** Links to other pages that may help after this error. */
 function nextSteps({ base }: Site, request: FastifyRequest, status: number): Content {
   const again =
     request.method === 'GET' && [429, 500, 503].includes(status)
@@ -143,7 +143,7 @@ function searchForm(base: string): Html {
   </form>`;
 }
 
-/** The header `Retry-After` of an answer 429 or 503. */
+/** The `Retry-After` header of a 429 or 503 response. */
 export function retryAfter(retryAt: Date | undefined): Record<string, string> {
   if (!retryAt) return {};
   return { 'retry-after': String(Math.max(1, Math.ceil((retryAt.getTime() - Date.now()) / 1_000))) };

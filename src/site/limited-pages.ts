@@ -7,15 +7,15 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
 /**
- * Pages that processes make for a network or a user, over all web processes. One takes 5 to 25 ms of a processor, so a
- * network can use about a tenth of one. A page that another request made in the last three seconds does not count.
+ * How many pages a network or a signed-in user may cause per minute, over all web processes. A page takes 5 to 25 ms of
+ * CPU time, so a network can use about a tenth of a CPU. Pages from the cache do not count.
  */
 export const PAGES_A_MINUTE = 300;
 const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
 
 /**
- * Counts a public page that is about to be made. Users who are signed in count by themselves, so that many of them behind
- * one address do not share an allowance.
+ * Counts a public page before it is made. Signed-in users are counted by user, so that many users behind one address do
+ * not share a limit.
  *
  * @throws {PageError} 429, with the time of the next allowed page
  */
@@ -28,14 +28,14 @@ export async function limitPages(deps: AppDeps, { ip, signedIn }: FastifyRequest
 }
 
 /**
- * Pages of the dashboard and the account that one process makes for a user. They cost as much as public ones; a page that
- * refreshes itself is asked for 50 times a minute.
+ * How many dashboard and account pages a user may request per minute from one process. Such a page costs as much as a
+ * public one. A page that refreshes itself makes 50 requests a minute.
  */
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts the requests of users, by their ids, for pages that are not public. */
+    /** Counts requests for pages that are not public, by user id. */
     ownPages: LocalLimit;
   }
 }
@@ -45,7 +45,10 @@ export function addOwnPagesLimit(app: FastifyInstance, clock: Clock): void {
   app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
 }
 
-/** Limits every later GET request of a signed-in user to `app`, except to public pages, which `limitPages` counts. */
+/**
+ * Limits GET requests of signed-in users to all routes that are registered later in `app`. Public pages are excluded:
+ * `limitPages` counts them.
+ */
 export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
     if (!signedIn || config.takesSlot || (method !== 'GET' && method !== 'HEAD')) return;

@@ -11,20 +11,20 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The language of the page. */
     language: Language;
-    /** Whether the address itself names the language, as those for search engines do (`?lang=de`). */
+    /** Whether the URL itself names the language (`?lang=de`), as the URLs for search engines do. */
     isLanguageInAddress: boolean;
   }
 }
 
 const COOKIE = 'tallyport-language';
 const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`);
-/** Browsers send far less; reading stays cheap. */
+/** A longer header is ignored. Browsers send far less. */
 const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
 
 /**
- * Makes each page of `app` in the reader's language: that of the address (`?lang=de`), else the one that the reader chose,
- * else the one that the browser prefers, else `DEFAULT_LANGUAGE`. The admin area and everything that is no page are in English.
+ * Sets the language of every page of `app`: the one in the URL (`?lang=de`), else the one that the reader chose, else
+ * the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and responses that are not pages are in English.
  */
 export function chooseLanguage(app: FastifyInstance, { DEFAULT_LANGUAGE }: ConnectedConfig): void {
   app.decorateRequest('language', 'en');
@@ -37,7 +37,7 @@ export function chooseLanguage(app: FastifyInstance, { DEFAULT_LANGUAGE }: Conne
     request.language = isLanguage(asked) ? asked : (chosen(request) ?? preferred(request, DEFAULT_LANGUAGE));
     return inLanguage(request.language, done);
   });
-  // Reading a body leaves the context of the hook above.
+  // While a body is read, the async context of the hook above is lost, so the language is set again.
   app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
 }
 

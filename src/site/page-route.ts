@@ -9,8 +9,8 @@ export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
 /**
- * A public page or image, compressed, and made in a slot (see public-page.ts). Because of BREACH, only `sendPage` compresses
- * private pages.
+ * Options of a public page or image: compressed, and made in a slot (see public-page.ts). Private pages are compressed
+ * only by `sendPage`, because of the BREACH attack.
  */
 export const PUBLIC = {
   ...PAGE,

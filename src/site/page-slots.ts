@@ -6,27 +6,30 @@ import { siteOf } from '../platform/limits/network-of.ts';
 /** Limits for work that keeps the event loop busy. */
 export type SlotLimits = {
   atOnce: number;
-  /** How many may wait for a slot; further ones are refused at once. */
+  /** How many requests may wait for a slot. Further ones are refused at once. */
   mostWaiting: number;
-  /** How many of them may be of one client. */
+  /** How many of the waiting requests may come from one client. */
   mostOfClient: number;
   /** The longest wait for a slot, in milliseconds. */
   waitMs: number;
 };
 
 /**
- * Takes a slot, and waits for it if all are taken.
+ * Takes a slot. If all slots are taken, it waits for one.
  *
- * @param client - whose requests share `mostOfClient`
- * @returns a function that gives the slot back; further calls of it do nothing
- * @throws {RefusedError} 503 when too many wait, or too many of this client, or after the longest wait
+ * @param client - identifies the client, for `mostOfClient`
+ * @returns a function that returns the slot; calling it again does nothing
+ * @throws {RefusedError} 503 when too many requests wait, or too many of this client, or after `waitMs`
  */
 export type TakeSlot = (client: string) => Promise<() => void>;
 
-/** Limits how much work runs at once, in the order of its requests (docs/adr/0112-slots-for-pages.md). */
+/**
+ * Limits how many pieces of work run at once. Waiting work runs in the order of its requests
+ * (docs/adr/0112-slots-for-pages.md).
+ */
 export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
-  /** What begins the work of each request that waits, and its client. */
+  /** The waiting requests: the function that starts each one, and its client. */
   const waiting = new Map<() => void, string>();
 
   const waitingOf = (client: string) => [...waiting.values()].filter((other) => other === client).length;
@@ -37,7 +40,8 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       return;
     }
     waiting.delete(next);
-    // The next work does not begin at once: first the event loop handles what has arrived meanwhile, such as votes.
+    // The next work starts in a later turn of the event loop, so that other events (such as incoming votes) are handled
+    // first.
     setImmediate(next);
   };
   const wait = (client: string) => {
@@ -48,7 +52,7 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       resolve();
     };
     const timer = setTimeout(() => {
-      // If it is not waiting any more, it has a slot already.
+      // If the request is no longer in the map, it has just got a slot.
       if (waiting.delete(begin)) reject(busy());
     }, waitMs);
     waiting.set(begin, client);
@@ -71,13 +75,17 @@ function busy(): RefusedError {
 }
 
 /**
- * The slots for the pages of visitors. Signed-in users have as many of their own, so that strangers cannot delay them.
+ * The slots for pages of visitors. Signed-in users have the same number of slots of their own, so that visitors cannot
+ * delay them.
  */
 const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitMs: 5 * SECOND };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route takes a slot itself, only when it makes its answer anew; or it waits for a peer and needs none. */
+    /**
+     * Set if the route takes a slot itself (only when its cached answer is missing), or if it needs none because it
+     * mostly waits for a remote peer.
+     */
     takesSlot?: true;
   }
   interface FastifyInstance {
@@ -90,7 +98,7 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
 }
 
-/** A visitor's client is their network, so that one network cannot make all others wait or be refused. */
+/** Visitors are counted by network, so that one network cannot occupy all waiting places. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
   return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(siteOf(ip));
 }
@@ -106,8 +114,8 @@ export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise
 }
 
 /**
- * Makes every GET request to a later route of `app` take a slot until its page is made, unless the route takes it
- * itself. Sending the page needs no slot: a slow client keeps none.
+ * Makes every GET request to a route that is registered later in `app` take a slot until its page is made. Routes with
+ * `takesSlot` are excluded. The slot is returned before the page is sent, so a slow client does not keep it.
  */
 export function takePageSlots(app: FastifyInstance): void {
   const held = new WeakMap<FastifyRequest, () => void>();
@@ -118,6 +126,6 @@ export function takePageSlots(app: FastifyInstance): void {
     held.set(request, await takeSlot(request));
   });
   app.addHook('onSend', async (request) => giveBack(request));
-  // If the client is gone, nothing is sent.
+  // If the client has disconnected: `onSend` does not run, so the slot is returned when the request ends.
   app.addHook('onResponse', async (request) => giveBack(request));
 }

@@ -13,11 +13,11 @@ import { inLanguageOf, type Page, sendPage, wholePage } from './shared/layout.ts
 const TTL_MS = 3 * SECOND;
 const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 
-/** How long browsers and proxies may show a page, and how long while they revalidate it (RFC 5861). */
+/** How long browsers and proxies may show a cached page; and how much longer while they revalidate it (RFC 5861). */
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
-/** A finished answer, encoded and hashed once. */
+/** A finished answer. It is encoded and hashed only once. */
 type Made = { body: Buffer; etag: string; link: string };
 type Making = {
   type: string;
@@ -36,8 +36,9 @@ declare module 'fastify' {
 }
 
 /**
- * Prepares a scope whose routes answer with `sendPublicPage` and `sendPublic`. `limitPages` is called for each page that is
- * about to be made.
+ * Prepares a scope whose routes answer with `sendPublicPage` and `sendPublic`.
+ *
+ * @param limitPages - called before each page that is not in the cache
  */
 export async function keepPublicPages(
   app: FastifyInstance,
@@ -55,17 +56,17 @@ export async function keepPublicPages(
       ignoreFetchAbort: true,
     }),
   );
-  // Answers 304 for a matching tag and adds tags to private pages.
+  // Answers 304 if the request has the current ETag, and adds ETags to private pages.
   await app.register(etag, { weak: true });
   await app.register(compress, { global: false, encodings: ['br', 'gzip', 'identity'] });
 }
 
 /**
- * Answers with a page of the listing. For visitors who are not signed in, the page is cached for three seconds and
- * shared caches may keep it. For a signed-in user it is made anew and private.
+ * Answers with a page of the listing. Visitors who are not signed in get a page that is cached for three seconds and
+ * may be stored by shared caches. A signed-in user gets a new, private page.
  *
  * @param canonical - the page's path and query without parameters that change nothing: requests with the same
- *   `canonical` get the same page
+ * `canonical` get the same page
  * @param make - errors that it throws are not cached
  * @throws {PageError} 429 when too many pages were made for the network
  */
@@ -76,7 +77,7 @@ export async function sendPublicPage(
   make: () => Promise<Page>,
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
-  // `keepPublicPages` decorates the server with `limitPages`, and with `madeAnswers` below.
+  // `limitPages` and `madeAnswers` are decorations of the scope that `keepPublicPages` has prepared.
   const limit = () => request.server.limitPages(request);
   const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
@@ -115,7 +116,7 @@ function linksOf(
   ].join(', ');
 }
 
-/** Answers with content that is the same for everybody, such as an image or a site map. */
+/** Answers with content that is the same for everybody, such as an image or a sitemap. */
 export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -128,13 +129,13 @@ export async function sendPublic(
 
 function madeOf(content: string | Buffer, link = ''): Made {
   const body = typeof content === 'string' ? Buffer.from(content) : content;
-  // The tag is weak, because a compressed answer is the same page in other bytes.
+  // A weak ETag, because a compressed answer is the same page in different bytes.
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
 }
 
 /**
- * The cached answer, the one that another request is making, or the result of `make`. `limit` comes before the wait for a
- * slot, so that refused requests take none.
+ * The cached answer, or that of a concurrent request, or the result of `make`. `limit` is checked before waiting for a
+ * slot, so that a refused request takes none.
  */
 async function madeFor(
   request: FastifyRequest,
@@ -154,7 +155,8 @@ async function madeFor(
     try {
       return await madeAnswers.forceFetch(canonical, { context: { make: makeOwn } });
     } catch (error) {
-      // Another visitor's 429 does not apply to this request.
+      // If another request started this page and was refused with 429: that limit does not apply to this client, so try
+      // again.
       if (isOwn || !(error instanceof PageError && error.statusCode === 429)) throw error;
     }
   }
@@ -163,7 +165,7 @@ async function madeFor(
 function sendMade(reply: FastifyReply, type: string, { body, etag, link }: Made): FastifyReply {
   reply.header('etag', etag);
   if (link) reply.header('link', link);
-  // It carries a renewed session, so it is private.
+  // The answer contains a cookie of a renewed session, so it is private.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
   return reply
     .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)

@@ -33,7 +33,7 @@ import {
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
-  // If the text cannot be a token: the answer is that of a link that does not work.
+  // A value that cannot be a token is answered like a link that is no longer valid.
   token: z.string().max(MAX_TOKEN_LENGTH).catch(''),
   decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
@@ -96,10 +96,11 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     const retryAt =
       (await countAddressRequest(deps, user._id)) ??
       (await countMail(deps, { email, ...from })) ??
-      // The present address gets a mail too. An unconfirmed address may belong to a stranger, so mails to it are counted.
+      // The current address gets a mail too. If it is unconfirmed, it may belong to a stranger, so this mail counts
+      // against the limits of mails.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
     if (retryAt) return tooManyLinks(retryAt);
-    // The duration must not reveal whether another account has the address.
+    // A minimum duration: the response time must not reveal whether another account has the address.
     await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
     return 'requested';
   };

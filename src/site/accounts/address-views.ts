@@ -9,7 +9,7 @@ import type { Page } from '../shared/layout.ts';
 import { badge, button, facts, linkTo, textField } from '../shared/parts.ts';
 import { noPasswordYet, reAuthenticationFields } from './re-authentication.ts';
 
-/** The address on the account page, and a change that waits for confirmations. */
+/** The address on the account page, and the requested change of it that is not confirmed yet. */
 export function addressPart(
   base: string,
   { email }: Pick<User, 'email'>,
@@ -78,7 +78,7 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
   };
 }
 
-/** The same whether another account has the new address or not. */
+/** The page after a request for a new address. It is the same whether or not another account has that address. */
 export function sentPage(base: string, from: string, to: string): Page {
   const sent = t(
     'We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.',
@@ -96,7 +96,10 @@ export function sentPage(base: string, from: string, to: string): Page {
 
 type Found = { change: AddressChange; end: 'old' | 'new' };
 
-/** The page behind a link. The old end may cancel too, and a change that an operator asked for it can only cancel. */
+/**
+ * The page behind a confirmation link. `end` says whether the link went to the old or to the new address. The old
+ * address can also cancel the change; if an operator requested the change, the old address can only cancel it.
+ */
 export function confirmPage(base: string, { change, end }: Found, token: string): Page {
   const { from, to, by } = change;
   const isOldOfOperators = end === 'old' && Boolean(by);
@@ -144,7 +147,7 @@ function decision(base: string, token: string, name: 'confirm' | 'cancel', text:
   return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
 }
 
-/** What a decision led to. */
+/** The page after a change was confirmed or cancelled. */
 export function confirmedPage(
   base: string,
   { from, to }: Pick<AddressChange, 'from' | 'to'>,
@@ -177,7 +180,7 @@ export function confirmedPage(
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
 }
 
-/** The page behind a link of a change that is over. */
+/** The page behind a link whose change was completed or cancelled, or has expired. */
 export function invalidLinkPage(base: string): Page {
   const why = t(
     'The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.',

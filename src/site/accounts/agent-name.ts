@@ -1,6 +1,6 @@
 import { t } from '../../language/t.ts';
 
-/** In order of precedence: most user agents also contain the later names. */
+/** The first match wins: most user agents also contain the names of browsers further down. */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -7,7 +7,7 @@ import { SECOND } from '../../platform/clock.ts';
 import { siteOf } from '../../platform/limits/network-of.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
-/** Passes the library's cookies on to the browser. */
+/** Copies the cookies that the sign-in library sets into our response. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) reply.header('set-cookie', cookie);
 }
@@ -32,7 +32,9 @@ const TOO_MANY_LINKS = defineMessage(
   'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.',
 );
 
-/** Shown when a network or a mail domain has its new accounts of the day; `retryAt` goes into `Retry-After`. */
+/**
+ * Shown when too many accounts were created today from one network or mail domain; `retryAt` goes into `Retry-After`.
+ */
 export function tooManyAccounts(retryAt: Date): Refused {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);
 }
@@ -41,7 +43,7 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
   'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.',
 );
 
-/** Longer than queueing a mail takes, and short for a user. */
+/** Longer than adding a mail to the queue takes, and short enough for a user. */
 const EVEN_MS = SECOND / 2;
 
 /**
@@ -53,10 +55,10 @@ export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T>
 }
 
 /**
- * The client that a password is hashed for.
+ * Identifies the client for the limits of password hashing.
  *
  * @param knownAs - the e-mail address of the account that the known device belongs to, or of the session on the user's
- *   own account pages. A session does not count for other accounts.
+ * own account pages. A session does not count for other accounts.
  */
 export function hashingClientOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
   return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };

@@ -26,7 +26,7 @@ import {
   withReAuthentication,
 } from './re-authentication.ts';
 
-/** If the text cannot be a token: the answer is that of a link that does not work. */
+/** A value that cannot be a token is answered like a link that is no longer valid. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
 
 /** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */

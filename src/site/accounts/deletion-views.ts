@@ -32,7 +32,7 @@ type Deleting = {
   sendsMail: boolean;
 };
 
-/** Says what a deletion means before it is requested. */
+/** The page that explains what a deletion removes, with the form that requests it. */
 export function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
   const delay = sendsMail
@@ -119,7 +119,7 @@ export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>
   };
 }
 
-/** After the deletion was cancelled. */
+/** The page after a deletion was cancelled. */
 export function keptPage(base: string): Page {
   return {
     title: t('Your account stays'),
@@ -130,7 +130,7 @@ export function keptPage(base: string): Page {
   };
 }
 
-/** The page behind a link of a deletion that is over. */
+/** The page behind a link whose deletion was cancelled or has already happened. */
 export function invalidKeepLinkPage(base: string): Page {
   return {
     title: t('This link does not work'),

@@ -8,7 +8,10 @@ import { SIGNED_IN } from '../page-route.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { AccountParts } from './account-parts.ts';
 
-/** `/account/export`: the user's data as a JSON file. It is a POST, so that other sites cannot use the allowance up. */
+/**
+ * `/account/export`: the user's data as a JSON file. It answers only POST, so that a link on another site cannot use up
+ * the user's export limit.
+ */
 export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   formRoute(app, {
     path: '/account/export',

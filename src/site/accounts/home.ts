@@ -2,7 +2,10 @@ import type { ObjectId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
-/** The page after signing in without a destination: the dashboard, or the admin area for operators without a server. */
+/**
+ * Where a user goes after signing in, if they did not ask for another page: the dashboard, or the admin area for
+ * operators without a server.
+ */
 export async function homeOf(
   deps: Pick<AppDeps, 'users' | 'servers'>,
   base: string,

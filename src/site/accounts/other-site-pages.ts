@@ -45,8 +45,8 @@ function noVerifiedAddress(name: string): string {
 }
 
 /**
- * Sign-in with the sites that the operator has configured. Of the library's own routes, only their OAuth callbacks are
- * exposed.
+ * Sign-in with other sites, such as Discord, that the operator has configured. The library's OAuth callbacks are the
+ * only routes of the library that browsers can reach.
  */
 export function otherSitePages(app: FastifyInstance, parts: AccountParts): void {
   for (const site of otherSites(parts.deps.config)) {
@@ -79,8 +79,8 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth 
         });
         if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
         giveCookies(reply, headers);
-        // If a form were answered with a redirect: browsers would require that our policy names every site on the way,
-        // and a provider may send the user on to others.
+        // A page with `Refresh` instead of a redirect: browsers apply the `form-action` policy also to redirects after
+        // a form, so the policy would have to name every site that the provider redirects to.
         reply.header('refresh', `0; url=${response.url}`);
         return { page: leavingPage(name, response.url) };
       } catch (error) {
@@ -98,7 +98,7 @@ const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
 /** Set by the library when a session begins; empty when it deletes the cookie. */
 const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
 
-/** The time for all requests to the other site together. The library itself sets no limit for Discord. */
+/** The time limit for all requests to the other site together. The library itself has no time limit for Discord. */
 const CALLBACK_TIMEOUT_MS = 15 * SECOND;
 
 function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: AccountParts): void {
@@ -107,9 +107,9 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
 
   const options = {
     ...ANYONE,
-    // If the other site hangs, two sign-ins that wait for it must not hold both slots for pages.
+    // The other site may hang. So the route takes no slot for pages: two hanging sign-ins would occupy all slots.
     config: { ...ANYONE.config, takesSlot: true },
-    // HEAD would use up the sign-in that began in this browser.
+    // A HEAD request would use up the sign-in that this browser has started.
     exposeHeadRoute: false,
   } as const;
   app.get(`/api/auth/callback/${id}`, options, async (request, reply) => {
@@ -117,7 +117,8 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
     };
-    // If the cookie is missing: another page may have made the browser call this address, so it is not counted.
+    // If the cookie is missing, another page may have made the browser call this address: the request does not count as
+    // an attempt of the user.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
     const retryAt = await countOtherSiteCallback(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
@@ -135,24 +136,25 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
     }
     giveCookies(reply, answer.headers);
     const location = redirectOf(answer, origin);
-    // The address does not tell: the user may have asked for a page with `error` in its query.
+    // Success is read from the session cookie, not from the address: `next` of the user may contain a parameter
+    // `error`.
     if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);
     }
-    // The provider's `error`, or whatever a caller wrote there.
+    // The provider's `error`. Anybody can put a value there, so it is checked.
     const code = location?.searchParams.get('error') ?? '';
     return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
   });
 }
 
-/** Where an answer of the library leads to; null if it is no redirect. */
+/** The target of a redirect by the library; null if the response is no redirect. */
 function redirectOf({ status, headers }: Response, origin: string): URL | null {
   const location = headers.get('location');
   return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
 }
 
-/** Why a sign-in failed, for the log. The messages of other errors may have data in them. */
+/** Why a sign-in failed, for the log. Messages of other errors are left out, because they may contain personal data. */
 function reasonOf(cause: Error): string {
   return cause instanceof OpenIdError ? cause.message : errorType(cause);
 }

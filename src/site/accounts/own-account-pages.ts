@@ -73,10 +73,10 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
   sessionForms(app, { deps, auth });
 }
 
-/** The account's page, also with what was entered into one of its forms. */
+/** Makes the account page; `typed` are the values and errors of one of its forms. */
 type ShowAccount = (request: FastifyRequest, typed?: Typed) => Promise<Page>;
 
-/** The name, and which mails the user wants. */
+/** The forms for the user's name, and for the notifications that the user wants. */
 function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): void {
   const { base } = app.site;
 
@@ -144,7 +144,7 @@ function passwordForms(
   });
 }
 
-/** The other sites that the user signs in with. */
+/** The forms that connect and disconnect other sites for sign-in. */
 function siteForms(app: FastifyInstance, deps: AppDeps, sites: OtherSite[]): void {
   const { base } = app.site;
 
@@ -187,4 +187,4 @@ function sessionForms(app: FastifyInstance, { deps, auth }: Pick<AccountParts, '
   });
 }
 
-/** The number of sessions shown; signing out everywhere ends the others too. */
+/** At most this many sessions are shown. “Sign out everywhere” also ends those that are not shown. */

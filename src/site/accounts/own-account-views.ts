@@ -30,7 +30,7 @@ const MESSAGES = {
   'two-factor-off': defineMessage('Two-factor authentication is off.'),
 };
 
-/** What the account page shows. */
+/** The data of the account page. */
 type Account = {
   base: string;
   sendsMail: boolean;
@@ -38,7 +38,7 @@ type Account = {
   sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;
-  /** A change of the address that waits for confirmations. */
+  /** A change of the address that is not confirmed yet. */
   addressChange: AddressChange | null;
   /** The requested deletion of the account. */
   deletion: AccountDeletion | null;

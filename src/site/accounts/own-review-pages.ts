@@ -22,7 +22,7 @@ const REVIEWS_A_PAGE = 20;
 
 type Reviewed = Pick<WithId<Server>, '_id' | 'name' | 'slug' | 'removedAt' | 'hiddenAt'>;
 
-/** `/account/reviews`: the user's own reviews in any state. */
+/** `/account/reviews`: the user's own reviews, whether pending, approved or rejected. */
 export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   const { base } = app.site;
   const path = `${base}/account/reviews`;

@@ -30,7 +30,7 @@ const forgotForm = z.object({
 /** Longer than any token that we make. */
 const MAX_TOKEN_LENGTH = 200;
 
-/** If the text cannot be a token: the answer is that of a link that does not work. */
+/** A value that cannot be a token is answered like a link that is no longer valid. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
 
 /** `/forgot-password` sends a link to `/set-password`. */
@@ -129,7 +129,7 @@ function forgotPage(site: Site, { values, errors }: Typed): Page {
   };
 }
 
-/** The same for known and unknown addresses. */
+/** The page after a link was requested. It is the same for known and unknown addresses. */
 function sentPage(email: string): Page {
   return {
     title: t('Check your inbox'),

@@ -14,7 +14,7 @@ import { linkTo, textField } from '../shared/parts.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 
-/** If the second factor is off: the password confirms a sensitive change. */
+/** Without a second factor, the password confirms a sensitive change. */
 export const passwordForm = z.object({
   password: z
     .string()
@@ -26,7 +26,7 @@ export const passwordForm = z.object({
     .transform(() => undefined),
 });
 
-/** If the second factor is on: the password confirms a sensitive change, with a code of the app or a backup code. */
+/** With a second factor, a sensitive change needs the password, and a code of the app or a backup code. */
 export const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
@@ -47,8 +47,8 @@ export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 type Proof = { password: string; code?: string | undefined };
 
 /**
- * Runs `work` after checking the password, and a code if the second factor is on. Someone with a stolen password or an
- * open session must not be able to take the account over. Otherwise returns why the form is refused.
+ * Checks the password, and a code if the second factor is on; then runs `work`. So someone with a stolen password, or
+ * with an open session, cannot take the account over. Returns the refusal of the form if the check fails.
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,
@@ -76,7 +76,7 @@ export async function withReAuthentication<T>(
   }
 }
 
-/** What a user without a password reads under a form that asks for it. */
+/** Shown under a form that asks for a password, if the user has none. */
 export function noPasswordYet(base: string): Html {
   const sentence = t('You have no password yet. <a>Set one</a> first.', {
     a: linkTo(`${base}/forgot-password`),
@@ -91,7 +91,7 @@ function inSession(request: FastifyRequest) {
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-/** What the sign-in library's codes mean, and at which field. */
+/** The message for each error code of the sign-in library, and the field that shows it. */
 const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
   TOTP_ALREADY_ENABLED: { field: 'form', text: defineMessage('Two-factor authentication is already on.') },
   INVALID_CODE: {

@@ -58,8 +58,9 @@ const addressForm = z.object({
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
 /**
- * `/sign-up`: creates a user with the role `owner`. If the listing sends mail, the form has only the address, and the
- * user chooses name and password behind a link (see verify-email-pages.ts). Otherwise it creates the account at once.
+ * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form asks only for the address, and
+ * the user chooses name and password behind a link (see verify-email-pages.ts). Without mail: the form creates the
+ * account at once.
  */
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
@@ -83,7 +84,7 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
 
 type SignUpForm = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
 
-/** Sends a link to the address. The answer is the same for every address. */
+/** The form of a listing that sends mail: it mails a link. The response is the same for every address. */
 function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, inside }: SignUpForm): void {
   formRoute(app, {
     path: '/sign-up',
@@ -101,7 +102,7 @@ function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, insi
   });
 }
 
-/** Creates an account with an address that cannot be confirmed. */
+/** The form of a listing without mail: it creates an account whose address cannot be confirmed. */
 function creatingAccounts(app: FastifyInstance, parts: AccountParts, { page, inside }: SignUpForm): void {
   const { deps, auth, devices } = parts;
   formRoute(app, {
@@ -144,7 +145,10 @@ function creatingAccounts(app: FastifyInstance, parts: AccountParts, { page, ins
   });
 }
 
-/** The last code: of two simultaneous sign-ups, the unique index refuses the later one. */
+/**
+ * Error codes that mean “this address has an account”. The last one comes from the unique index, when two sign-ups with
+ * the same address run at the same time.
+ */
 const TAKEN = new Set([
   'USER_ALREADY_EXISTS',
   'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL',
@@ -211,7 +215,7 @@ export function newPasswordField({ errors }: Typed, label = t('Password')): Html
   });
 }
 
-/** The same for known and unknown addresses. */
+/** The page after the form. It is the same for known and unknown addresses. */
 function sentPage(email: string): Page {
   return {
     title: t('Confirm your e-mail address'),

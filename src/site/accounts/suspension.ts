@@ -3,7 +3,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** What a suspended user reads after entering the right password: the reason for them, and how to reach the operator. */
+/** Shown to a suspended user after the right password: the reason, and how to contact the operator. */
 export async function suspensionNotice(
   { users }: Pick<AppDeps, 'users'>,
   site: Pick<Site, 'url' | 'pages' | 'contact'>,
@@ -16,7 +16,7 @@ export async function suspensionNotice(
   return suspendedText(site, user?.suspendedAt ? user.suspensionReason : undefined);
 }
 
-/** That an account is suspended, why, and how to reach the operator. */
+/** The text for a suspended user: the reason, and how to contact the operator. */
 export function suspendedText(
   site: Pick<Site, 'url' | 'pages' | 'contact'>,
   reason?: string | null | undefined,

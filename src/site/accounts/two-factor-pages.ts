@@ -31,7 +31,7 @@ const codeForm = z.object({
     .pipe(z.string().regex(/^\d{6}$/, { error: () => t('Enter the six digits.') })),
 });
 
-/** What the forms with a password have in common. If the second factor is on: they ask for a code too. */
+/** The options that all forms with a password share. If the second factor is on, the forms also ask for a code. */
 const PROOF = {
   access: SIGNED_IN,
   schema: (request: FastifyRequest) =>
@@ -57,7 +57,9 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
   formsWhenOn(app, { deps, auth }, start);
 }
 
-/** Turning it on: a secret for the app, then a first code of the app. */
+/**
+ * The forms that turn the second factor on: the first shows a secret for the app, the second checks a code of the app.
+ */
 function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): void {
   const { base } = app.site;
   const path = `${base}${PATH}`;
@@ -80,7 +82,8 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     access: SIGNED_IN,
     schema: codeForm,
     secrets: ['code'],
-    // If it is on, `backup-codes` shows new codes; it needs password and code.
+    // With the second factor on, a right code would show new backup codes. Only the form `backup-codes` may do that,
+    // because it also asks for the password.
     check: (request) => (userOf(request).twoFactorEnabled ? path : null),
     show: (_request, typed) => codePage(path, typed),
     run: async ({ request, reply, data }) => {
@@ -108,7 +111,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
   });
 }
 
-/** New backup codes, and turning it off. */
+/** The forms that make new backup codes and that turn the second factor off. */
 function formsWhenOn(app: FastifyInstance, { deps, auth }: Parts, start: Start): void {
   const { base } = app.site;
 
@@ -150,14 +153,14 @@ function formsWhenOn(app: FastifyInstance, { deps, auth }: Parts, start: Start):
   });
 }
 
-/** Ends sessions that began with the password alone. */
+/** Signs the user out of all other sessions, which began with the password alone. */
 async function endOthers({ deps, auth }: Parts, request: FastifyRequest, given: Headers): Promise<void> {
   const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
   const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
   await endSessions(deps, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
 }
 
-/** Makes a new secret, which counts after a first right code. */
+/** Makes a new secret. It takes effect after the first right code. */
 async function begin(
   { auth }: Parts,
   request: FastifyRequest,
@@ -165,7 +168,7 @@ async function begin(
 ): Promise<{ totpURI: string }> {
   const wanted = { body: { password, method: 'totp' as const }, headers: signInHeaders(request) };
   const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
-    // If the form was sent twice: the second secret replaces the first one.
+    // If the form was sent twice at once: try again, so that the second secret replaces the first one.
     if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
     throw error;
   });

@@ -70,7 +70,7 @@ function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
   return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
-/** Shows the new secret, as a QR code and as text, and asks for a first code. */
+/** The page with the new secret as a QR code and as text. It asks for a first code. */
 export function setUpPage(path: string, totpUri: string): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {
@@ -93,7 +93,7 @@ export function setUpPage(path: string, totpUri: string): Page {
   };
 }
 
-/** Asks for a code again after a wrong one. The secret is not shown a second time. */
+/** The page after a wrong code. It asks for another code and does not show the secret again. */
 export function codePage(path: string, { errors }: Typed): Page {
   return {
     title: t('Set up two-factor authentication'),
@@ -119,7 +119,7 @@ function codePart(path: string, error: string | undefined): Html {
   </form>`;
 }
 
-/** Shows new backup codes, once. `isNew`: the second factor was turned on just now. */
+/** The page with new backup codes, which are shown only once. `isNew`: the second factor was just turned on. */
 export function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
   const done = isNew ? t('Two-factor authentication is on.') : t('The old backup codes no longer work.');
   const advice = t(
@@ -143,7 +143,7 @@ function qrCode(text: string): Html {
   return raw(renderSVG(text, { border: 2 })) as Html;
 }
 
-/** A secret in groups of four for reading and typing; apps ignore the spaces. */
+/** The secret in groups of four characters, which are easier to read and type. Apps ignore the spaces. */
 function inGroups(secret: string): string {
   return secret.replace(/(.{4})(?=.)/g, '$1 ');
 }

@@ -17,7 +17,7 @@ import { usersPages } from './users-page.ts';
 import { votePage } from './vote-page.ts';
 import { votePages } from './vote-pages.ts';
 
-/** The admin area, under its own prefix. */
+/** The admin area. It is registered with its own path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
   attentionPage(app, parts);
   reviewPages(app, parts);

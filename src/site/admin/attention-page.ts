@@ -26,7 +26,7 @@ import { minuteOf } from './utc-fields.ts';
 const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
 
-/** `/operator`: what needs attention, then the amount of waiting work. */
+/** `/operator`: what needs attention, then the amount of work that is waiting. */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const waitingWork = createWaitingWork(deps);
@@ -55,7 +55,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
 
 type View = { base: string; now: Date };
 
-/** One card for each kind that has entries. */
+/** The cards of the kinds that have entries. */
 function attentionCards(view: View, attention: Attention, work: WaitingWork): Html[] {
   return [
     reviewCard(view, attention.reviews),
@@ -176,7 +176,7 @@ function unusualCard({ base }: View, kind: Attention['unusualVotes']): Html | nu
   });
 }
 
-/** Links to the form that excludes votes: those of the busiest token, or all. */
+/** Links to the form that excludes the server's votes: those cast with its busiest token, or all of them. */
 function excludeLinks(base: string, row: Attention['unusualVotes']['rows'][number]): Html {
   const { server, at, tokenId } = row;
   const link = (token: string | undefined, text: string) => {

@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 
 type Details = AuditEntry['details'];
 
-/** The title of each action, and the detail that a sentence adds. */
+/** The title of each action, and the details that are added to it. */
 const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
   'server.add': { title: 'Listed a server', more: ({ slug }) => text(slug) },
   'server.claim': { title: 'Claimed a server' },

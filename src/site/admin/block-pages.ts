@@ -43,7 +43,7 @@ const blockForm = z.object({
   isWideMeant: z.literal('yes').optional(),
 });
 
-/** `/operator/blocks`: the players' names and networks whose votes are blocked. */
+/** `/operator/blocks`: the player names and networks whose votes are blocked. */
 export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/blocks');
@@ -191,7 +191,7 @@ function lifting(path: string, block: Block, now: Date): Content {
   });
 }
 
-/** The page on which an operator blocks something, with the form filled. */
+/** The path of the block form, filled with a name or network. */
 export function blockPath(base: string, kind: Block['kind'], value: string): string {
   return adminPath(base, `/blocks${queryText({ kind, value })}`);
 }

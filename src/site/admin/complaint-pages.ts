@@ -13,7 +13,7 @@ import { button, card, dataTable } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
-/** Complaints per page: the oldest come first, and closed ones make room. */
+/** Complaints per page, the oldest first. Closed complaints leave the list, so it has no further pages. */
 const ROWS = 50;
 
 /** `/operator/complaints`: what visitors reported about servers. */

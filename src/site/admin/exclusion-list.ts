@@ -13,7 +13,7 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** Votes processed so far while it is in progress, or held back so far by a block. */
+  /** While an exclusion is in progress: the votes processed so far. For a block: the votes held back so far. */
   marked: number | undefined;
 };
 

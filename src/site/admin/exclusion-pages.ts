@@ -35,7 +35,7 @@ import { exclusionList } from './exclusion-list.ts';
 import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
 
-/** The number of exclusions shown for all servers. */
+/** The list shows at most this many exclusions. */
 const EXCLUSIONS = 20;
 
 const rangeForm = z.object({
@@ -54,7 +54,7 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** A range of a server's votes; `token` is null for all of them. */
+/** A time range of a server's votes; with `token`, only the votes cast with that token. */
 type Range = {
   server: WithId<Server>;
   token: { _id: ObjectId; name: string } | null;
@@ -62,7 +62,7 @@ type Range = {
   until: Date;
 };
 
-/** `/operator/votes/exclude`: shows the affected votes first, then excludes them; and undoing an exclusion. */
+/** `/operator/votes/exclude`: shows the affected votes, then excludes them. Another form undoes an exclusion. */
 export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -139,7 +139,9 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   });
 }
 
-/** `/operator/votes/quarantines/ORIGIN`: decides about the held votes of a network or a mail domain on all servers. */
+/**
+ * `/operator/votes/quarantines/ORIGIN`: decides about all held votes from one network or mail domain, on all servers.
+ */
 export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const originOf = (request: FastifyRequest) => (request.params as { origin: string }).origin;
@@ -178,7 +180,7 @@ function noGroup(): Refused {
   return refused(409, 'There are no such held votes. Somebody may have decided about them already.');
 }
 
-/** The reason of an exclusion that an operator makes with the button of a quarantine. */
+/** The reason that is stored when an operator excludes the votes of a quarantine with its button. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 async function rangeOf(

@@ -25,7 +25,7 @@ const listenerPageQuery = z.object({
   from: votesFrom,
 });
 
-/** `/operator/listeners/:listenerId`: the page that the queues' jobs link to. */
+/** `/operator/listeners/:listenerId`: a vote listener. Jobs in Bull Board link to this page. */
 export function listenerPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {

@@ -41,7 +41,10 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** `/operator/votes/exclude-player`: shows one player's votes on one server or all, then excludes them; and undoing it. */
+/**
+ * `/operator/votes/exclude-player`: shows a player's votes on one server or on all servers, then excludes them. Another
+ * form undoes an exclusion.
+ */
 export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = async (range: PlayerRange, groupId: ObjectId, typed: Typed) => {

@@ -16,7 +16,7 @@ import { adminPath } from './admin-frame.ts';
 /** A player's votes on a server. */
 export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'name'> | undefined };
 
-/** A player's votes by server with the servers' names; or why they cannot be counted. */
+/** Counts a player's votes for each server and adds the servers' names; or says why they cannot be counted. */
 export async function playerVotes(
   deps: AppDeps,
   range: PlayerRange,
@@ -34,7 +34,7 @@ export async function playerVotes(
   }
 }
 
-/** A player's votes by server; each name leads to the votes themselves. */
+/** A table of a player's votes for each server. The server's name links to the votes. */
 export function playerTable(
   base: string,
   rows: PlayerRow[],

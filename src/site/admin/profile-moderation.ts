@@ -13,7 +13,10 @@ import { reasonFields } from './reason-fields.ts';
 
 type View = { base: string; server: WithId<Server>; typed: Typed };
 
-/** The card in which operators see a server's texts and pictures and remove them; empty without a profile. */
+/**
+ * The card in which operators see a server's texts and pictures and can remove them. It is empty if the server has no
+ * profile.
+ */
 export function profileModeration({ base, server, typed }: View): Content {
   const { profile = {}, removedAt } = server;
   const parts = filledParts(profile);
@@ -47,7 +50,7 @@ function content(base: string, { name }: Server, profile: Profile, part: Profile
   if (part === 'description') return description(profile.description ?? '');
   if (part === 'banner') return banner ? bannerImage(base, banner, name) : '';
   if (part === 'icon') return iconImage(base, icon);
-  // As text: an operator should not open them by accident.
+  // As text and not as a link, so that an operator does not open an unknown site by accident.
   return html`<ul class="plain">${LINKS.map((link) => profile[link])
     .filter(Boolean)
     .map((address) => html`<li class="mono">${address}</li>`)}</ul>`;

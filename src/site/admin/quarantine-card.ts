@@ -9,7 +9,7 @@ import { minuteOf } from './utc-fields.ts';
 
 type View = { base: string; now: Date };
 
-/** What the votes of a group have in common. */
+/** The cause that the held votes of a group share. */
 const CAUSES: Record<QuarantineCause, string> = {
   network: 'One network',
   neighbourhood: 'One IPv4 /16 or IPv6 /32',
@@ -17,7 +17,7 @@ const CAUSES: Record<QuarantineCause, string> = {
   'new-players': 'New players of one server',
 };
 
-/** Held votes, grouped by what made them suspicious; a group is decided in one press. */
+/** Held votes, grouped by what made them suspicious. One button decides about a whole group. */
 export function quarantineCard(view: View, { rows, more }: Attention['quarantines']): Html | null {
   if (rows.length === 0) return null;
   const { base, now } = view;
@@ -60,7 +60,7 @@ function causeOf(first: OfServer | undefined): Content {
   return html`${cause ? html`<strong>${CAUSES[cause]}.</strong> ` : ''}${reason}`;
 }
 
-/** A server of a group, with how many networks voted for it since. */
+/** A link to a server of a group, with the number of networks that have voted for it since. */
 function serverLink(base: string, { server, quarantine, votes, networks }: OfServer): Html {
   const search = { server: server._id.toHexString(), since: minuteOf(quarantine.since) };
   const path = adminPath(base, `/votes${queryText(search)}`);

@@ -34,10 +34,11 @@ const CONTENT_SECURITY_POLICY = [
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
 /**
- * Bull Board with every queue, under `app`'s path, for operators only.
+ * Bull Board with every queue under `app`'s path, for operators only.
  *
- * Its buttons only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two buttons that write
- * a payload, add and change a job, answer 403: the sweep already triggers every listener that has due votes.
+ * Its buttons can only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two buttons that
+ * write a payload (add a job, change a job) answer 403. Nobody needs them, because the sweep triggers every listener
+ * that has due votes.
  */
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDeps }): Promise<void> {
   const { site } = app;
@@ -74,9 +75,9 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
   });
   app.addHook('preHandler', async (request, reply) => {
-    // The route's pattern: the same path can be spelled in many ways, such as %61pi.
+    // Compare the route's pattern, because a path can be spelled in many ways, such as %61pi.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
-    // A command to an unavailable Redis would wait and run much later.
+    // If Redis is unavailable: a command would wait in memory and run much later. So it is refused.
     const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
     if (unavailable.length === 0) return auditButton(deps, app.prefix, request);
     return reply
@@ -105,7 +106,10 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
   await app.register(board.registerPlugin());
 }
 
-/** Records a button in the audit log before it runs: `retry/:queueStatus`, with the queue and the job. */
+/**
+ * Writes the audit log entry of a button before its action runs. The entry names the action (`retry/:queueStatus`), the
+ * queue and the job.
+ */
 async function auditButton(deps: BoardDeps, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
   const route = (request.routeOptions.url ?? '').slice(prefix.length);
@@ -145,7 +149,7 @@ function boardQueue({ queues, clock }: BoardDeps, name: QueueName, adminPath: st
   return adapter;
 }
 
-/** The admin page of a job's listener; the admin area for a job with an unknown payload. */
+/** The link to the admin page of a job's listener; to the admin area if the payload is unknown. */
 function listenerLink(data: unknown, adminPath: string): { displayText: string; href: string } {
   const payload = QUEUES['forward-votes'].payload.safeParse(data);
   if (!payload.success) return { displayText: 'Admin area', href: adminPath };

@@ -9,7 +9,10 @@ import { card, textArea, textField } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes.ts';
 import { adminServerPath } from './admin-frame.ts';
 
-/** How many of a server's votes count for its rank, and the decision of how many need no evidence. */
+/**
+ * How many of a server's votes count for its rank, and the form that sets its allowance: how many votes a day need no
+ * evidence.
+ */
 export function rankVotesCard(view: {
   base: string;
   server: WithId<Server>;

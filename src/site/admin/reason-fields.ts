@@ -2,13 +2,13 @@ import type { Typed } from '../shared/form.ts';
 import { type Html, html } from '../shared/html.ts';
 import { textArea } from '../shared/parts.ts';
 
-/** The names of the two fields of a form, and which one must be filled. */
+/** The names of the two reason fields of a form, and which of them is required. */
 type Reasons = {
   typed: Typed;
-  /** The field that the owner reads; who that is, in words. */
+  /** The field that the owner reads. `reader` names that person in the label. */
   forOwner: { name: string; reader: string; required?: boolean };
   internal: { name: string; required?: boolean };
-  /** Makes the ids unique on a page with several such forms. */
+  /** A suffix that makes the ids unique, if a page has several such forms. */
   of?: string;
 };
 

@@ -34,7 +34,7 @@ const decisionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** `/operator/reviews`: waiting reviews, oldest first, and decided ones with a way to undo the decision. */
+/** `/operator/reviews`: pending reviews, oldest first, and decided reviews with a button to undo the decision. */
 export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -92,7 +92,7 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
       const seen = { seenAs, revision, ...given };
       const review = await moderateReview(deps, reviewId, state, userOf(request).email, seen);
       if (!review) return refused(404, 'This review does not exist.');
-      // To the list that it came from.
+      // The redirect leads back to the list in which the button was pressed.
       const back = {
         state: seenAs === 'pending' ? undefined : seenAs,
         done: review.state === state ? state : 'meanwhile',
@@ -218,7 +218,9 @@ function reviewCard(
   </article>`;
 }
 
-/** What helps to decide: the age of the author's account, and whether a vote of the name is known. */
+/**
+ * Facts that help to decide: the age of the author's account, and whether a vote with the same player name is known.
+ */
 function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Date): Html {
   const account = accountSince
     ? html`Account made ${timeAgo(accountSince, now)}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`

@@ -6,13 +6,13 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { notice } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 
-/** The most reviews that one form approves. */
+/** The maximum number of reviews that one form approves. */
 const MOST = 20;
 
-/** The form of the check boxes, which are in the cards. */
+/** The id of the form for several reviews. Its check boxes are in the cards of the reviews. */
 const MANY = 'approve-many';
 
-/** A check box in the card of a review; it belongs to the form at the end of the page. */
+/** The check box in the card of a review. It belongs to the form at the end of the page. */
 export function selection({ _id, username, revision = 0 }: WithId<Review>): Html {
   const id = _id.toHexString();
   return html`<p class="check">
@@ -29,7 +29,7 @@ export function approveMany(base: string): Html {
   </form>`;
 }
 
-/** The selected reviews, each with the revision that was shown. Other values are left out. */
+/** The selected reviews, each with the revision that the operator saw. Invalid values are ignored. */
 export function seenReviews(values: string[]): SeenReview[] {
   return values.slice(0, MOST).flatMap((value) => {
     const [, id, revision] = /^([0-9a-f]{24})-(\d{1,9})$/.exec(value) ?? [];

@@ -151,7 +151,7 @@ function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** What changed; null or false if the server was removed meanwhile. */
+/** The result of an action; null or false if the server was removed in the meantime. */
 type Changed = WithId<Server> | { server: WithId<Server> } | boolean | null;
 
 type Action<S extends z.ZodObject> = {

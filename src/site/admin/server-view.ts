@@ -41,7 +41,7 @@ const MESSAGES = inEnglish({
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
-/** The admin page of a server, also of removed ones: its state and the operators' actions. */
+/** The admin page of a server: its state and the operators' actions. It also shows removed servers. */
 export async function serverPage(
   deps: AppDeps,
   base: string,
@@ -114,7 +114,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const players = playersHidden(current)
     ? 'players hidden'
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
-  // A server listed today has no full day yet; zeros would be wrong.
+  // If the server was listed today, it has no full day yet: nothing is shown, because zeros would be wrong.
   const inDays = daily.peakPlayers
     ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';
@@ -198,7 +198,7 @@ function premium({ base, server }: View): Html {
   });
 }
 
-/** A form that opens with a click, and by itself when it has an error. */
+/** A form that opens with a click. If it has an error, it is already open. */
 function formPart(part: {
   text: string;
   error: string | undefined;

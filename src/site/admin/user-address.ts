@@ -7,7 +7,7 @@ import { type Html, html } from '../shared/html.ts';
 import { confirmed, textArea, textField } from '../shared/parts.ts';
 
 type View = {
-  /** The path of the users' pages. */
+  /** The path of the list of users. */
   users: string;
   user: WithId<User>;
   change: AddressChange | null;
@@ -15,7 +15,7 @@ type View = {
   typed: Typed;
 };
 
-/** The form in which an operator changes the address of a user, and the change that waits for its confirmation. */
+/** The form with which an operator changes a user's address, and the requested change that is not confirmed yet. */
 export function addressPart({ users, user, change, sendsMail, typed }: View): Html {
   const { values, errors } = typed;
   const consequence = sendsMail

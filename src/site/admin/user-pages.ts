@@ -161,7 +161,7 @@ type UserPage = {
   users: string;
   base: string;
   view: UserView;
-  /** A change of the address that waits for confirmations. */
+  /** A change of the address that is not confirmed yet. */
   change: AddressChange | null;
   sendsMail: boolean;
   isSelf: boolean;
@@ -200,7 +200,7 @@ function ownCard({ base }: UserPage): Html {
   });
 }
 
-/** Ways to sign in, by the credential's provider. */
+/** The ways to sign in, by the provider of the stored credential. */
 const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
 
 function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {

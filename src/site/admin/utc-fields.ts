@@ -5,12 +5,12 @@ export function minuteOf(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
 
-/** What both kinds of fields say of other texts. */
+/** The error text of both kinds of fields. */
 const RULE = 'must be a time such as 2026-11-21T14:02';
 
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/;
 
-/** Reads the value of such a field as UTC. A day alone means its start. */
+/** Reads the value of a `datetime-local` field as UTC. A day without a time means its start. */
 export const utcMoment = z
   .string()
   .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(asUtc(text))), {
@@ -18,7 +18,7 @@ export const utcMoment = z
   })
   .transform((text) => new Date(asUtc(text)));
 
-/** The same for a field that may be empty: null then. */
+/** The same for an optional field: an empty field gives null. */
 export const optionalUtcMoment = z.union([z.literal('').transform(() => null), utcMoment], RULE);
 
 function asUtc(text: string): string {

@@ -20,7 +20,7 @@ import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { blockPath } from './block-pages.ts';
 
-/** `/operator/votes/<vote>`: one vote with its timeline, also with what its server's owner does not see. */
+/** `/operator/votes/<vote>`: one vote with its timeline, including data that the server's owner does not see. */
 export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 

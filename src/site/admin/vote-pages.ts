@@ -21,7 +21,7 @@ import { playerTable, playerVotes } from './player-votes.ts';
 import { stateBadges } from './server-badges.ts';
 import { readSearch, type VoteQuery } from './vote-search.ts';
 
-/** Votes per page, and the number of exclusions below them. */
+/** Votes per page; and the number of exclusions below the votes. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
@@ -184,7 +184,7 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** An exclusion covers a time range, or one player. */
+/** Whether the search can become an exclusion: it needs a time range or a player. */
 function canExclude({ since, player }: VoteQuery): boolean {
   return Boolean(player ? usernameSchema.safeParse(player).success && !UUID.isValid(player) : since);
 }
@@ -200,7 +200,7 @@ function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): 
   return html`<a class="button quiet" href="${adminPath(base, path)}">${text}</a>`;
 }
 
-/** The servers of the entered name. Each link repeats the search for one of them. */
+/** Shown if several servers have the entered name: each link repeats the search for one of them. */
 function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQuery): Html {
   const { from: _, done: __, ...rest } = typed.values;
   const href = ({ _id }: WithId<Server>) =>

@@ -7,13 +7,13 @@ import { type NamedServer, serverNamed } from '../../workflows/find-servers.ts';
 import type { Typed } from '../shared/form.ts';
 import { utcMoment } from './utc-fields.ts';
 
-/** The most servers of one name that are offered. */
+/** If several servers have the entered name: at most this many are offered. */
 const CHOICES = 20;
 
 /** The entered search for votes; `tokenId` is one of the server's tokens. */
 export type VoteQuery = {
   server: WithId<Server> | null;
-  /** The servers that the entered name may mean, when it is not clear. */
+  /** The servers with the entered name, if there are several. */
   choices: WithId<Server>[];
   player: string | undefined;
   tokenId: ObjectId | undefined;

@@ -47,7 +47,7 @@ export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): 
       const user = userOf(request);
       const draft = await saveDraft(deps, user._id, settings, draftId);
       if (!draft) return noDraft();
-      // After a correction, the code may already be in place.
+      // Check the ownership at once: if the owner corrected the draft, the code may already be in place.
       const proving = proveDraftNow(deps, user, draft._id);
       const answer = await afterProving(app.site, proving, draftPath(base, draft._id));
       if (typeof answer === 'string') return answer;
@@ -63,7 +63,7 @@ function tooManyDrafts() {
   return refused(400, sentence);
 }
 
-/** @param draft - the id of the draft that is edited */
+/** @param draft - the id of the draft that is being edited */
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
   const title = draft ? t('Edit the server') : t('Add a server');
   const intro = t(

@@ -22,16 +22,22 @@ import { button, card, notice } from '../shared/parts.ts';
 import { bannerImage, iconImage } from '../shared/profile-parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-/** Uploads of a user; each costs a worker up to seconds of a processor. */
+/** The limit of uploads for a user. Encoding one upload can take a worker several seconds of CPU time. */
 const UPLOADS = { times: 20, windowMs: HOUR };
 
-/** Uploads that a process reads at once: each needs up to 1 MB of memory, for as long as its client takes. */
+/**
+ * The limit of uploads that a process reads at the same time. Each needs up to 1 MB of memory until a slow client has
+ * sent it.
+ */
 const MOST_READ_AT_ONCE = 16;
 
 /** The largest request, in bytes: the file, and the headers and boundaries of its part. */
 const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
 
-/** A larger body is not read to its end: the connection is closed, and the browser may not show the answer. */
+/**
+ * If the request is larger than this: the connection is closed instead of reading the body to its end. The browser may
+ * then not show the answer.
+ */
 const LARGEST_REFUSED = 32 * 1_024 * 1_024;
 
 const LIMITS = {
@@ -47,7 +53,7 @@ const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy
 
 type ShowError = (request: FastifyRequest, error: string) => Promise<Page>;
 
-/** The forms that set and remove a server's banner. `show` shows the profile page with an error. */
+/** The forms that set and remove a server's banner. `show` makes the profile page with an error. */
 export async function bannerForms(
   app: FastifyInstance,
   { deps, show }: Pick<DashboardParts, 'deps'> & { show: ShowError },
@@ -98,7 +104,7 @@ export async function bannerForms(
 }
 
 /**
- * The file of a form. Its size is known before it is read.
+ * The file of a form. Its size is checked before it is read.
  *
  * @throws {PictureError} `none` or `too-large`
  */
@@ -131,12 +137,12 @@ export function isPreparing({ profile }: Server, now: Date): boolean {
   return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
 }
 
-/** Why an uploaded banner was refused; undefined while it waits. Uploads are stored for a day. */
+/** Why an uploaded banner was refused; undefined while it waits for a worker. Uploads are stored for a day. */
 function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | undefined {
   return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
 }
 
-/** The card with the banner, the icon and their forms. `error` is why the upload of this request was refused. */
+/** The card with the banner, the icon and their forms. `error` says why the upload of this request was refused. */
 export function picturesCard(
   base: string,
   path: string,
@@ -171,7 +177,7 @@ export function picturesCard(
   });
 }
 
-/** The banner and what became of the newest upload; refreshes itself until that is encoded. */
+/** The banner, and the state of the newest upload. The part refreshes itself until the upload is encoded. */
 function bannerPart(base: string, path: string, { name, profile }: Server, now: Date): Html {
   const { banner, bannerUpload } = profile ?? {};
   const failure = bannerUpload && failureOf(bannerUpload, now);

@@ -6,7 +6,7 @@ import { votesBySteamId } from '../../votes/claims/steam-games.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** What the blocks of a server are filled in with. */
+/** The values that the configurations of a server contain. */
 export type Connected = {
   /** The listing's name, and its URL without a slash at the end. */
   name: string;
@@ -17,7 +17,9 @@ export type Connected = {
   key: string | null;
 };
 
-/** How a plugin gets votes: its listener receives them, or it asks for them with a claim key. */
+/**
+ * How a plugin gets votes. `push`: a vote listener receives them. `claim`: the plugin asks for them with a claim key.
+ */
 export type Way = 'push' | 'claim';
 
 /** A configuration for one plugin, ready to copy. */
@@ -25,15 +27,15 @@ export type Block = {
   id: string;
   title: string;
   way: Way;
-  /** One or two sentences: where the text goes. */
+  /** One or two sentences that say where to paste the text. */
   about: string;
   text: string;
 };
 
-/** Stands in a block for the claim key, which is shown only when it is created. */
+/** The placeholder for the claim key. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
-/** The blocks of a server: first those for its game. */
+/** The configurations for a server: `first` are those that fit its game. */
 export function blocksOf(connected: Connected): { first: Block[]; others: Block[] } {
   const { game } = connected.server;
   const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp].map((block) => block(connected));
@@ -46,7 +48,7 @@ export function blocksOf(connected: Connected): { first: Block[]; others: Block[
   return { first: all.filter(({ id }) => fitting(id)), others: all.filter(({ id }) => !fitting(id)) };
 }
 
-/** The address of the vote page; `name` is what the plugin replaces by the player's name. */
+/** The URL of the vote page. `name` is the placeholder that the plugin replaces with the player's name. */
 function voteLink({ url, server }: Connected, name: string): string {
   return `${url}${publicPath(server, '/vote')}?username=${name}`;
 }

@@ -24,7 +24,7 @@ const keyForm = z.object({
 });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
 
-/** What a plugin is answered about a player. */
+/** The result of a test: what a plugin would get as the answer about this player. */
 const ANSWERS = {
   off: defineMessage(
     'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
@@ -38,11 +38,11 @@ type Showing = {
   /** A new claim key. */
   key?: string;
   message?: Html;
-  /** The answer to a test, in the block that has the test. */
+  /** The result of a test, and the block on the page in which it is shown. */
   tested?: { block: string; username: string; answer?: Html; error?: string | undefined };
 };
 
-/** `/dashboard/servers/<id>/connect`: configurations of vote plugins, filled in, and tests of them. */
+/** `/dashboard/servers/<id>/connect`: ready-made configurations of vote plugins, and tests of them. */
 export function connectPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base, name, url } = app.site;
 
@@ -110,7 +110,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     },
   });
 
-  // The address of a form, which users may reload.
+  // If a user reloads the address of one of the forms: a redirect to the page.
   for (const part of ['key', 'check']) {
     app.get(`/servers/:serverId/connect/${part}`, OWNER, (request, reply) =>
       reply.redirect(serverPath(base, serverOf(request), '/connect'), 303),

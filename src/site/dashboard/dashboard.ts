@@ -17,9 +17,9 @@ import { tokenPages } from './token-pages.ts';
 import { votePage } from './vote-page.ts';
 import { votesPage } from './votes-page.ts';
 
-/** The owners' pages, under their own prefix. */
+/** The owners' pages. They are registered with their own path prefix. */
 export async function dashboard(app: FastifyInstance, parts: DashboardParts): Promise<void> {
-  // A listener may take half a minute, which is longer than a shutdown.
+  // At shutdown, stop waiting for tests of listeners: a test can take half a minute, longer than a shutdown may take.
   app.addHook('preClose', async () => parts.deps.answers.giveUp());
   serverList(app, parts);
   addServerPages(app, parts);

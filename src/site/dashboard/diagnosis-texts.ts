@@ -5,7 +5,7 @@ import type { Protocol } from '../../listeners/listener.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, facts, type Tone } from '../shared/parts.ts';
 
-/** The steps in their order, each with its name and the question that it answers. */
+/** The steps of a diagnosis in their order, each with its name and the question that it answers. */
 const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
   'name-resolution': [defineMessage('Look up the host'), defineMessage('Does the host name resolve?')],
   'address-policy': [
@@ -34,7 +34,7 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> =
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
-/** The settings that decide which steps a test has. */
+/** The settings of a listener that decide which steps its test has. */
 export type Tested = { protocol: Protocol; url?: string | null };
 
 /** Whether a test has this step: an `http://` URL has no encryption, and HTTP no version and no token. */
@@ -48,7 +48,7 @@ function stepText(step: DiagnosisStep, { protocol }: Tested): [name: Text, quest
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
-/** A step that has just started. */
+/** The list entry of a step that has just started. */
 export function beginning(step: DiagnosisStep, tested: Tested): Html {
   if (!hasStep(step, tested)) return html``;
   const [name, question] = stepText(step, tested);
@@ -101,7 +101,7 @@ function stepResults({ outcome, fault, step: stopped }: Diagnosis, tested: Teste
       return stepResult('quiet', name, question, t('unknown'));
     if (fault !== null && index === last) return stepResult('bad', name, question, t('failed'));
     if (fault !== null && index > last) return stepResult('quiet', name, question, t('not reached'));
-    // If the listener closes without an answer, neither the key nor the vote is confirmed.
+    // If the listener closes the connection without an answer, neither the key nor the vote is confirmed.
     const silent = unconfirmed && (step === 'key-or-token' || step === 'acknowledgement');
     return silent
       ? stepResult('attention', name, question, t('not confirmed'))

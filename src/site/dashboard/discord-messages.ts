@@ -25,7 +25,7 @@ export const DISCORD_MESSAGES = {
   'discord-removed': defineMessage('Webhook removed. No more messages go to Discord.'),
 };
 
-/** What the card shows besides the stored webhook. */
+/** The values of the card that are not stored with the webhook. */
 export type DiscordShowing = { typed?: Typed; message?: Html };
 
 type DiscordPage = (request: FastifyRequest, showing: DiscordShowing) => Promise<Page>;
@@ -82,7 +82,7 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, pa
   });
 }
 
-/** Shows whether a webhook is set, never its address. */
+/** The card shows whether a webhook is set. It never shows the webhook's address, which is a secret. */
 export function discordCard(
   path: string,
   webhook: DiscordWebhook | null,
@@ -122,7 +122,7 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
     </form>`;
 }
 
-/** Whether messages are sent. */
+/** The state of the webhook: whether messages are sent, and why not. */
 function stateOf({ ending, setAt, off, failing }: DiscordWebhook, now: Date): Html {
   if (off) {
     const why = { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) };
@@ -171,7 +171,7 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
     </form>`;
 }
 
-/** The result of a test in words. */
+/** The result of a test as a message. */
 function testText(tested: WebhookTest): [Tone, string] {
   switch (tested.kind) {
     case 'sent':
@@ -222,7 +222,7 @@ function statusIn(reason: string): string {
   return /^HTTP \d{3}/.exec(reason)?.[0] ?? t('no status');
 }
 
-/** @param reason - a status and the beginning of the answer, or the outcome of the connection */
+/** @param reason - either a status code with the beginning of the response, or why the connection failed */
 function unavailableText(reason: string): string {
   if (reason.startsWith('HTTP'))
     return t('Discord answered with an error ({reason}). Try again in some minutes.', {

@@ -35,7 +35,7 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
     const found = await page(request);
     if (found) return sendPage(request, reply, found);
-    // The server is listed by now, under the draft's id: the user went back or has a second tab.
+    // If the server is already listed (under the draft's id): the user went back, or has a second tab.
     if (await isListed(request))
       return reply.redirect(`${base}/dashboard/servers/${draftIdOf(request)}`, 303);
     throw new PageError(404, t('You have no draft with this id.'));
@@ -66,7 +66,7 @@ export function draftPath(base: string, draftId: ObjectId): string {
   return `${base}/dashboard/drafts/${draftId.toHexString()}`;
 }
 
-/** The settings of a draft, the result of its latest check, and the ways to verify ownership. */
+/** The page of a draft: its settings, the result of the latest check, and the ways to prove the ownership. */
 export function draftPage(base: string, draft: WithId<ServerDraft>, now: Date): Page {
   const path = draftPath(base, draft._id);
   const correct = `${base}/dashboard/servers/new?draft=${draft._id.toHexString()}`;
@@ -93,7 +93,8 @@ export function noDraft(): Refused {
 }
 
 /**
- * Where a check leads: to the listed server, or back to `path`, which shows the check.
+ * The answer after a check of the ownership: a redirect to the listed server, or to `path`, which shows the failed
+ * check.
  *
  * @param done - the code of the message on the server's page
  */

@@ -5,13 +5,16 @@ import { isId } from '../../servers/slug.ts';
 import { INCOMPLETE } from '../shared/form.ts';
 import { type Html, html } from '../shared/html.ts';
 
-/** An id that the page wrote into a hidden field. */
+/** The value of a hidden field in which the page wrote an id. */
 export const hiddenId = z
   .string()
   .refine(isId, { error: () => t(INCOMPLETE) })
   .transform((id) => new ObjectId(id));
 
-/** The id of what a form creates. It is made with the form, so that a form sent twice creates one. */
+/**
+ * A hidden field with the id of the document that the form will create. The id is made together with the page: if the
+ * form is sent twice, only one document is created.
+ */
 export function newIdField(): Html {
   return html`<input type="hidden" name="newId" value="${new ObjectId().toHexString()}" />`;
 }

@@ -17,7 +17,7 @@ type Shown = {
   /** The path of the members' page. */
   path: string;
   open: ReturnType<typeof openInvitations>;
-  /** Whether this listing mails invitations. */
+  /** Whether this listing sends invitations by mail. */
   isMailed: boolean;
   typed: Typed;
   now: Date;
@@ -77,7 +77,7 @@ function inviteForm(path: string, isMailed: boolean, { values, errors }: Typed):
   </form>`;
 }
 
-/** The invitations of a user on the page of their servers. */
+/** The invitations that a user has received, on the page of their servers. */
 export function receivedInvitations(
   base: string,
   invitations: Awaited<ReturnType<typeof invitationsOf>>,

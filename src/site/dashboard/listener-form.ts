@@ -16,13 +16,13 @@ type Form = {
   /** The current listener; null if there is none. */
   listener: ListenerView | null;
   typed: Typed;
-  /** Unconfirmed votes of the server, of this listener or of one that was removed. */
+  /** The number of unconfirmed votes of the server, including those sent to a listener that was removed. */
   unconfirmed: number;
   /** The default service name. */
   serviceName: string;
 };
 
-/** The choice of a protocol and the fields of the chosen one. */
+/** The form with the choice of a protocol and the fields of the chosen protocol. */
 export function listenerForm(form: Form): Html {
   const { path, protocol, listener } = form;
   return html`<nav class="choices" aria-label="${t('Protocol')}">
@@ -44,7 +44,10 @@ export function listenerForm(form: Form): Html {
     </form>`;
 }
 
-/** Sending again without an answer may reward a player twice; sending once may lose the vote. */
+/**
+ * The field for the maximum number of sendings of a vote that was not answered. With several sendings a player may be
+ * rewarded twice; with one sending the vote may be lost.
+ */
 function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   return select({
     name: 'maxSendings',
@@ -60,7 +63,7 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   });
 }
 
-/** Shown only if there are unconfirmed votes. */
+/** The choice what happens to unconfirmed votes. Empty if there are none. */
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
@@ -145,12 +148,12 @@ function votifierFields(form: Form): Content {
   ];
 }
 
-/** The entered secret, except a private key that was pasted by mistake. */
+/** The entered secret. If it is a private key that was pasted by mistake, it is not shown again. */
 function typedSecret({ secret = '' }: Typed['values']): string {
   return holdsPrivateKey(secret) ? '' : secret;
 }
 
-/** The stored token or key is never shown. An entered value stays in the field until it is accepted. */
+/** The field for the token or key. It never shows a stored secret. After an error it shows what was entered. */
 function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
   const keepHint = isSet ? ` ${t('Leave empty to keep the current one.')}` : '';
   const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };

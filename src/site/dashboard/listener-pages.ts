@@ -40,7 +40,7 @@ import { type RunTest, testCard } from './listener-test-page.ts';
 import { rewardsCard, rewardsRoute } from './rewards.ts';
 import { serverFrame } from './server-frame.ts';
 
-/** After settings were stored; the result of a test vote follows. */
+/** Messages after settings were stored. The result of a test vote follows below them. */
 const SAVED = {
   set: defineMessage('Vote listener saved. The test vote below shows whether votes arrive.'),
   'set-and-resent': defineMessage(
@@ -60,7 +60,7 @@ const MESSAGES = {
 
 const protocolField = z.enum(PROTOCOLS).optional().catch(undefined);
 
-/** The fields of all protocols; the features check those of the chosen one. */
+/** The fields of all protocols. The feature validates the fields of the chosen protocol. */
 const settingsForm = z.object({
   protocol: protocolField,
   url: fieldText,
@@ -73,7 +73,7 @@ const settingsForm = z.object({
 });
 const rotateForm = z.object({ revision: z.string().transform(Number) });
 
-/** The protocol of a form that names none. */
+/** Used if the form sends no protocol. */
 const DEFAULT_PROTOCOL = 'votifier-v2';
 
 type Showing = { protocol?: Protocol | undefined; typed?: Typed; message?: Html };
@@ -137,7 +137,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
 
 type Present = { listener: ListenerView; queuePaused: boolean | null };
 
-/** The state of the listener, which refreshes itself. */
+/** The state of the listener. This part of the page refreshes itself. */
 function statusPart(path: string, { listener, queuePaused }: Present, now: Date): Html {
   return livePart({
     id: 'listener-state',
@@ -164,7 +164,7 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     refusalOf: secretRefusal,
     run: async ({ request, data }) => {
       const { set, secret } = await store(deps, serverOf(request)._id, data, userOf(request).email);
-      // Nothing can answer the challenge of a test before the secret is there.
+      // A new secret is shown without a test vote: the owner must first set it on the server, which needs it to answer.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
       return runTest(request, notice('good', t(SAVED[await doneOf(deps, set)])));
     },
@@ -193,7 +193,7 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
 
 type Stored = {
   set: ListenerSet;
-  /** The secret of a new HTTP listener, to show it once. */
+  /** The secret of a new HTTP listener, which is shown once; else null. */
   secret: string | null;
 };
 
@@ -225,14 +225,14 @@ async function store(
   return { set: await setListener(deps, serverId, settings, by), secret: null };
 }
 
-/** The message after settings were stored. */
+/** The code of the message after settings were stored. */
 async function doneOf(deps: AppDeps, set: ListenerSet): Promise<keyof typeof SAVED> {
   if (set.resent > 0) return 'set-and-resent';
   if (!set.isCredentialsChange) return 'set';
   return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
 }
 
-/** What is wrong with the entered or the stored secret. */
+/** The refusal for an error of the entered or the stored secret; undefined for other errors. */
 function secretRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
   if (error instanceof CredentialError) return { errors: { secret: error.message } };
   if (!(error instanceof UnsealError)) return undefined;

@@ -69,7 +69,7 @@ function rotateButton(path: string, revision: number): Html {
   });
 }
 
-/** Shows a new secret once. */
+/** The card that shows a new secret, once. */
 export function secretShownOnce(secret: string, previousValidUntil: Content): Html {
   const oldSecret =
     previousValidUntil &&

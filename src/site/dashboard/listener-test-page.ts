@@ -26,7 +26,7 @@ import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
 import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
 import { serverFrame } from './server-frame.ts';
 
-/** Explains the test vote, with a button to send one. */
+/** The card that explains the test vote, with a button to send one. */
 export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {
   const about = t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
     player: TEST_USERNAME,
@@ -43,20 +43,22 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
 }
 
 /**
- * Answers with a page on which a test vote is shown step by step. `saved`: shown above the test if the settings were just
- * saved. Saving has already counted as a check, so the test is not counted again.
+ * Answers a form with a page that shows the steps of a test vote as they happen.
+ *
+ * @param saved - a message above the test, if settings were just saved. Saving already counted as a check, so the test
+ * does not count again.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
 /**
- * `POST /dashboard/servers/<id>/listener/test`: has a worker diagnose a listener. The answer is a page that is streamed
- * while the test runs, so it needs no script.
+ * `POST /dashboard/servers/<id>/listener/test`: lets a worker send a test vote. The page is streamed while the test
+ * runs, so it needs no script.
  *
- * @returns the function that runs the test, which the settings form uses too
+ * @returns the function that runs the test; the form of the settings uses it too
  */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
-  // The result is shown at this address. A user who opens it again goes back to the listener.
+  // If a user opens or reloads the address of the result: a redirect to the listener's page.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
     reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
@@ -78,7 +80,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     if (refusal) return refuse(refusedFor(refusal));
     const ids = { serverId: serverId.toHexString() };
     const test = begin((onStep) => answerNow(deps, 'test-listener', ids, onStep));
-    // Wait for the first step, so that a refusal can still be answered as a form error with its own status.
+    // Wait for the first step: until then, a refusal can still be answered with its own status code.
     const first = await Promise.race([test.begun, test.result]);
     if (first !== 'begun' && !diagnosisIn(first)) return refuse(missingResult(first));
     const listener = await deps.listeners.findOne({ serverId }, { projection: { protocol: 1, url: 1 } });
@@ -111,10 +113,10 @@ function testPage(site: Site, server: WithId<Server>, now: Date, content: Conten
   };
 }
 
-/** The steps of a test as they begin, and its result. */
+/** The pieces of the streamed page: each step when it begins, then the result. */
 async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
-  // The list stays open in the browser while the steps arrive.
+  // The HTML of the list stays unclosed until all steps have been sent.
   yield html`<p class="soft under-way">${underWay}</p>
     <ol class="steps under-way" aria-live="polite">`;
   for await (const [step] of test.steps) yield beginning(step, tested);
@@ -128,11 +130,11 @@ async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html
 
 /** A running test. */
 type RunningTest = {
-  /** Resolves with its first step; never if the test is refused. */
+  /** Resolves when the first step begins. If the test is refused, it never resolves. */
   begun: Promise<'begun'>;
-  /** Yields each step when it begins; ends with the test. */
+  /** Yields each step when it begins, and ends when the test ends. */
   steps: AsyncIterable<[DiagnosisStep]>;
-  /** Never rejects. */
+  /** The outcome of the test. Never rejects. */
   result: Promise<Ending>;
 };
 
@@ -151,16 +153,16 @@ function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
-/** Why a test has no diagnosis, as a message for users. */
+/** The message if a test has no diagnosis. */
 function missingResult(ending: Ending): Refused {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
-  // The listener has changed since the request.
+  // The listener was changed between the request and the test.
   if (result.kind === 'refused') return refusedFor(result);
   return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }
 
-/** Why no diagnosis is made, as a message for users. */
+/** The message if a diagnosis is refused. */
 function refusedFor(refusal: DiagnosisRefusal): Refused {
   switch (refusal.code) {
     case 'ownership-not-proven':

@@ -35,7 +35,7 @@ const MESSAGES = {
   ),
 };
 
-/** `/dashboard/servers/<id>/members`: who manages a server with its owner, and invitations. */
+/** `/dashboard/servers/<id>/members`: the users who manage a server, and invitations. */
 export function memberPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
@@ -63,7 +63,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
 
 type ShowMembers = (request: FastifyRequest, typed: Typed) => Promise<Page>;
 
-/** The forms of the owner that invite, and those of the invited user. */
+/** The forms for invitations: the owner's, and those of the invited user. */
 function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers): void {
   const { base } = app.site;
 
@@ -109,14 +109,14 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
     access: SIGNED_IN,
     run: async ({ request }) => {
       const { email, emailVerified } = userOf(request);
-      // An unconfirmed address may belong to somebody else.
+      // An unconfirmed address may belong to somebody else, so it must not decline an invitation.
       if (emailVerified) await withdrawInvitation(deps, idParam(request, 'serverId'), email, email);
       return `${base}/dashboard?done=declined`;
     },
   });
 }
 
-/** The forms that change who has access: those of the owner, and the one to leave. */
+/** The forms that change a member's role or remove a member, and the form with which a member leaves. */
 function roleRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
 

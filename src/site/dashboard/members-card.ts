@@ -16,11 +16,11 @@ export const ROLE_TEXTS: Record<MemberRole, Text> = {
 type MemberRow = {
   userId: ObjectId;
   role: MemberRole | 'owner';
-  /** When they became a member; null for the owner. */
+  /** When the user became a member; null for the owner. */
   at: Date | null;
-  /** The address, or what is shown instead. */
+  /** The e-mail address, or a placeholder text. */
   email: string;
-  /** The valid tokens that they made. */
+  /** The valid tokens that this user created. */
   tokens: ApiToken[];
 };
 
@@ -47,7 +47,7 @@ export async function readMembers(
 }
 
 /**
- * Who manages a server.
+ * The table of the users who manage a server.
  *
  * @param path - the path of the members' page
  * @param mayChange - whether the reader may change the members
@@ -96,7 +96,7 @@ function memberActions(membersPath: string, { userId, role, email, tokens }: Mem
   </div>`;
 }
 
-/** Names the tokens that end with the access of the member who made them. */
+/** A warning that lists the tokens which become invalid when the member who created them loses access. */
 function losesTokens(tokens: ApiToken[]): Content {
   if (tokens.length === 0) return t('The member has made no valid token.');
   return html`${t('These tokens, which the member made, stop working within 5 seconds:')}

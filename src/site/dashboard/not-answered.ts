@@ -1,7 +1,7 @@
 import { t } from '../../language/t.ts';
 import type { NotAnswered } from '../../platform/answers.ts';
 
-/** Why a check or a test has no result, as a message for users. */
+/** The message if a check or a test has no result. */
 export function notAnsweredText({ kind }: NotAnswered): string {
   switch (kind) {
     case 'no-worker':

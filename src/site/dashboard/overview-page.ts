@@ -60,7 +60,7 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
 
 type Done = { token: boolean; listener: ListenerView | null };
 
-/** The remaining steps of the setup; nothing when all are done. */
+/** The steps of the setup that are not done yet; empty when all are done. */
 function nextSteps(base: string, server: WithId<Server>, { token, listener }: Done): Content {
   const steps: { done: boolean; part: string; text: string; why: string }[] = [
     {
@@ -130,7 +130,7 @@ const OWNERSHIP_PROOF_TEXTS = {
   operator: defineMessage('by an operator of this listing'),
 } as const;
 
-/** A game's name, and whether its servers are probed. */
+/** The game's name, and a remark if its servers are not probed. */
 function gameText(game: string | null | undefined): string {
   const name = gameName(game) || t('none');
   return isProbed(game) ? name : t('{game} (not probed: status from reports only)', { game: name });

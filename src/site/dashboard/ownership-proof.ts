@@ -144,7 +144,7 @@ function messageWay({ code }: ServerDraft): Html {
   </section>`;
 }
 
-/** An IP address has no records. */
+/** Whether the address is a host name: an IP address has no DNS records for a proof. */
 function hasName({ address }: ServerDraft): boolean {
   return isIP(address) === 0;
 }

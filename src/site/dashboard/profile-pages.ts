@@ -35,7 +35,7 @@ const MESSAGES = {
   'banner-removed': defineMessage('Banner removed.'),
 };
 
-/** In bytes: a description of the longest characters, each encoded as 12 bytes, and the other fields. */
+/** In bytes: the longest description if each of its characters is encoded as 12 bytes, plus the other fields. */
 const PROFILE_FORM_LIMIT = 160 * 1_024;
 
 const profileForm = z.object({
@@ -52,15 +52,15 @@ const profileForm = z.object({
 
 type Showing = {
   typed?: Typed;
-  /** The chosen tags: browsers send one field for each. */
+  /** The chosen tags. The browser sends one form field for each of them. */
   tags?: string[];
-  /** The profile as players will see it; not saved yet. */
+  /** A preview of the profile that is not saved. */
   preview?: ProfileTexts;
   /** Why the uploaded banner was refused. */
   bannerError?: string;
 };
 
-/** `/dashboard/servers/<id>/profile`: what a server says of itself. */
+/** `/dashboard/servers/<id>/profile`: the server's texts and pictures. */
 export function profilePages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
   const pathOf = (server: WithId<Server>) => serverPath(base, server, '/profile');
@@ -105,14 +105,14 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
     },
   });
 
-  // In a scope of its own: only this form accepts files.
+  // The forms for the banner have their own Fastify scope, because only they accept files.
   app.register(bannerForms, {
     deps,
     show: (request: FastifyRequest, bannerError: string) => page(request, { bannerError }),
   });
 }
 
-/** What an operator removed, and why. */
+/** The parts of the profile that an operator removed, with the reasons. */
 function removals({ profile }: Server): Content {
   return (profile?.removals ?? []).map(({ part, at, reason }) => {
     const removed = { part: t(PART_TEXTS[part]), day: day(at), reason };
@@ -120,7 +120,7 @@ function removals({ profile }: Server): Content {
   });
 }
 
-/** The stored profile as a form. */
+/** The stored profile as the values of the form. */
 function valuesOf(profile: ProfileTexts = {}): Record<string, string> {
   const { shortText = '', description = '', languages = [] } = profile;
   const links = LINKS.map((name) => [name, profile[name] ?? '']);

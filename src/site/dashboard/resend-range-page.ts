@@ -24,10 +24,10 @@ import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 
-/** The number of votes that one request sends again, in some seconds; the next request continues. */
+/** The number of votes that one request sends again; it takes some seconds. A further request sends the next ones. */
 const RESEND_BATCH_SIZE = 5_000;
 
-/** When the question was shown: votes cast later are not sent. */
+/** The time at which the confirmation page was shown. Votes cast later are not sent again. */
 const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
 
 /** `/dashboard/servers/<id>/votes/resend`: sends all votes of a filter again, after a confirmation with their number. */
@@ -89,7 +89,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     );
   };
 
-  /** @param sent - the votes just sent, if there are more */
+  /** @param sent - the number of votes sent by the previous request, if there are more */
   const question = async (
     request: FastifyRequest,
     filter: VoteFilter,
@@ -107,7 +107,11 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
   };
 }
 
-/** @throws {PageError} 400 for states whose votes are already queued */
+/**
+ * The filter, if its votes can be sent again.
+ *
+ * @throws {PageError} 400 for states whose votes are already queued
+ */
 function resendable({ state, player, since, until }: VoteFilter): VoteFilter {
   if (state && !isResendable(state)) {
     throw new PageError(400, t('These votes are already queued.'));
@@ -170,7 +174,7 @@ function howMany(votes: number, more: boolean): Content {
     : t('<strong>{votes}</strong> will be queued again.', shown);
 }
 
-/** When the votes were cast. */
+/** The time range of the votes as text. */
 function castText({ since, until }: VoteFilter, before: Date): string {
   const from = since ? t('from {since}', { since }) : t('in the last 30 days');
   return until

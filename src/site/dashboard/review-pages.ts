@@ -25,7 +25,7 @@ const MESSAGES = {
   'answer-removed': defineMessage('Answer removed.'),
 };
 
-/** `/dashboard/servers/<id>/reviews`: the approved reviews and the owner's answers. */
+/** `/dashboard/servers/<id>/reviews`: the approved reviews, and the forms for the owner's answers. */
 export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
@@ -59,7 +59,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     };
   };
 
-  /** To the review on its page of the list. */
+  /** A redirect to the review, on the page of the list that contains it. */
   const back = (request: FastifyRequest, reviewId: ObjectId, done: keyof typeof MESSAGES) =>
     `${serverPath(base, serverOf(request), '/reviews')}?page=${pageOf(request)}&done=${done}#review-${reviewId.toHexString()}`;
 
@@ -134,7 +134,7 @@ function answerForms({
   wrong: Typed | undefined;
 }): Html {
   const { username, answer, _id } = review;
-  // Each field of a page needs its own id.
+  // The page has one such field per review, so each gets its own id.
   const field = textArea({
     name: 'answer',
     id: `answer-${_id.toHexString()}`,

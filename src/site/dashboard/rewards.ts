@@ -19,7 +19,7 @@ const REWARD_TEXTS: Record<Rewards, Text> = {
 
 const form = z.object({ rewards: z.enum(REWARDS) });
 
-/** `POST …/listener/rewards`: how votes are rewarded. */
+/** `POST …/listener/rewards`: stores how players get their rewards. */
 export function rewardsRoute(app: FastifyInstance, { deps }: DashboardParts): void {
   formRoute(app, {
     path: '/servers/:serverId/listener/rewards',
@@ -35,9 +35,9 @@ export function rewardsRoute(app: FastifyInstance, { deps }: DashboardParts): vo
 }
 
 /**
- * The choice between pushed and claimed votes.
+ * The choice between pushed and claimed rewards.
  *
- * @param hasClaimKeys - whether a plugin can claim votes now
+ * @param hasClaimKeys - whether the server has a claim key, so that a plugin can claim votes
  */
 export function rewardsCard(path: string, rewards: Rewards | undefined, hasClaimKeys: boolean): Html {
   const isTwice = (rewards ?? 'both') === 'both' && hasClaimKeys;

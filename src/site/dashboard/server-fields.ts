@@ -12,11 +12,11 @@ import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH, select, textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** A port as a number, NaN if empty; the feature validates it. */
+/** A port as a number; NaN if the field is empty. The feature validates the number. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
 const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
 
-/** A server form as the features expect it. They validate the values. */
+/** The form of a server, in the shape that the feature takes. The feature validates the values. */
 export const serverForm = z.object({
   name: z.string(),
   address: z.string(),
@@ -32,10 +32,10 @@ export const addressForm = serverForm.pick({ address: true, port: true });
 /** The details of a listed server, which can change without verification. */
 export const detailsForm = serverForm.omit({ address: true, port: true });
 
-/** The games to choose from: those that can be found by their name. Some are not probed. */
+/** The games in the select. Games that share another game's name are left out. Some of these games are not probed. */
 const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
-/** Adds the operator's contact to an error that only the operator can solve; undefined for other errors. */
+/** If only the operator can solve an error: the refusal with the operator's contact. Undefined for other errors. */
 export function namingContact(site: Site, error: unknown): Refused | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const { address } = error.errors;
@@ -118,7 +118,7 @@ export function gameFields({ values, errors }: Typed): Html {
     </div>`;
 }
 
-/** The form with the current settings. */
+/** The current settings as values of the form. */
 export function valuesOf(of: {
   name: string;
   address: string;

@@ -38,7 +38,7 @@ const MESSAGES = {
 export function serverList(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
-  /** The listeners of servers, by the server's id. */
+  /** The listeners of the given servers, by server id. */
   const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
     const found = deps.listeners
       .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
@@ -56,7 +56,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
     const listeners = await listenersOf(servers);
     const table = serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() });
     const unconfirmed = t('Your e-mail address is not confirmed, so invitations to servers are not shown.');
-    // Without mail nobody can confirm an address.
+    // Without SMTP, nobody can confirm an address.
     const mayConfirm = !user.emailVerified && deps.config.SMTP_URL !== undefined;
     return sendPage(request, reply, {
       title: t('Your servers'),
@@ -73,7 +73,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
   });
 }
 
-/** The role of a member, with a button to leave. The owner's own servers show nothing. */
+/** The user's role and a button to leave, if the user is a member. Empty for the user's own servers. */
 function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
   const role = roleOf(server, userId);
   if (!role || role === 'owner') return '';

@@ -44,7 +44,7 @@ export function voteFormCard(path: string, { webVotes }: Server): Html {
   });
 }
 
-/** `preview`: the text as players will see it; not saved yet. */
+/** The card for the text about voting. `preview` is the rendered text that is not saved yet. */
 export function howToVoteCard(
   path: string,
   { howToVote }: Server,
@@ -77,7 +77,7 @@ export function howToVoteCard(
   });
 }
 
-/** `move`: the address that waits for a proof. */
+/** The card for the address. `move` is the new address whose ownership is not proven yet. */
 export function addressCard(
   path: string,
   server: WithId<Server>,

@@ -88,7 +88,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
   };
 }
 
-/** The forms that change the details of a server, and that remove it. */
+/** The forms that change the details of a server and that remove it. */
 function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { base } = app.site;
   const takeCheck = checkTaker(deps);
@@ -122,7 +122,7 @@ function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
   });
 }
 
-/** The vote form's switch, and the text about voting. */
+/** The form that turns the public vote form on or off, and the form for the text about voting. */
 function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { base } = app.site;
 
@@ -154,7 +154,7 @@ function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): 
   });
 }
 
-/** The forms that move a server to another address. */
+/** The forms that change a server's address. */
 function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { site } = app;
   const takeCheck = checkTaker(deps);
@@ -177,7 +177,7 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
         await saveMove(deps, server, data, user._id);
         return prove(request);
       }
-      // Operators need no verification, as on the command line.
+      // An operator does not prove the ownership of the new address (as on the command line), so it is changed at once.
       const tooMany = await takeCheck(request);
       if (tooMany) return tooMany;
       await editServer(deps, server._id, data, user.email);

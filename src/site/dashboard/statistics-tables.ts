@@ -10,7 +10,7 @@ import { csv } from '../shared/csv.ts';
 /** The maximum number of players in `voters.csv`. */
 const MAX_VOTERS = 1_000;
 
-/** The points of the last `days` days; the newest is yesterday. */
+/** The points of the last `days` full days. The newest is yesterday. */
 export function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }
@@ -24,7 +24,7 @@ export function withoutEmptyEnds(points: HistoryPoint[]): HistoryPoint[] {
 
 type Table = (deps: AppDeps, serverId: ObjectId, days: number) => Promise<string>;
 
-/** A daily table of a server's history or reports. `values` gives the columns after the day. */
+/** A daily table of a server's history or reports. `values` gives the cells after the first column. */
 function dailyTable(
   columns: string[],
   values: (point: HistoryPoint) => (number | null)[],

@@ -25,7 +25,7 @@ export const lifetimeSchema = z.enum(Object.keys(LIFETIMES) as [Lifetime, ...Lif
   error: () => t('Choose one of these.'),
 });
 
-/** Asks when a new token expires; in a year unless the user chooses. */
+/** The field for the lifetime of a new token. One year is selected at first. */
 export function lifetimeField(value: string | undefined, error: string | undefined): Html {
   return select({
     name: 'lifetime',

@@ -51,7 +51,7 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
   read: defineMessage('Read votes, figures and reviews'),
 };
 
-/** A box: `yes` or absent. A browser sends nothing else. */
+/** The value of a check box: browsers send `yes` or nothing. */
 const box = z.literal('yes', { error: () => t(INCOMPLETE) }).optional();
 
 const issueForm = z.object({
@@ -131,7 +131,7 @@ function tokenPage(site: Site, deps: AppDeps): TokenPage {
 
 /** The forms that create and replace a token. */
 function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): void {
-  /** The page with a new token, or with a message if the form was sent twice. */
+  /** Runs `issue` and shows the page with the new token. If the form was sent twice, it shows a message instead. */
   const issuing = async (
     request: FastifyRequest,
     issue: () => Promise<IssuedToken | null>,
@@ -234,7 +234,7 @@ function claimKeyShownOnce(key: string, file: VrcFile): Html {
   </section>`;
 }
 
-/** All scopes are chosen in a new form. */
+/** The check boxes of the scopes. In a new form all of them are checked. */
 function scopeFields({ values }: Typed): Html {
   const isNew = Object.keys(values).length === 0;
   const boxOf = (scope: TokenScope) =>

@@ -11,10 +11,10 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, type Column, confirmed, dataTable, notice, type Tone } from '../shared/parts.ts';
 import { newIdField } from './hidden-ids.ts';
 
-/** A token that expires within this time is marked. */
+/** A token that expires within this time is marked in the table. */
 const SOON_MS = 30 * DAY;
 
-/** How long a rotated token stays valid, in milliseconds. */
+/** The choices for how long the old token stays valid after a rotation, in milliseconds. */
 export const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
 const OVERLAP_TEXTS: [keyof typeof OVERLAPS, Text][] = [
   ['1h', defineMessage('for 1 hour')],
@@ -23,7 +23,7 @@ const OVERLAP_TEXTS: [keyof typeof OVERLAPS, Text][] = [
   ['0', defineMessage('no longer')],
 ];
 
-/** A warning about tokens that never expire and are over a year old; nothing without any. */
+/** A warning about tokens without an expiry that are over a year old; empty if there are none. */
 export function oldTokensNotice(tokens: ApiToken[], now: Date): Content {
   const old = tokens.filter((token) => isOld(token, now)).length;
   if (old === 0) return '';
@@ -44,7 +44,7 @@ type Shown = {
   now: Date;
 };
 
-/** The valid tokens of a server with their actions, and the others. */
+/** The table of the valid tokens with their actions, and a list of the expired and revoked ones. */
 export function tokenTable({ base, server, tokens, makerOf, now }: Shown): Html {
   const [valid, invalid] = [
     tokens.filter((token) => isValid(token, now)),

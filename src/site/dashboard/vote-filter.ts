@@ -27,7 +27,7 @@ export const voteQuery = z.object({
 
 export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;
 
-/** The votes that a filter selects, including both of its days. */
+/** The filter as a database selection. Both of its days are included. */
 export function wantedBy({ state, player, since, until }: VoteFilter): VotesWanted {
   return {
     state,

@@ -32,7 +32,9 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
   const { base } = app.site;
   const statusOf = listenerStatusReader(deps);
 
-  /** What the page shows of the listener, in one read. Each delivery changes it. */
+  /**
+   * The listener's fields that the page shows. Each delivery changes them, so they decide whether the page has changed.
+   */
   const listenerStateOf = (serverId: ObjectId) =>
     deps.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
 
@@ -69,7 +71,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
               </a>
             </p>
           </section>`,
-        // A refresh must not overwrite the user's input.
+        // This part is not refreshed, because a refresh would overwrite what the user is typing.
         html`<div hx-morph-skip>${search}</div>`,
         html`<section class="card">${table(shown)}</section>`,
       ],
@@ -114,7 +116,7 @@ const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
 
 const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
 
-/** Queued votes are not sent again, so a filter for them has no such link. */
+/** A link that sends the filtered votes again. Empty for a filter of queued votes, because they are sent anyway. */
 function resendLink({ path, filter, status }: Shown): Content {
   const { state } = filter;
   if (!status.listener || (state && !isResendable(state))) return '';
@@ -150,13 +152,13 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   })}`;
 }
 
-/** What a vote waits for or how it ended; for a confirmed one, how long that took. */
+/** Why a vote waits, or how its delivery ended. For a confirmed vote: the duration of the attempt. */
 function detailsOf(vote: Vote, { listener, queuePaused }: ListenerStatus, now: Date): string {
   const { delivery, votedAt } = vote;
   const { attempts, attemptCount, deliveredAt } = delivery;
   if (!isConfirmed(delivery) || !deliveredAt)
     return statusText(briefStatus(vote, listener, now), pageTimes(now), queuePaused);
-  // The vote's own page shows the duration of the first attempt.
+  // After a manual resend no duration is shown. The vote's own page shows the duration of the first attempt.
   if (attempts.at(-1)?.wokenBy === 'resend') return t('confirmed after a manual resend');
   const took = t('confirmed after {duration}', {
     duration: duration(deliveredAt.getTime() - votedAt.getTime()),

@@ -1,22 +1,28 @@
 /** A colour as red, green and blue, 0 to 255. */
 type Colour = [number, number, number];
 
-/** The accent colours of one scheme: links and buttons, the ground behind marked parts, the text on a button. */
+/**
+ * The accent colours for the light or the dark scheme: `accent` for links and buttons, `soft` as the background of
+ * marked parts, `on` for the text on a button.
+ */
 type Shades = { accent: string; soft: string; on: string };
 
-/** The backgrounds of pages and cards in site.css, and where a colour that lacks contrast moves to. */
+/**
+ * For each scheme: the backgrounds of pages and cards in site.css, and the colour towards which an accent with too
+ * little contrast is mixed.
+ */
 const SCHEMES = {
   light: { grounds: ['#f5f7f7', '#ffffff'], card: '#ffffff', towards: '#000000', on: '#ffffff', tint: 0.1 },
   dark: { grounds: ['#12171a', '#1a2124'], card: '#1a2124', towards: '#ffffff', on: '#0b1214', tint: 0.2 },
 } as const;
 
-/** WCAG 2.2 AA for text. */
+/** The minimum contrast for text in WCAG 2.2, level AA. */
 const LEAST_CONTRAST = 4.5;
 const STEP = 0.02;
 
 /**
- * The shades of an operator's colour for light and dark pages. A shade that lacks contrast as text is made darker, or
- * lighter, until it has 4.5 : 1 on every ground.
+ * The shades of an operator's colour for light and dark pages. If a shade has too little contrast as text, it is made
+ * darker or lighter until it has 4.5 : 1 on every background.
  *
  * @param colour - `#0f6168`
  */
@@ -34,7 +40,7 @@ function shadesOf(colour: string, scheme: keyof typeof SCHEMES): Shades {
   }
 }
 
-/** The contrast of two colours by WCAG, 1 to 21. */
+/** The contrast ratio of two colours by WCAG: 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [light, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a) as [number, number];
   return (light + 0.05) / (dark + 0.05);
@@ -48,7 +54,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** `part` of `other` in `one`. */
+/** Mixes two colours: `part` is the share of `other`. */
 function mixed(one: string, other: string, part: number): string {
   const to = parsed(other);
   const values = parsed(one).map((value, index) =>
@@ -61,7 +67,7 @@ function parsed(colour: string): Colour {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)) as Colour;
 }
 
-/** The rules that put an operator's colour in the place of ours, after a stylesheet. */
+/** CSS rules that replace our accent colour by the operator's. They must follow the stylesheet. */
 export function accentRules(colour: string): string {
   const { light, dark } = accentShades(colour);
   return `:root{--accent:light-dark(${light.accent},${dark.accent});--accent-soft:light-dark(${light.soft},${dark.soft});--on-accent:light-dark(${light.on},${dark.on})}\n`;

@@ -4,27 +4,27 @@ import { inspectPicture } from '../../platform/pictures/inspect-picture.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { isSvg, SvgError, svgSize } from './svg-size.ts';
 
-/** The listing's logo, which is the favicon as well. */
+/** The listing's logo. It is also the favicon. */
 export type Logo = {
   bytes: Buffer;
   extension: 'svg' | 'png' | 'webp';
   type: string;
-  /** Its size in the head of a page. */
+  /** Its width in the head of a page, in CSS pixels. */
   width: number;
   height: number;
 };
 
 const MOST_KILOBYTES = 256;
 const MOST_PIXELS = 2_000;
-/** In the head of a page, in CSS pixels. */
+/** Its height in the head of a page, in CSS pixels. */
 const HEIGHT = 28;
 const WIDEST = 168;
 
 const TYPES = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp' } as const;
 
 /**
- * Reads and checks the operator's logo: SVG, PNG or WebP, at most 256 KB and 2,000 pixels wide and high. It is served as it
- * is, so only its structure is read, and no image library is loaded.
+ * Reads and checks the operator's logo: SVG, PNG or WebP, at most 256 KB and 2,000 pixels wide and high. The file is
+ * served unchanged, so only its structure is checked, without an image library.
  *
  * @throws {ConfigError} when it cannot be used
  */
@@ -51,7 +51,7 @@ export async function readLogo(file: string): Promise<Logo> {
   }
 }
 
-/** @throws {PictureError | SvgError} for a file that is none of the three */
+/** @throws {PictureError | SvgError} if the file is neither SVG nor PNG nor WebP */
 function inspectLogo(bytes: Buffer): { extension: Logo['extension']; width: number; height: number } {
   if (isSvg(bytes)) return { extension: 'svg', ...svgSize(bytes) };
   const { format, width, height } = inspectPicture(bytes);

@@ -1,18 +1,21 @@
 import { AppError } from '../../platform/app-error.ts';
-/** A file that is no SVG; the message says why, after “is no usable … picture”. */
+/** The file is no usable SVG. The message continues the sentence “is no usable … picture: ”. */
 export class SvgError extends AppError {}
 
-/** Text that begins as XML does. */
+/** Whether a text begins like an XML document. */
 export function isSvg(bytes: Buffer): boolean {
   return /^\ufeff?\s*</.test(bytes.toString('utf8', 0, 200));
 }
 
-/** Parts of XML that are no elements: comments, instructions, character data, the document type with its entities. */
+/**
+ * Parts of XML that are not elements: comments, processing instructions, CDATA, and the document type with its
+ * entities.
+ */
 const SKIPPED = /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>/gis;
 const ATTRIBUTE = /\s+([\w:.-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
 const TAG = /<(\/?)([A-Za-z_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
-/** CSS pixels in a unit of length. */
+/** The CSS pixels per unit of length. */
 const UNITS: Record<string, number> = {
   '': 1,
   px: 1,
@@ -22,12 +25,12 @@ const UNITS: Record<string, number> = {
   cm: 96 / 2.54,
   in: 96,
 };
-/** The size of an SVG that states none, in CSS pixels. */
+/** The width and height of an SVG that states none, in CSS pixels. */
 const WITHOUT_SIZE = 100;
 
 /**
- * The size of an SVG in CSS pixels, from the attributes of its root. Its elements must be nested as XML demands; what they
- * mean is not checked. It loads no renderer.
+ * The size of an SVG in CSS pixels, from the attributes of its root element. Checks that the elements are well nested,
+ * but not what they mean: no renderer is loaded.
  *
  * @throws {SvgError} for a file that is no SVG
  */
@@ -66,7 +69,7 @@ function rootOf(name: string, attributes: string): Map<string, string> {
   return root;
 }
 
-/** Width and height, or the view box, or one of them with the ratio of the view box. */
+/** The size from width and height; or from the view box; or from one length and the view box's ratio. */
 function sizeOf(root: Map<string, string>): { width: number; height: number } {
   const [, , boxWidth, boxHeight] = (root.get('viewBox') ?? '')
     .trim()
@@ -81,7 +84,7 @@ function sizeOf(root: Map<string, string>): { width: number; height: number } {
   return hasBox ? { width: boxWidth, height: boxHeight } : { width: WITHOUT_SIZE, height: WITHOUT_SIZE };
 }
 
-/** A length in CSS pixels; undefined for a percentage or none. */
+/** A length in CSS pixels; undefined if it is missing or a percentage. */
 function lengthOf(value = ''): number | undefined {
   const [, number, unit = ''] = /^\s*(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(value) ?? [];
   const pixels = UNITS[unit.toLowerCase()];
