@@ -33,17 +33,20 @@ import { nameSite } from './site/shared/site-settings.ts';
 import { site } from './site/site.ts';
 import { createClaimCalls } from './votes/claims/claim-calls.ts';
 
-/** The parts of the web process besides its dependencies. */
+/** What the web process needs besides `AppDeps`. */
 type WebParts = {
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
-  /** Aborted when the shutdown begins: after that each answer closes its connection. */
+  /** Aborted when the shutdown begins. From then on, each answer closes its connection. */
   stopping: AbortSignal;
-  /** Aborted shortly before the port closes: after that each request is answered with 503. By default `stopping`. */
+  /**
+   * Aborted shortly before the port closes. From then on, each request is answered with 503. By default the same as
+   * `stopping`.
+   */
   closing?: AbortSignal;
 };
 
-/** The largest size of all headers with the request line, in bytes. */
+/** The maximum size of the request line with all headers, in bytes. */
 const HEADER_LIMIT = 16 * 1_024;
 
 /** Builds the web application without listening on a port. The caller closes it. */
@@ -56,7 +59,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   answerHalfClosed(app.server);
   plainAddresses(app, config.TRUST_PROXY);
   boundConnections(app, deps);
-  // Before all other hooks that do work, so that they run inside the request's span.
+  // Registered first, so that all other hooks run inside the request's span.
   if (deps.tracing.isOn) traceRequests(app, deps.tracing);
 
   const assets = await loadAssets(config);
@@ -96,7 +99,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   return app;
 }
 
-/** The page that explains the error codes. */
+/** The URL of the page that explains the error codes. */
 const errorDocsOf = ({ PUBLIC_URL }: AppDeps['config']) => `${PUBLIC_URL.replace(/\/+$/, '')}/docs/errors`;
 
 function openApp({ config, log }: AppDeps): FastifyInstance {
@@ -106,7 +109,8 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // A number in our configuration is the number of proxies; Fastify does not accept it in this sense.
+    // In our configuration a number is the number of proxies; Fastify does not accept it in this sense, so it becomes a
+    // function.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,
@@ -116,11 +120,13 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,
       maxHeaderSize: HEADER_LIMIT,
-      // watchRequests refuses a missing Host header with our error format; Node's answer has an empty body.
+      // If a request has no Host header: watchRequests refuses it with our error format. Node itself would answer with
+      // an empty body.
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    // A server id of any length is answered with 401, like every other unknown id.
+    // A server id may be as long as all headers, so that a very long one is answered with 401, like every other unknown
+    // id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientErrors(errorDocsOf(config)),

@@ -14,12 +14,12 @@ async function run(args: string[]): Promise<number> {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A reader such as `head` may close the pipe early.
+  // If a reader of the pipe, such as `head`, closes it early: no error.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`${sentence(`The answer cannot be written: ${systemReason(error)}`)}\n`);
   process.exitCode = 1;
 });
 const exitCode = await run(process.argv.slice(2));
 if (exitCode !== 0) process.exitCode = exitCode;
-// Interrupted work would keep the process alive.
+// Work that goes on after an interruption would keep the process alive.
 if (exitCode === INTERRUPTED) process.exit();

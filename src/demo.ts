@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the whole platform with forty made-up servers and their fake game servers. Cast a vote and see it
- * arrive; stop the listener and see it wait; list your own server.
+ * `npm run demo`: the whole platform with forty made-up servers and their fake game servers. The user can cast a vote
+ * and see it arrive, stop a listener and see a vote wait, or list a server of their own.
  */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -54,9 +54,9 @@ const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: AppDeps | undefined;
-/** What runs until the demo stops. The platform is closed afterwards. */
+/** Work that runs until the demo stops. The platform is closed after it has ended. */
 const background: Promise<unknown>[] = [];
-/** The longest time that the background has to end, in milliseconds. */
+/** How long the demo waits for the background work to end, in milliseconds. */
 const ENDS_WITHIN_MS = 5 * SECOND;
 
 function listenForKeys(stopListener: () => void): void {
@@ -66,7 +66,7 @@ function listenForKeys(stopListener: () => void): void {
   process.stdin.setRawMode(true);
   process.stdin.on('keypress', (_text, key: { name?: string; ctrl?: boolean }) => {
     if (key.name === 's' && !key.ctrl) stopListener();
-    // In raw mode the terminal sends no signal.
+    // In raw mode, Ctrl-C in the terminal sends no signal.
     if ((key.name === 'c' && key.ctrl) || key.name === 'q') process.kill(process.pid, 'SIGINT');
   });
 }
@@ -121,7 +121,7 @@ async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
 async function start(): Promise<void> {
   const env = {
     DATA_DIR: '.data/demo',
-    // The Redis of the environment may contain other queues.
+    // The Redis of the environment may contain queues of another installation.
     QUEUE_PREFIX: 'tallyport-demo',
     LOG_LEVEL: 'error',
     SERVICE_NAME: 'Tallyport sample',
@@ -130,14 +130,14 @@ async function start(): Promise<void> {
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',
-    // Everybody who tries the demo is one network, that of this machine.
+    // All visitors of the demo come from one network address, that of this machine.
     WEB_VOTE_PLAYERS: '50',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     // All servers are on this machine, and most of them belong to one user.
     DESTINATION_LIMIT: '1000',
     ACCOUNT_LIMIT: '1000',
-    // The demo needs no authenticator app.
+    // The operator of the demo needs no second factor.
     OPERATOR_TWO_FACTOR: 'optional',
   };
   const config = loadConfig(env);
@@ -147,7 +147,7 @@ async function start(): Promise<void> {
   const addresses = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   running = await startAllInOne(config, { log: (line) => console.log(line), env, signal });
   const { url } = running;
-  // Writing the history of many servers takes longer than an API request may.
+  // Writing the history of many servers takes longer than the time limit of an API request.
   opened = await openAppDeps(running.config, 'demo', {
     traced: false,
     mongoOperationMs: LONG_OPERATION_TIMEOUT_MS,

@@ -21,7 +21,7 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   }
   return {
     async close() {
-      // During the delay, load balancers see in /readyz that they must send requests elsewhere.
+      // During this delay, /readyz fails, so load balancers send requests elsewhere.
       await pause(deps.config.SHUTDOWN_DELAY_MS);
       closing.abort();
       await closeApp(app);
@@ -29,7 +29,10 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   };
 }
 
-/** If PUBLIC_URL has a path: a proxy that strips it is the most frequent mistake, and all pages are 404 then. */
+/**
+ * If PUBLIC_URL has a path: logs how a proxy must forward it. The most frequent mistake is a proxy that strips the
+ * path; all pages are 404 then.
+ */
 function sayPath({ config: { basePath }, log }: AppDeps): void {
   if (!basePath) return;
   log.info(
@@ -47,7 +50,7 @@ function warnOfUnusedVariables({ config, log }: AppDeps): void {
   );
 }
 
-/** One readable line for errors that an operator can correct. */
+/** Turns an error that an operator can correct into one readable line. */
 function listenError(error: unknown, { HOST: host, PORT: port }: Config): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {

@@ -7,16 +7,20 @@ import { SECOND } from '../platform/clock.ts';
 const STOP_TIMEOUT_MS = 20 * SECOND;
 
 /**
- * Starts one of our processes as a child. Through the IPC channel it notices the end of this process (endWithParent). It
- * inherits the output streams: with a pipe it would write to a closed one after this process is killed. It has its own
- * process group: Ctrl-C in the terminal reaches only this process, which then stops its children in order.
+ * Starts one of our processes as a child.
+ *
+ * - If this process ends, the child notices it through the IPC channel (endWithParent).
+ * - The child inherits the output streams. With a pipe, it would write to a closed one after this process is killed.
+ * - The child has its own process group: Ctrl-C in the terminal reaches only this process, which then stops its
+ *   children in order.
  *
  * @param entry - the path of its main file
  */
 export function startChild(entry: string, env: Environment): Running {
   const child = fork(entry, {
     env,
-    // Options of our own command line, such as a file of variables, are already in `env`.
+    // The child does not get the options of our command line, such as a file of variables: their values are already in
+    // `env`.
     execArgv: [],
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -6,12 +6,12 @@ import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { createLogger } from '../platform/log.ts';
 
-/** How often it is tried again. */
+/** The pause between two tries while a restore is unfinished. */
 const RETRIED_EVERY_MS = SECOND;
 
 /**
- * `migrate`, as soon as no restore into the database is unfinished. Meanwhile the services that were started here run,
- * so `tallyport restore` in another terminal can use them.
+ * Migrates the database. If a restore into it is unfinished: waits for its end, while the services keep running, so
+ * that `tallyport restore` in another terminal can use them.
  *
  * @throws what `migrate` throws, except {CodedError} `restore-unfinished`
  */

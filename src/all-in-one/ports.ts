@@ -4,7 +4,10 @@ import { ServiceError } from '../embedded/service-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
-/** The processes of a killed platform close their ports only a moment later. */
+/**
+ * If an earlier start was killed, its processes close their ports only a moment later: so a taken port is tried again
+ * for this long.
+ */
 const TIMEOUT_MS = 2 * SECOND;
 
 /**

@@ -44,8 +44,8 @@ type StartOptions = {
 };
 
 /**
- * Starts the whole platform on this machine, once no restore into its database is unfinished, and waits until its web
- * process is ready. A process that later exits by itself is restarted.
+ * Starts the whole platform on this machine and waits until its web process is ready. If a restore into the database is
+ * unfinished, it first waits for its end. A process that later exits by itself is restarted.
  *
  * @throws {ServiceError} when a part is missing or does not start; everything is stopped then.
  */
@@ -100,7 +100,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
 function whenAborted(signal: AbortSignal | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-  // Possibly nothing waits for it at that moment.
+  // Without this handler, an abort while nobody awaits the promise would be an unhandled rejection.
   promise.catch(() => undefined);
   return promise;
 }
@@ -112,23 +112,25 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, PORT, PUBLIC_URL: config.PUBLIC_URL.replace(/:0(?=\/|$)/, `:${PORT}`) };
 }
 
-/** Variables that were determined here; they replace those of our own environment. */
+/** Variables for the processes that were determined in this file. They replace those of our own environment. */
 function childVariables(config: ConnectedConfig, metricsPort: number): Environment {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY, PUBLIC_URL, PORT } = config;
   return {
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
-    // A child would refuse a secret that is given twice. Empty values replace those of `.env` too.
+    // A process refuses a secret that is given both as a variable and as a file. Empty values also replace those of
+    // `.env`.
     MONGODB_URI_FILE: '',
     REDIS_URL_FILE: '',
     SECRET_KEY_FILE: '',
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Names are resolved on this pool: with Node's four threads, a few dead name servers delay every listener.
+    // Node resolves host names in this thread pool. With its default of four threads, a few name servers that do not
+    // answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // There is no other process to take over requests, so a delay would only make the shutdown longer.
+    // No other process can take over requests, so a delay would only make the shutdown longer.
     SHUTDOWN_DELAY_MS: '0',
   };
 }
@@ -151,7 +153,7 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
       if (response.status === 200) return;
       last = await response.text();
     } catch {
-      // The web process does not listen yet.
+      // The connection was refused: the web process does not listen yet.
     }
     await pause(50);
   }

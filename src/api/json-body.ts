@@ -21,8 +21,9 @@ function parse(bytes: Buffer): unknown {
 }
 
 /**
- * Makes JSON the only body type of the routes of `app`. Invalid UTF-8 is refused; Fastify's own parser replaces invalid
- * bytes silently. Keys such as `__proto__` are harmless, because the schemas pick their fields by name.
+ * Makes JSON the only accepted body type of the routes of `app`. Refuses invalid UTF-8, whereas Fastify's own parser
+ * silently replaces invalid bytes. Keys such as `__proto__` are harmless, because the schemas pick their fields by
+ * name.
  */
 export function acceptOnlyJson(app: FastifyInstance): void {
   takeLooseContentTypes(app);

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that are read and changed. */
+/** The parts of an OpenAPI document that this file reads and changes. */
 type Schema = { $ref: string } | { title?: string; description?: string };
 type Described = { content?: Record<string, { schema?: Schema }>; headers?: Record<string, unknown> };
 type Operation = { requestBody?: Described; responses?: Record<string, Described> };
@@ -13,8 +13,8 @@ const REQUEST_ID = {
 };
 
 /**
- * Moves each body schema that has a `title` to the components of an OpenAPI document, under that title, where generated
- * clients find it. Adds the header `X-Request-Id` to every answer. Changes `document`.
+ * If a body schema has a `title`: moves the schema to the components of the OpenAPI document, under this title, which
+ * generated clients use as type name. Also adds the header `X-Request-Id` to every response. Changes `document`.
  */
 export function nameSchemas<D extends object>(document: D): D {
   const { paths = {}, components } = document as Document;
@@ -24,7 +24,7 @@ export function nameSchemas<D extends object>(document: D): D {
     for (const { content = {} } of [operation.requestBody ?? {}, ...answers]) {
       for (const media of Object.values(content)) {
         if (!media.schema || !('title' in media.schema)) continue;
-        // The description belongs to the answer, not to the shared schema.
+        // The description stays with the response, because the shared schema is used by several of them.
         const { title = '', description: _, ...schema } = media.schema;
         schemas[title] = schema;
         media.schema = { $ref: `#/components/schemas/${title}` };

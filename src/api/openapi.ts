@@ -98,8 +98,9 @@ treat it as less secret than a token.
 `.trim();
 
 /**
- * Removes what zod adds by itself: the bounds of safe integers and the long pattern of a date. Restores examples, defaults
- * and bounds of transformed fields, which zod drops.
+ * Converts zod schemas to JSON Schema and corrects the result. Removes what zod adds by itself: the bounds of safe
+ * integers and the long pattern of a date. Restores what zod drops for transformed fields: examples, defaults and
+ * bounds.
  */
 const describeSchemas = createJsonSchemaTransform({
   zodToJsonConfig: {
@@ -117,7 +118,7 @@ const describeSchemas = createJsonSchemaTransform({
   },
 });
 
-/** Capitalises request headers for readers; validation uses Node's lower-case names. */
+/** Shows request headers with capitals. Validation uses Node's lower-case names. */
 const transform: typeof describeSchemas = (document) => {
   const { schema, url } = describeSchemas(document);
   const headers = schema.headers as { properties?: Record<string, unknown> } | undefined;
@@ -133,8 +134,8 @@ const transform: typeof describeSchemas = (document) => {
 };
 
 /**
- * Describes in OpenAPI 3.1 every route that has a tag and is registered later. The description comes from the routes' own
- * schemas; `openApiDocument` serves it.
+ * Makes an OpenAPI 3.1 document of all routes that have a tag and are registered later. It is made from the schemas of
+ * the routes; `openApiDocument` serves it.
  */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
   const options: FastifyDynamicSwaggerOptions = {
@@ -165,7 +166,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
   await app.register(swagger, options);
 }
 
-/** The document of an application that is ready. */
+/** The OpenAPI document. `app` must be ready. */
 export function readApiDocument(app: FastifyInstance): object {
   return nameSchemas(structuredClone(app.swagger()));
 }
@@ -185,7 +186,7 @@ export async function openApiDocument(app: FastifyInstance): Promise<void> {
 
 async function compressDocument(document: object): Promise<Compressed & { etag: string }> {
   const content = JSON.stringify(document);
-  // Weak: the encodings are the same document in other bytes.
+  // A weak ETag, because each encoding has different bytes for the same document.
   const etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
   return { ...(await compressOnce(content)), etag };
 }

@@ -1,4 +1,4 @@
-/** A program that casts one vote. It reads `SERVER_ID` and `API_TOKEN` from the environment. */
+/** An example program that casts one vote. It reads `SERVER_ID` and `API_TOKEN` from the environment. */
 type QuickStart = { language: string; fence: string; code: string };
 
 /** The same call in five languages. `api` is the address of the API: `https://listing.example/api/v1`. */

@@ -2,12 +2,14 @@ import fastJsonStringify from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
-/** By the definition of a schema, which its copies with another description share. */
+/**
+ * The compiled serializers. The key is `def`, because copies of a schema with another description share their `def`.
+ */
 const compiled = new WeakMap<z.ZodType['def'], ReturnType<typeof compile>>();
 
 /**
- * Compiles a zod schema into a fast serializer, once for all routes that have it. The serializer writes the fields of the
- * schema and does not validate them: types check the answers at compile time, tests at run time.
+ * Compiles a zod schema into a fast serializer. Routes with the same schema share it. The serializer writes the fields
+ * of the schema without validating them: the type check and the tests make sure that answers match their schemas.
  */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   const serializer = compiled.get(schema.def) ?? compile(schema);
@@ -20,7 +22,8 @@ function compile(schema: z.ZodType) {
     target: 'draft-7',
     io: 'output',
     override({ jsonSchema }) {
-      // fast-json-stringify would check union members against these for every answer.
+      // If a pattern stays in the schema of a union's member: fast-json-stringify checks it for every answer, which
+      // costs time.
       delete jsonSchema.pattern;
       delete jsonSchema.format;
     },

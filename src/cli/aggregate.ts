@@ -28,7 +28,7 @@ function requireOneOption({ day, since }: Options): void {
     throw wrongUse('Give either --day or --since, with a day such as 2026-11-20.');
 }
 
-/** Refuses a day that cannot be computed before any day is computed. */
+/** Aggregates days. If one of the days cannot be computed, it is refused before any other day is computed. */
 async function aggregate(session: Session, { day, since }: Options): Promise<Answer> {
   const now = session.clock.now();
   const first = day ?? since ?? '';
@@ -44,7 +44,7 @@ async function aggregate(session: Session, { day, since }: Options): Promise<Ans
   await withProgress(session.terminal, 'Computing figures', 'servers', (progress) =>
     refreshDailyFigures(session, { progress }),
   );
-  // The days are marked last: if this command fails before, a worker computes them.
+  // The days are marked at the end: if this command fails earlier, a worker computes them.
   for (const computed of days) await markAggregated(session, computed.day, now);
   return {
     json: { days },

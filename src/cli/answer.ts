@@ -7,9 +7,9 @@ import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 export type Answer = {
   /** The value that `--json` prints; times are ISO strings. */
   json: unknown;
-  /** The same as text. */
+  /** The result as text. */
   text: string;
-  /** 1: the command ran and its subject failed. 3: sent, not confirmed. Absent: 0. */
+  /** 1: the command ran, but what it did failed. 3: a vote was sent but not confirmed. Absent: 0. */
   exitCode?: 1 | typeof UNCONFIRMED;
 };
 
@@ -22,16 +22,16 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
 
 /** What a command needs in addition to its dependencies. */
 type Needs<A> = SessionNeeds & {
-  /** Throws when the arguments do not fit together, before anything is opened. */
+  /** Checks the arguments before anything is opened, and throws if they do not fit together. */
   check?: (...given: A & unknown[]) => void;
-  /** The command wakes a worker, so it waits up to a second for Redis. */
+  /** The command starts work of a worker, so it waits up to a second for Redis. */
   wakes?: boolean;
 };
 
 const REDIS_AWAY =
   'Note: Redis does not answer. Nothing is lost: a worker finds the work when Redis is back.';
 
-/** Makes the action of a command that works with `AppDeps`. They are closed before the answer is printed. */
+/** Makes the action of a command that needs `AppDeps`. The dependencies are closed before the answer is printed. */
 export function withDeps<A extends unknown[]>(
   terminal: Terminal,
   work: (session: Session, ...given: A) => Promise<Answer>,

@@ -102,7 +102,10 @@ async function backup(
   };
 }
 
-/** If the address is wrong, the backup would be empty, and nobody would notice before it is needed. */
+/**
+ * Refuses to back up an empty database. It is probably the wrong one, and nobody would notice the empty backup before
+ * it is needed.
+ */
 async function refuseNothing({ servers, users, mongo }: Session): Promise<void> {
   if ((await servers.findOne({})) || (await users.findOne({}))) return;
   throw new CommandError(
@@ -143,7 +146,7 @@ function checked(terminal: Terminal, folder: string): Promise<Manifest> {
   );
 }
 
-/** The error of the file system in a sentence; other errors unchanged. */
+/** An error of the file system as a sentence. Other errors are returned unchanged. */
 function unusable(folder: string, how: 'read' | 'written', error: unknown): unknown {
   if (error instanceof BackupError || !(error instanceof Error && 'syscall' in error)) return error;
   return new CommandError(

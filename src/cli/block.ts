@@ -74,7 +74,7 @@ async function add(
   };
 }
 
-/** Asks about a very large network. A program adds --yes. */
+/** If the network is very large: asks the user to confirm. Without a terminal, `--yes` is required. */
 async function confirmsWide(terminal: Terminal, text: string): Promise<boolean> {
   const range = parseNetwork(text);
   if (!range || !isWide(range)) return false;

@@ -85,11 +85,11 @@ function addExport(
 async function write({ terminal }: Session, { total, lines }: Export): Promise<void> {
   const { stdout } = terminal.streams;
   await withProgress(terminal, 'Exporting', 'lines', async (progress) => {
-    // On a terminal the lines themselves are shown; a bar would disturb them.
+    // If the output is a terminal, it shows the exported lines, so there is no progress bar.
     const shownProgress = stdout.isTTY ? () => undefined : progress;
     await pipeline(Readable.from(counted(lines, total, shownProgress)), stdout, { end: false }).catch(
       (error: NodeJS.ErrnoException) => {
-        // A reader such as `head` closes the pipe early.
+        // A reader of the pipe, such as `head`, may close it early. That is not an error.
         if (error.code !== 'EPIPE') throw error;
       },
     );

@@ -8,7 +8,7 @@ import { isUnknownResult } from '../platform/mongo.ts';
 import { UnsealError } from '../platform/secrets.ts';
 import { sentence } from './format.ts';
 
-/** 1: refused or failed. 2: wrong use. */
+/** 1: the command was refused or failed. 2: invalid command line. */
 type ExitCode = 1 | 2;
 
 /** The command was refused or failed; the message is a sentence for the user. */
@@ -26,7 +26,7 @@ export function wrongUse(message: string): CommandError {
   return new CommandError('wrong-use', message, 2);
 }
 
-/** Why a command failed; `message` has one line for each error. */
+/** A failed command: `message` has one line for each error. */
 export type Failure = { code: string; message: string; exitCode: ExitCode };
 
 /** Turns an error into a message and a stable code. */

@@ -7,7 +7,7 @@ export function sentence(text: string): string {
   return /[.!?”)]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** The operating system's message without codes and calls: `no space left on device`. */
+/** The operating system's error message without error code and system call: `no space left on device`. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -39,7 +39,8 @@ const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 export function relative(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
-    // 59 minutes and 59 seconds are "1 hour", not "60 minutes".
+    // Use the next larger unit already from 95 % of it, so that 59 minutes and 59 seconds are "1 hour" and not "60
+    // minutes".
     if (Math.abs(distance) >= 0.95 * size) return RELATIVE.format(Math.round(distance / size), unit);
   }
   return 'just now';

@@ -6,20 +6,20 @@ import type { Variables } from '../platform/config.ts';
 const DEFAULT_DATA_DIR = '.data';
 
 /**
- * A command line in the form in which the user ran this one: through npm or by the file.
+ * A command line for the user to copy, with the same prefix as the running one (npm, or the path of the file).
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */
 export function invocation(line: string, env: Variables): string {
   const { DATA_DIR = '' } = env;
   const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
-  // npm runs its scripts under this name; `tallyport` alone is a command only where the package is installed.
+  // npm sets this variable for its scripts. `tallyport` without npm is a command only where the package is installed.
   if (env.npm_lifecycle_event === 'tallyport') return `${elsewhere}npm run -s tallyport -- ${line}`;
   const file = relative('', fileURLToPath(new URL('../cli.ts', import.meta.url)));
   return `${elsewhere}node ${quoted(file)} ${line}`;
 }
 
-/** `text` as one word of a shell. */
+/** Quotes `text` for a shell, if necessary. */
 function quoted(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

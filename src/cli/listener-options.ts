@@ -13,11 +13,11 @@ export type SetOptions = {
   url?: string;
   serviceName?: string;
   maxSendings?: number;
-  /** False with `--no-resend`. */
+  /** False for `--no-resend`. */
   resend?: boolean;
 };
 
-/** The options that each protocol needs; it takes none of the others. */
+/** The required options of each protocol. No others are allowed. */
 const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
   'votifier-v1': ['host', 'port', 'publicKeyFile'],
   'votifier-v2': ['host', 'port', 'token'],

@@ -11,8 +11,8 @@ import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 
 /**
- * `queuePaused`: whether an operator paused the delivery queues; null if Redis does not answer. `unreadable`: its secret
- * was sealed under another `SECRET_KEY`.
+ * `queuePaused`: whether an operator paused the delivery queues; null if Redis does not answer. `unreadable`: the
+ * listener's secret was encrypted with another `SECRET_KEY`.
  */
 export type ShownListener = ListenerView & { queuePaused: boolean | null; unreadable: boolean };
 
@@ -74,7 +74,7 @@ const UNREADABLE =
 
 const UNVERIFIED = 'not repeated yet; a test or the first vote sends one';
 
-/** Until when a connection limit delays its votes. */
+/** The time until which a connection limit delays the listener's votes. */
 function limitText({ limited }: ShownListener, now: Date): [string, string][] {
   if (!limited) return [];
   const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
@@ -86,7 +86,7 @@ function limitText({ limited }: ShownListener, now: Date): [string, string][] {
   ];
 }
 
-/** Votes that were given up without an answer, and what to do about them. */
+/** The number of votes whose delivery ended without an answer, and what to do about them. */
 export function unconfirmedText(
   { unconfirmed }: ShownListener,
   { slug }: Server,
@@ -98,7 +98,10 @@ export function unconfirmedText(
   return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
 }
 
-/** Delivered votes that Votifier v1 did not confirm, and what to do about them; empty if there are none. */
+/**
+ * The number of votes sent with Votifier v1, which confirms nothing, and what to do about them; empty if there are
+ * none.
+ */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
@@ -110,12 +113,12 @@ export function sentText(
   return [['Sent, not confirmed', `${words}. If they did not arrive, send them again: ${again}`]];
 }
 
-/** A paused listener is not tested. */
+/** The time of the next test; null for a paused listener, which is not tested. */
 function nextTest({ pause, breaker }: ListenerView): Date | null {
   return pause ? null : (breaker.nextTestAt ?? null);
 }
 
-/** The same as JSON. */
+/** A listener and its state as JSON. */
 export function listenerJson(shown: ShownListener): Record<string, unknown> {
   const reason = listenerReason(shown);
   const last = lastDelivery(shown);

@@ -159,7 +159,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   };
 }
 
-/** Stores the settings. `secret`: of a new http listener, to be printed once. */
+/** Stores the settings. For a new HTTP listener it returns the `secret`, which is printed once. */
 async function storeListener(
   session: Session,
   { _id }: WithId<Server>,
@@ -285,13 +285,16 @@ async function test(session: Session, text: string): Promise<Answer> {
   };
 }
 
-/** 0 only if the listener acknowledged the test vote; 1 for outcomes that are not listed. */
+/**
+ * The exit code for each outcome of a test vote: 0 only if the listener acknowledged it. Outcomes that are not in this
+ * table mean 1.
+ */
 const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
   delivered: 0,
   'sent-not-confirmed': UNCONFIRMED,
 };
 
-/** The progress of a diagnosis, printed on a terminal. */
+/** The text printed on a terminal when a step of a diagnosis begins. */
 const STEPS: Record<DiagnosisStep, string> = {
   'name-resolution': 'Looking up the host',
   'address-policy': 'Checking its addresses',

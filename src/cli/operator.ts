@@ -64,7 +64,7 @@ async function link(deps: AppDeps, { email }: { email: string }): Promise<Answer
   };
 }
 
-/** The audit entry is written first, so that no link exists without one. */
+/** The audit log entry is written before the link is created, so that no link exists without an entry. */
 async function linkFor(deps: AppDeps, user: User): Promise<string> {
   await noteLink(deps, user, DECIDER);
   return makePasswordLink(deps, user);

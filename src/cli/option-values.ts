@@ -16,7 +16,7 @@ export function port(text: string): number {
   return wholeNumber(text, 1, 65_535);
 }
 
-/** How often a vote is sent at most. */
+/** The maximum number of times that a vote is sent. */
 export function sendings(text: string): number {
   return wholeNumber(text, 1, MAX_SENDINGS);
 }
@@ -25,7 +25,7 @@ export function rating(text: string): number {
   return wholeNumber(text, 1, 5);
 }
 
-/** The number of rows of a list. */
+/** The maximum number of rows of a list. */
 export function limit(text: string): number {
   return wholeNumber(text, 1, 1_000);
 }
@@ -36,7 +36,7 @@ export function portOrNone(text: string): number | 'none' {
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
-/** A time such as `30s`, `15m`, `1h` or `90d`, in milliseconds. */
+/** A duration such as `30s`, `15m`, `1h` or `90d`, in milliseconds. */
 export function duration(text: string): number {
   const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = Number(number) * (UNITS[unit ?? ''] ?? Number.NaN);
@@ -44,7 +44,7 @@ export function duration(text: string): number {
   return ms;
 }
 
-/** A time as `duration` reads it, or `never`. */
+/** A duration as `duration` reads it, or `never`. */
 export function durationOrNever(text: string): number | 'never' {
   return text === 'never' ? text : duration(text);
 }

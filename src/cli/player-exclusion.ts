@@ -66,7 +66,7 @@ async function exclude(session: Session, text: string, options: Options): Promis
   };
 }
 
-/** Excludes at once what `request` names; the progress is that of the servers. */
+/** Requests the exclusion and finishes it at once, without a worker. `progress` counts servers. */
 async function excludePlayer(
   session: Session,
   request: Parameters<typeof requestPlayerExclusion>[2],

@@ -2,16 +2,17 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from '../platform/progress.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How often the bar is drawn at most. */
+/** The bar is drawn at most this often. */
 const FRAMES_PER_SECOND = 5;
 
-/** Whether to show progress: on a terminal, without `--json`. */
+/** Whether to show progress: only on a terminal, and not with `--json`. */
 export function showsProgress({ streams, json }: Terminal): boolean {
   return streams.stderr.isTTY === true && !json;
 }
 
 /**
- * Does long work while a bar on standard error shows its progress. There is no bar without a terminal or with `--json`.
+ * Runs long work and shows its progress as a bar on standard error. Without a terminal, or with `--json`, there is no
+ * bar.
  *
  * @param label - what is being done: `Aggregating`
  * @param unit - what is counted: `servers`

@@ -2,7 +2,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { queuePaused as readQueuePaused } from '../process/queue-pause.ts';
 import { redisAnswers } from './session.ts';
 
-/** Shown with a vote or a listener while a delivery queue is paused. */
+/** A remark beside a vote or listener while a delivery queue is paused. */
 export const QUEUE_PAUSED =
   'A delivery queue is paused: votes may wait until it is resumed on the queue board (/operator/queues)';
 

@@ -88,7 +88,7 @@ async function resendRange(
   };
 }
 
-/** Votes of the range that were not selected, though they may not have arrived. */
+/** The numbers of votes in the range that may not have arrived but were not selected to be sent again. */
 type NotSelected = { unconfirmed: number; sentNotConfirmed: number };
 
 async function countNotSelected(deps: AppDeps, serverId: ObjectId, range: ResendRange): Promise<NotSelected> {

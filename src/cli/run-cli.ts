@@ -22,7 +22,7 @@ import type { Streams, Terminal } from './terminal.ts';
 import { addTokenCommands } from './token.ts';
 import { addVoteCommands } from './vote.ts';
 
-/** The exit code after a signal. The interrupted work may still be running. */
+/** The exit code after a signal. */
 export const INTERRUPTED = 130;
 
 /** The width of help texts, in columns, if the output is not a terminal. */
@@ -35,11 +35,11 @@ const HELP_WIDTH = 80;
 export type OnStopSignal = (act: { first(): void; second(): void }) => () => void;
 
 /**
- * Runs one command. It uses no globals of the process and does not exit it.
+ * Runs one command. It uses no globals of the process and does not exit the process.
  *
  * @param args - what follows `tallyport`
  * @param onStopSignal - without it, nothing interrupts the command
- * @param envFile - the variables of `.env`, which `env` has too
+ * @param envFile - the variables of `.env`; `env` contains them too
  * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 3 sent but not confirmed, 130 interrupted
  */
 export async function runCli(
@@ -76,9 +76,9 @@ export async function runCli(
     await Promise.race([tallyport(terminal).parseAsync(args, { from: 'user' }), interrupted.promise]);
     return stopping ? await interrupted.promise : terminal.exitCode;
   } catch (error) {
-    // An error after an interruption is a consequence of it.
+    // After an interruption, an error is only its consequence, so it is not reported.
     if (stopping) return await interrupted.promise;
-    // Commander has printed the help or the version.
+    // Commander throws an error with exit code 0 after it has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     return reportFailure(error, terminal);
   } finally {
@@ -115,7 +115,7 @@ function tallyport(terminal: Terminal): Command {
       getErrHelpWidth: () => streams.stderr.columns ?? HELP_WIDTH,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      // `reportFailure` prints the error, as text or as JSON.
+      // Commander prints nothing itself: `reportFailure` prints the error, as text or as JSON.
       outputError: () => undefined,
     })
     .addHelpText(

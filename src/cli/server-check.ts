@@ -113,7 +113,7 @@ function whatItMeans(end: Recorded['end'], status: ServerStatus, failures: numbe
   return `Its status is ${status}; failed checks in a row: ${failures}.`;
 }
 
-/** What the owner or the operator can do. */
+/** For each failure: what the owner or the operator can do. */
 const WHAT_TO_DO: Record<ProbeFailure, string> = {
   'dns-not-found': 'Its address has no entry in DNS: check the spelling, or set another address.',
   'dns-timeout': 'The name servers of its address, or those of this machine, do not answer. Try again later.',

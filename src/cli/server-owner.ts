@@ -25,7 +25,7 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
   const { _id, slug } = await serverOf(deps, text);
   const user = await nextOwner(deps, email);
   const given = await transferServer(deps, _id, user, BY);
-  // It was removed meanwhile.
+  // The server was removed in the meantime.
   if (!given) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const { revokedTokens } = given;
   return {

@@ -85,7 +85,7 @@ function milliseconds(now: number | null, average: number | null | undefined): s
   return `${now === null ? '-' : text(now)}, ${text(average)} on average in 30 days`;
 }
 
-/** At most two decimals, as in the API. */
+/** A number with at most two decimals, as in the API. */
 function decimals(value: number): string {
   return String(Math.round(value * 100) / 100);
 }

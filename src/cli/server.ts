@@ -185,7 +185,7 @@ function requireChanges(_server: string, changes: EditOptions): void {
   }
 }
 
-/** `none` removes a value. */
+/** Converts the option value `none`, which removes a stored value, to null. */
 function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
   return value === 'none' ? null : (value as Exclude<T, 'none'>);
 }
@@ -204,14 +204,14 @@ async function edit(
   };
   const { _id } = await serverOf(deps, text);
   const edited = await editServer(deps, _id, changes, BY);
-  // It was removed meanwhile.
+  // The server was removed in the meantime.
   if (!edited) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const json = serverJson(edited, deps.clock.now(), await ownerEmail(deps, edited));
   return { json, text: `Changed ${edited.slug}.` };
 }
 
 async function remove(session: Session, text: string, options: { yes?: boolean }): Promise<Answer> {
-  // Running it again completes an interrupted removal.
+  // Removed servers are found too: if a removal was interrupted, running the command again completes it.
   const server = await serverOf(session, text, { removed: true });
   if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
   const removed = await removeServer(session, server._id, BY);
@@ -236,7 +236,7 @@ async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<v
   }
 }
 
-/** @param server - as it was before the removal */
+/** @param server - the server before the removal */
 function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date): string {
   const failed = `${counted(failedVotes, 'waiting vote')} failed.`;
   if (!removedAt) return `Removed ${slug}; ${failed}`;

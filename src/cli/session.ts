@@ -12,10 +12,10 @@ import { type AppDeps, openAppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis; after that the sweep finds the work. */
+/** How long a command waits for Redis. Without Redis, the sweep finds the work later. */
 const REDIS_WAIT_MS = SECOND;
 
-/** How long an interrupted command waits until its services are closed. */
+/** How long an interrupted command waits until the services that it started are closed. */
 const LONGEST_CLOSE_MS = 5 * SECOND;
 
 /** Printed when an import is interrupted. */
@@ -26,29 +26,30 @@ export const RUN_AGAIN =
 export type Session = AppDeps & { terminal: Terminal };
 
 /**
- * The state of the database that a command needs: `migrated`; `whole`, which is a database of this version or an
- * earlier one without an unfinished restore; or `any`.
+ * The state of the database that a command needs. `migrated`: all migrations ran. `whole`: of this version or an
+ * earlier one, and without an unfinished restore. `any`: no requirement.
  */
 type DatabaseState = 'migrated' | 'whole' | 'any';
 
 /** What a command needs of its session. */
 export type SessionNeeds = {
-  /** The state of the database that it needs; `migrated` by default. */
+  /** The required state of the database; `migrated` by default. */
   database?: DatabaseState;
-  /** Its database operations may take 30 seconds. */
+  /** Database operations of the command may take 30 seconds. */
   longRun?: boolean;
-  /** Its database operations may take any time, as an index of a large collection does. */
+  /** Database operations of the command have no time limit. Building an index of a large collection can take long. */
   unlimited?: boolean;
-  /** Printed when it is interrupted. */
+  /** Printed when the command is interrupted. */
   interrupted?: string;
 };
 
 /**
- * Opens the dependencies of one command and closes them afterwards. Without `MONGODB_URI` and `REDIS_URL` the command
- * uses the services of the running `npm start`, or starts them for itself and migrates their database.
+ * Opens the dependencies of one command and closes them afterwards. Without `MONGODB_URI` and `REDIS_URL`, the command
+ * uses the services of the running `npm start`; if it does not run, the command starts services for itself and migrates
+ * their database.
  *
  * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
- *   {CodedError} `restore-unfinished`
+ * {CodedError} `restore-unfinished`
  */
 export async function withSession<T>(
   terminal: Terminal,
@@ -69,7 +70,10 @@ export async function withSession<T>(
   }
 }
 
-/** Prints nothing with `--json`: a program may treat output on standard error as a failure. */
+/**
+ * Says which services were started for this command. Prints nothing with `--json`, because some programs treat output
+ * on standard error as a failure.
+ */
 function sayStarted(
   terminal: Terminal,
   { started }: OpenServices,
@@ -86,9 +90,9 @@ function sayStarted(
 }
 
 /**
- * Closes the services that were started for this command when it is interrupted.
+ * If the command is interrupted: closes the services that were started for it.
  *
- * @param interrupted - what is printed then
+ * @param interrupted - a text that is printed then
  */
 function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, interrupted = ''): void {
   let services: OpenServices | undefined;
@@ -99,7 +103,7 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   terminal.onInterrupt({
     async stop() {
       if (interrupted) say(terminal, interrupted);
-      // The services may still be opening, or wait for another command to end.
+      // A time limit, because the services may still be opening, or may wait for another command to end.
       await within(LONGEST_CLOSE_MS, close()).catch(() => undefined);
     },
     kill: () => services?.kill(),
@@ -112,14 +116,14 @@ async function useDeps<T>(
   work: (session: Session) => Promise<T>,
   { database = 'migrated', longRun, unlimited, embedded }: SessionNeeds & { embedded: boolean },
 ): Promise<T> {
-  // A command prints its own errors. LOG_LEVEL=debug shows the log on standard error.
+  // A command prints its own errors, so the log is off. With LOG_LEVEL=debug it is on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
   const deps = await openAppDeps(config, 'cli', {
     log,
     mongoTimeoutMs: 0,
     durable: true,
-    // A command must not wait for a collector.
+    // No traces: a command must not wait for a trace collector.
     traced: false,
     ...(longRun ? { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS } : {}),
     ...(unlimited ? { mongoOperationMs: 0 } : {}),
@@ -142,9 +146,9 @@ async function requireMigrated({ mongo }: AppDeps, { embedded }: { embedded: boo
 }
 
 /**
- * Waits up to a second for Redis, so that the work of this command starts at once.
+ * Waits up to a second for Redis, so that a worker can start at once.
  *
- * @returns whether Redis answers; if not, the sweep finds the work
+ * @returns whether Redis answers; if not, the sweep finds the work later
  */
 export async function redisAnswers({ producerRedis }: AppDeps): Promise<boolean> {
   if (producerRedis.status !== 'ready') {

@@ -2,7 +2,7 @@ const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const WIDE =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 
-/** How many columns of a terminal `text` takes. East Asian characters and emoji take two. */
+/** The width of `text` in columns of a terminal. East Asian characters and emoji take two columns. */
 function columns(text: string): number {
   let width = 0;
   for (const { segment } of SEGMENTS.segment(text)) {
@@ -13,14 +13,14 @@ function columns(text: string): number {
 }
 
 /**
- * Text from outside, safe for one line of a terminal: characters that move the cursor or change the writing direction
+ * Makes untrusted text safe for one line of a terminal: characters that move the cursor or change the writing direction
  * become `·`.
  */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '·');
 }
 
-/** `rows` under `head` in aligned columns; `none` if there is no row. */
+/** A table with aligned columns; the text `none` if there are no rows. */
 export function table(head: string[], rows: (string | number)[][], none: string): string {
   if (rows.length === 0) return none;
   return aligned([head, ...rows]);

@@ -16,12 +16,12 @@ export const UNCONFIRMED = 3;
 /** The interface between a command and its process. */
 export type Terminal = {
   env: Variables;
-  /** The variables of `.env`; `env` has them too, unless the environment has others. */
+  /** The variables of `.env`. `env` contains them too, unless the environment has other values. */
   envFile: Variables;
   streams: Streams;
   /** Whether `--json` is one of the arguments. */
   json: boolean;
-  /** 1: the command ran and its subject failed. 3: sent, not confirmed. */
+  /** 1: the command ran, but what it did failed. 3: a vote was sent but not confirmed. */
   exitCode: 0 | 1 | typeof UNCONFIRMED;
   /** `stop` is called at the first signal that ends a process, `kill` at the second. */
   onInterrupt(act: { stop(): Promise<void>; kill(): void }): void;

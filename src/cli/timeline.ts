@@ -11,7 +11,7 @@ import { counted, iso, span, utc, when } from './format.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import { oneLine, pairs, table } from './table.ts';
 
-/** A vote with its timeline, and the server and the queue as they are now. */
+/** A vote with its timeline, and the current server and state of the queue. */
 export type Shown = {
   vote: Vote;
   timeline: VoteTimeline;
@@ -107,7 +107,7 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
   };
 }
 
-/** Events that are not elsewhere in the answer. */
+/** The events as JSON, except those that other fields of the answer contain. */
 function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   switch (event.kind) {
     case 'expired':
@@ -124,7 +124,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   }
 }
 
-/** The same as text. */
+/** The timeline of a vote as text. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
   const { status } = timeline;
@@ -149,7 +149,7 @@ export function timelineText(shown: Shown): string {
   return [head, '', events, ...(advice ? ['', 'What to do', advice] : [])].join('\n');
 }
 
-/** What to do about each outcome that was not a delivery, the newest first. */
+/** What to do after each failed attempt, the newest first. */
 function adviceOf(events: TimelineEvent[]): [string, string][] {
   const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
   return [...new Map(ends.toReversed().map(({ code, advice }) => [code as string, t(advice)]))];

@@ -247,7 +247,10 @@ async function revoke(deps: AppDeps, text: string, tokenText: string | undefined
   };
 }
 
-/** The only valid token of a server; wrong use if there are several. */
+/**
+ * The id of the server's only valid token; null if it has none. With several valid tokens, the command line must name
+ * one.
+ */
 async function onlyToken(deps: AppDeps, serverId: ObjectId): Promise<ObjectId | null> {
   const now = deps.clock.now();
   const valid = (await listTokens(deps, serverId)).filter((token) => stateOf(token, now) === 'valid');

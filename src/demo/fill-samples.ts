@@ -7,10 +7,13 @@ import type { ListedSample } from './sample-days.ts';
 import { countToday, writeSampleHistory } from './sample-history.ts';
 import { writeSampleReviews } from './sample-reviews.ts';
 
-/** Marks a server whose history is complete. A later demo on the same data does not write it again. */
+/**
+ * The audit log entry that marks a server whose history is complete. A later demo on the same data does not write the
+ * history again.
+ */
 const PAST_MARK = 'sample.history';
 
-/** Marks that the ranks of past days are stored. */
+/** The mark that the ranks of past days are stored. */
 const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
@@ -19,8 +22,8 @@ const PLACES_DAYS = 30;
 const AT_ONCE = [1, 4, 10, 25];
 
 /**
- * Writes a made-up history for the sample servers in the order of the list, and then their ranks of past days.
- * Complete data of an earlier demo stays; incomplete data is completed.
+ * Writes the made-up history of the sample servers in the order of the list, and then their ranks of past days. If an
+ * earlier demo has written some of it: complete data stays, incomplete data is completed.
  *
  * @param options.written - called after each step with the servers that are ready, and the number of all ready ones
  * @throws the signal's reason
@@ -58,7 +61,7 @@ export async function fillSamples(
   await recordAudit(deps, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
 }
 
-/** Counts today's votes, which may take some time, and marks the history of the servers as complete. */
+/** Counts today's votes and marks the history of the servers as complete. Counting may take some time. */
 async function finish(deps: AppDeps, some: ListedSample[]): Promise<void> {
   await countToday(deps, some);
   for (const { serverId, sample } of some)

@@ -48,7 +48,7 @@ export class SampleGameServer implements FakeServer {
     for (let packet = firstPacket(rest); packet; packet = firstPacket(rest)) {
       rest = packet.rest;
       const [id] = packet.body;
-      // A handshake is longer than a status request and needs no answer. The answer to a ping is the same packet.
+      // A handshake is longer than a status request and gets no answer. A ping is answered with the same packet.
       if (id === 0 && packet.body.length === 1) socket.write(statusPacket(this.#status()));
       if (id === 1) socket.end(framed(packet.body));
     }

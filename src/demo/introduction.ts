@@ -7,11 +7,11 @@ type Introduced = {
   dataDir: string;
   /** The server to vote for. */
   server: { serverId: string; slug: string; name: string; token: string };
-  /** A name that has not voted. */
+  /** A player name without votes. */
   player: string;
   users: SampleUsers;
   newcomer: Newcomer;
-  /** How long its listener can be stopped, in seconds. */
+  /** How long the listener of that server is stopped on request, in seconds. */
   awaySeconds: number;
   pid: number;
   /** Whether the terminal can read keys. */

@@ -12,7 +12,7 @@ import type { VotifierListener } from './votifier-listener.ts';
 /** The author of the changes in the audit log. */
 const BY = 'demo';
 
-/** The samples of earlier demos that are still listed, by the names that they were listed under. */
+/** The listed sample servers of earlier demos, by the name under which each was listed. */
 export async function samplesListed({ auditLog, servers }: AppDeps): Promise<Map<string, ObjectId>> {
   const added = await auditLog.find({ by: BY, action: 'server.add' }).sort({ at: 1 }).toArray();
   const ids = added.flatMap(({ serverId }) => serverId ?? []);
@@ -24,7 +24,7 @@ export async function samplesListed({ auditLog, servers }: AppDeps): Promise<Map
   return new Map(named);
 }
 
-/** Lists a sample server, or updates the address of the one that an earlier demo listed. */
+/** Lists a sample server. If an earlier demo listed it, only its address is updated. */
 export async function listSample(
   deps: AppDeps,
   known: Map<string, ObjectId>,
@@ -42,14 +42,14 @@ export async function listSample(
   const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
   const serverId = new ObjectId((await addServer(deps, settings, BY)).serverId);
   if (formerName !== name) await editServer(deps, serverId, { name }, BY);
-  // The first check finds the same; the search knows it from the first ranking on.
+  // The first probe finds the same message. It is set now, so that the search knows it from the first ranking on.
   await deps.servers.updateOne({ _id: serverId }, { $set: { 'current.motd': messageOf(sample) } });
   if (howToVote) await setHowToVote(deps, serverId, howToVote, BY);
   await writeSampleProfile(deps, serverId, sample, BY);
   return { serverId, sample };
 }
 
-/** Sets a sample's vote listener to the one of this demo. Its port changes with every start. */
+/** Changes a sample's vote listener to the one of this demo, whose port is different at every start. */
 export async function pointListener(
   deps: AppDeps,
   serverId: ObjectId,

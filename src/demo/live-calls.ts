@@ -9,7 +9,7 @@ import { samplePlayer } from './sample-players.ts';
 /** A sample server that calls the API with its own token. */
 export type Caller = ListedSample & { token: string };
 
-/** A server may report once every five minutes. */
+/** The interval of reports: the API accepts one report per server every five minutes. */
 const REPORT_EVERY_MS = 5 * MINUTE + SECOND;
 
 const LONGEST_PAUSE_MS = 4 * SECOND;
@@ -20,8 +20,8 @@ async function rest(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Casts votes of made-up players through the API, every few seconds, for the servers that `callers` returns, until
- * `signal` is aborted. A refused or failed vote is not repeated.
+ * Every few seconds, casts a vote of a made-up player through the API, for one of the servers that `callers` returns,
+ * until `signal` is aborted. A refused or failed vote is not repeated.
  *
  * @param url - the base address of the site
  */

@@ -15,7 +15,7 @@ export type Newcomer = {
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Starts the fake server of a server that the user can list. The message file of an earlier demo stays. */
+/** Starts the fake server for this user. If an earlier demo left a message file, it is used again. */
 export async function openNewcomer(
   messageFile: string,
   events: DemoEvents,
@@ -34,7 +34,7 @@ export async function openNewcomer(
   return { game, listener, messageFile };
 }
 
-/** Reads the file for every answer, so a change takes effect at once. */
+/** Reads the message for every answer, so a change of the file takes effect at once. */
 function messageIn(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim();

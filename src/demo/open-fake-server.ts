@@ -16,14 +16,14 @@ export type SampleAddress = {
   fakeServer?: FakeServer;
 };
 
-/** The address is in use, or this machine has only 127.0.0.1 on loopback. */
+/** Error codes that mean: the address is in use, or this machine has only 127.0.0.1 as loopback address. */
 const ADDRESS_UNAVAILABLE = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'];
 
 const ANY_PORT = 25_565;
 
 /**
- * Starts the fake server of a sample. It has its own loopback address and the default port of its game, so the address
- * is the same in every demo. If that address is not available, it uses a free port of 127.0.0.1.
+ * Starts the fake server of a sample on its own loopback address and the default port of its game, so that the address
+ * is the same in every demo. If this address is not available: on a free port of 127.0.0.1.
  *
  * @param number - 1 to 254: the last part of the address
  */
@@ -48,13 +48,13 @@ function usualPort(game: string | null): number {
   return (game === null ? null : gameOf(game).port) ?? ANY_PORT;
 }
 
-/** Marks a message as one of a sample server. */
+/** The mark that each game's message gets, so that it is recognised as a sample server. */
 const MARKS: Record<string, string> = {
   minecraft: '\n§8A sample, made up by Tallyport’s demo',
   mbe: ' §8(sample)',
 };
 
-/** A sample's message with the mark that it is a sample. */
+/** The message of a sample server, with the mark that it is a sample. */
 export function messageOf({ game, motd }: Sample): string {
   return `${motd}${MARKS[game ?? ''] ?? ' (sample)'}`;
 }

@@ -8,10 +8,13 @@ import { type DemoEvents, openSampleListener, type SampleListener } from './samp
 import { SAMPLES } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/** The first servers of the list have a vote listener, and players vote for them while the demo runs. */
+/**
+ * The number of servers at the start of the list that have a vote listener. Made-up players vote for them while the
+ * demo runs.
+ */
 const VOTED_FOR = 4;
 
-/** A sample server with a vote listener of the demo's. */
+/** A sample server with a vote listener. */
 type VotedFor = Caller & SampleListener;
 
 /** The sample servers of a running demo. */

@@ -1,8 +1,8 @@
 import type { Collections } from '../database/collections.ts';
 
 /**
- * Whether a demo may use a database: an earlier demo filled it, or it is empty. In any other database the demo would
- * mix made-up servers with real ones, and everybody who reads the terminal could sign in as the operator.
+ * Whether a demo may use a database: only an empty one, or one that an earlier demo filled. In another database, the
+ * demo would mix made-up servers with real ones, and print an operator's password.
  */
 export async function isForSamples({
   servers,

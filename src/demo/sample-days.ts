@@ -15,7 +15,7 @@ export function seedOf({ name }: Sample): number {
   return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 10_007, 7);
 }
 
-/** Hours that a country's clock is ahead of UTC, near enough for its evenings. */
+/** By how many hours a country's clock is ahead of UTC; approximate. */
 const HOURS_AHEAD: Record<string, number> = { US: -6, CA: -5, BR: -3, IE: 0, PT: 0, GB: 0, FI: 2, TR: 3 };
 const FURTHER_EAST: Record<string, number> = { SA: 3, IN: 5.5, PH: 8, JP: 9, KR: 9, AU: 10 };
 const ELSEWHERE = 1;
@@ -44,16 +44,16 @@ function crowding(seed: number, at: Date): number {
   return (1 + weeks + days) * weekend;
 }
 
-/** This many days ago our own network was down, and the status of all servers is unknown. */
+/** This many days ago, the made-up history has an outage of our own network: the status of all servers is unknown. */
 const GREY_DAY = 11;
 
-/** For how many whole days a server of the kind `gone` has been offline. */
+/** For how many whole days a sample server of the kind `gone` has been offline. */
 const GONE_DAYS = 4;
 
-/** Failed checks that are not confirmed yet. */
+/** At the start of an outage, the failed checks are unconfirmed for this long: the status is unknown. */
 const UNCONFIRMED_MS = 10 * MINUTE;
 
-/** How long a server has been offline at a time, in milliseconds; 0 while it is online. */
+/** For how long a server has been offline at the time `at`, in milliseconds; 0 while it is online. */
 function awayFor(sample: Sample, at: Date, now: Date): number {
   const gone = startOf(addDays(dayOf(now), -GONE_DAYS));
   if (sample.kind === 'gone' && at >= gone) return 1 + at.getTime() - gone.getTime();
@@ -66,7 +66,7 @@ function awayFor(sample: Sample, at: Date, now: Date): number {
   return away > 0 && away <= lasted ? away : 0;
 }
 
-/** The interval of samples: 15 minutes on older days, 5 minutes today and on the last two days. */
+/** The interval of samples: 15 minutes for older days, 5 minutes for today and the two days before. */
 const COARSE_MS = 15 * MINUTE;
 const FINE_MS = 5 * MINUTE;
 const FINE_DAYS = 2;
@@ -83,7 +83,7 @@ export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: D
   return samples;
 }
 
-/** The sample of a time; null if a reporting server was offline. */
+/** The sample at a time; null if a reporting server was offline. */
 function sampleAt(
   sample: Sample,
   at: Date,
@@ -107,8 +107,8 @@ function sampleAt(
 }
 
 /**
- * The latency of a server, in milliseconds. The demo's probed servers are on this machine, so the probes that follow the
- * made-up history find about a millisecond.
+ * The latency of a server, in milliseconds. For probed servers it is about one: they run on this machine, so later
+ * real probes measure about a millisecond too, and the chart has no jump.
  */
 export function sampleLatencyAt(sample: Sample, at: Date): number {
   const varying = chance(seedOf(sample) + at.getTime() / MINUTE) ** 4;
@@ -116,7 +116,7 @@ export function sampleLatencyAt(sample: Sample, at: Date): number {
   return Math.round(10 * (15 + 60 * chance(seedOf(sample)) + 15 * varying)) / 10;
 }
 
-/** The votes of a UTC day. Each player votes at about the same hour, and some vote less often than others. */
+/** The made-up votes of a UTC day. Each player votes at about the same hour every day; some players vote less often. */
 export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
   const start = startOf(day);
   const seed = seedOf(sample);

@@ -11,9 +11,9 @@ export type DemoEvents = {
   received(name: string, vote: ReceivedVote): void;
   left(name: string, awayMs: number): void;
   returned(name: string): void;
-  /** Its port is in use, so it listens on `port` now. */
+  /** The listener's port is in use, so it listens on `port` now. */
   moved(name: string, port: number): void;
-  /** It could not start again and will try again. */
+  /** The listener could not start again and will retry. */
   stuck(name: string, reason: string): void;
 };
 
@@ -88,7 +88,7 @@ async function restart(listener: VotifierListener): Promise<boolean> {
   }
 }
 
-/** How long a listener runs before it stops, and how long it is stopped. */
+/** How long a listener runs, and for how long it then stops. */
 type Rhythm = { thereMs: number; awayMs: number };
 
 /** The first outage comes soon, so that users see it early. */

@@ -7,7 +7,7 @@ import { drawBanner } from './sample-pictures.ts';
 
 type SampleProfile = {
   shortText: string;
-  /** Separated by spaces. */
+  /** Tag keys, separated by spaces. */
   tags: string;
   languages: string;
   description?: string;
@@ -22,7 +22,7 @@ const profile = (
   more: Pick<SampleProfile, 'description' | 'hasLinks'> = {},
 ): SampleProfile => ({ shortText, tags, languages, ...more });
 
-/** The profiles of the samples by name. A sample without a profile shows how a page looks without one. */
+/** The profiles by the sample's name. Some samples have none, to show how a page looks without a profile. */
 const PROFILES: Record<string, SampleProfile> = {
   'Harbour Lights': profile(
     'Quiet survival on a thousand islands, each with its own lighthouse.',
@@ -143,10 +143,10 @@ Found a town, hold it, and take part in the **siege** on the first Saturday of e
   ),
 };
 
-/** The samples with a banner. */
+/** The first profiles of `PROFILES`, this many of them, have a banner. */
 const WITH_BANNER = 12;
 
-/** Writes the profile of a sample and draws its banner, unless an earlier demo did. */
+/** Writes the profile of a sample and draws its banner. If an earlier demo did that, nothing is changed. */
 export async function writeSampleProfile(
   deps: AppDeps,
   serverId: ObjectId,

@@ -35,7 +35,7 @@ const ANSWERS = [
   'We have moved to a bigger machine since. Try us again?',
 ];
 
-/** Adds a sample's reviews. Some newest ones wait for approval, and some have an answer by the owner. */
+/** Adds a sample's reviews. Some of the newest are pending, and some have an answer by the owner. */
 export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: ListedSample): Promise<void> {
   const seed = seedOf(sample);
   const now = deps.clock.now();
@@ -44,7 +44,7 @@ export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: Li
     const [rating = 5, content] = REVIEWS[(seed + number) % REVIEWS.length] ?? [];
     const username = samplePlayer(seed, 3 * number);
     const at = after(now, -age * ((number + chance(seed + number)) / sample.activity.reviews));
-    // The clock returns the time of the review.
+    // Dependencies whose clock returns the time of the review.
     const then = { ...deps, clock: { now: () => at } };
     const reviewId = await reviewOf(then, { serverId, username, rating, ...(content ? { content } : {}) });
     const isPending = number === 0 && seed % 3 === 0;
@@ -56,7 +56,7 @@ export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: Li
   }
 }
 
-/** Writes a review, or finds the one that an earlier demo wrote. */
+/** Writes a review. If an earlier demo wrote it, returns that one. */
 async function reviewOf(deps: AppDeps, review: Parameters<typeof writeReview>[1]): Promise<Review['_id']> {
   const { serverId, username } = review;
   const existing = await deps.reviews.findOne({ serverId, username });

@@ -10,7 +10,7 @@ type SampleKind =
 /** A made-up game server: its settings, its status and its activity. */
 export type Sample = {
   name: string;
-  /** gamedig's id; null for a game that gamedig cannot query. */
+  /** The id of the game in gamedig; null for a game that gamedig cannot query. */
   game: string | null;
   /** The port for players, unless it is the default port of the game. */
   port?: number;
@@ -29,17 +29,17 @@ export type Sample = {
   };
   kind: SampleKind;
   isPremium: boolean;
-  /** How many days ago it was listed. It has no history before that. */
+  /** How many days ago the server was listed. It has no older history. */
   listedDays: number;
   howToVote?: string;
-  /** The name that it was listed under. */
+  /** The name under which it was first listed, before it was renamed. */
   formerName?: string;
 };
 
-/** Fields that most samples share are optional here. */
+/** The fields of a sample; those with a common default are optional. */
 type Written = Pick<Sample, 'name' | 'countryCode' | 'version' | 'motd' | 'activity'> & Partial<Sample>;
 
-/** A sample as `samples.ts` writes it. */
+/** A sample as `samples.ts` defines it, with the defaults filled in. */
 export function sample(game: string | null, written: Written): Sample {
   return { game, kind: 'probed', isPremium: false, listedDays: 400, ...written };
 }

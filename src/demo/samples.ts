@@ -1,6 +1,9 @@
 import { type Sample, sample } from './sample.ts';
 
-/** The visitor of a demo votes for the first one. The first three belong to the demo's owner. */
+/**
+ * The sample servers. The demo's introduction asks the user to vote for the first one. The first three belong to the
+ * demo's owner.
+ */
 export const SAMPLES: Sample[] = [
   sample('minecraft', {
     name: 'Harbour Lights',

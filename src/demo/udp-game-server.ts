@@ -27,7 +27,7 @@ export class UdpGameServer implements FakeServer {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);
     await listening;
-    // The client may be gone when the answer is sent.
+    // If the client is gone: sending the answer may fail, which is ignored.
     socket.off('error', reject).on('error', () => {});
     socket.on('message', (request, from) => {
       const answer = this.#answer(request, this.#status());
@@ -47,7 +47,7 @@ export class UdpGameServer implements FakeServer {
   }
 }
 
-/** RakNet's mark of packets outside a connection (wiki.vg, "Raknet Protocol"). */
+/** The magic bytes of RakNet packets outside a connection (wiki.vg, "Raknet Protocol"). */
 const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 
 /** The answer of a Minecraft Bedrock server to an unconnected ping. */
@@ -60,7 +60,7 @@ export const answerOfBedrock: Answering = (request, status) =>
  * @param time - the eight bytes of the ping
  */
 export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
-  // A semicolon ends a field.
+  // A semicolon separates fields, so the name must not contain one.
   const name = motd.replaceAll(';', ',').replaceAll('\n', ' ');
   const status = Buffer.from(`MCPE;${name};766;${version};${online};${max};1234567890;A world;Survival`);
   return Buffer.concat([
@@ -79,7 +79,10 @@ const INFO = 0x54;
 const PLAYERS = 0x55;
 const RULES = 0x56;
 
-/** The client must send this back. It prevents floods of answers to a forged source address. */
+/**
+ * The challenge that a client must send back before it gets an answer. It prevents amplification attacks with forged
+ * source addresses.
+ */
 const CHALLENGE = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
 
 /** The answer of a server with Valve's Source protocol, which many games use. */
@@ -89,7 +92,7 @@ export const answerOfSource: Answering = (request, status) => {
   const isKnown = request.subarray(question === INFO ? -4 : 5).equals(CHALLENGE);
   if (!isKnown) return Buffer.concat([SOURCE_HEADER, Buffer.from([0x41]), CHALLENGE]);
   if (question === INFO) return sourceInfo(status);
-  // No player names and no settings.
+  // The answer about players or settings has no entries.
   const empty = question === PLAYERS ? [0x44, 0] : [0x45, 0, 0];
   return Buffer.concat([SOURCE_HEADER, Buffer.from(empty)]);
 };

@@ -7,9 +7,9 @@ export type ReceivedVote = {
   serviceName: string;
   username: string;
   address: string;
-  /** As sent: in v1 the text of the fifth line, in v2 a number of milliseconds. */
+  /** The time as it was sent: in v1 the text of the fifth line, in v2 a number of milliseconds. */
   timestamp: string | number;
-  /** v2 only, where the sender gave one. */
+  /** Only in v2, and only if the sender sent one. */
   uuid?: string;
   receivedAt: Date;
 };
@@ -20,7 +20,7 @@ export class VoteRefusal extends CodedError<string> {}
 const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);
 
 /**
- * Reads a v1 block as NuVotifier does: it waits for 256 bytes, refuses more, and takes the text for US-ASCII.
+ * Decodes a v1 block as NuVotifier does: waits for 256 bytes, refuses more, and reads the text as US-ASCII.
  *
  * @throws {VoteRefusal}
  */
@@ -48,11 +48,11 @@ function decryptText(block: Buffer, privateKey: KeyObject): string {
   }
 }
 
-/** What a v2 frame is checked against. */
+/** The values that a v2 frame must match. */
 type V2Checks = { challenge: string; tokens: Record<string, string> };
 
 /**
- * Reads a v2 frame as NuVotifier does, with its checks in its order: length, challenge, service, signature,
+ * Decodes a v2 frame as NuVotifier does, with the same checks in the same order: length, challenge, service, signature,
  * uuid, name.
  *
  * @throws {VoteRefusal}

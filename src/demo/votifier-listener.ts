@@ -5,17 +5,19 @@ import { type ReceivedVote, readV1Vote, readV2Vote, VoteRefusal } from './votifi
 
 export type { ReceivedVote };
 
-/** How the listener behaves from the next event on. Fields that are absent mean: as NuVotifier does. */
+/** How the listener behaves from the next event on. Without a field, it behaves like NuVotifier. */
 export type Behaviour = {
-  /** On a connection: greet, send nothing, close, or reset. */
+  /** What it does when a client connects: greet, send nothing, close, or reset. */
   onConnect?: 'greet' | 'silence' | 'close' | 'reset';
-  /** Sent unchanged instead of the greeting; `{challenge}` is the connection's challenge. */
+  /** Text that is sent unchanged instead of the greeting. `{challenge}` is replaced with the connection's challenge. */
   greeting?: string;
-  /** Greets like the original Votifier and knows no v2 frames. */
+  /** Greets like the original Votifier, and does not accept v2 frames. */
   v1Only?: boolean;
-  /** On a complete frame: answer, send nothing, close, or reset. A valid vote counts in any case. */
+  /**
+   * What it does after a complete frame: answer, send nothing, close, or reset. A valid vote is recorded in any case.
+   */
   onFrame?: 'answer' | 'silence' | 'close' | 'reset';
-  /** Sent unchanged instead of the answer, also in v1. The connection closes after it. */
+  /** Text that is sent unchanged instead of the answer, also for v1. Then the connection closes. */
   answer?: string | Uint8Array;
   /** Delay of the answer in milliseconds. */
   answerDelayMs?: number;
@@ -24,21 +26,21 @@ export type Behaviour = {
 };
 
 type ListenerOptions = {
-  /** Tokens by service name; `default` is for all others. A random default token if left out. */
+  /** Tokens by service name; `default` is for all other services. If left out: a random default token. */
   tokens?: Record<string, string>;
-  /** A 2048-bit RSA pair; made on first use if left out. */
+  /** An RSA key pair of 2048 bits. If left out, it is made at first use. */
   keyPair?: { publicKey: KeyObject; privateKey: KeyObject };
   onVote?: (vote: ReceivedVote) => void;
 };
 
 /**
- * A fake vote listener of a game server, for the demo and the tests. It speaks Votifier v1 and v2
- * as NuVotifier does (delivery.md; VotifierProtocolDifferentiator, VotifierProtocol1Decoder,
- * VotifierProtocol2Decoder and VoteInboundHandler of its sources). It shares no code with our client, so that
- * both cannot have the same error. It listens on loopback by default.
+ * A fake vote listener of a game server, for the demo and the tests. It speaks Votifier v1 and v2 as NuVotifier does
+ * (docs/delivery.md; in its sources: VotifierProtocolDifferentiator, VotifierProtocol1Decoder, VotifierProtocol2Decoder
+ * and VoteInboundHandler). It shares no code with our client, so that an error in one of them is noticed. It listens on
+ * loopback by default.
  */
 export class VotifierListener {
-  /** Every valid vote received, oldest first, duplicates included: no listener removes them. */
+  /** Every valid vote received, oldest first. Duplicates are included, because no listener removes them. */
   readonly votes: ReceivedVote[] = [];
   behaviour: Behaviour = {};
   tokens: Record<string, string>;
@@ -104,7 +106,7 @@ export class VotifierListener {
     await this.#listening.stop();
   }
 
-  /** Receives votes, but does not answer until `release`. */
+  /** From now on the listener receives votes but delays its answers, until `release` is called. */
   stall(): void {
     this.#held ??= [];
   }
@@ -133,7 +135,7 @@ export class VotifierListener {
     this.#receive(socket, challenge, v1Only);
   }
 
-  /** Waits for one complete frame. It never answers a part of a frame, as NuVotifier does. */
+  /** Waits for one complete frame. Like NuVotifier, it never answers a part of a frame. */
   #receive(socket: Socket, challenge: string, v1Only: boolean): void {
     let received = Buffer.alloc(0);
     const onData = (bytes: Buffer) => {
@@ -151,7 +153,7 @@ export class VotifierListener {
         const { code: cause, message } = refusal;
         this.#end(socket, isV2 ? `${JSON.stringify({ status: 'error', cause, error: message })}\r\n` : '');
       }
-      // One vote per connection.
+      // A connection carries one vote, so further data is ignored.
       socket.off('data', onData).resume();
     };
     socket.on('data', onData);

@@ -8,7 +8,7 @@ import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** A message about a vote that has not arrived; null if no attempt failed. */
+/** A message about a vote after a failed attempt; null if none failed. */
 function messageAbout({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
@@ -31,8 +31,8 @@ export async function waitingVotes({ votes }: Pick<AppDeps, 'votes'>, serverId: 
 }
 
 /**
- * Calls `notify` for every waiting vote of a server whenever its message changes, until `stopping` is aborted.
- * Reports nothing while the database does not answer.
+ * Until `stopping` is aborted: calls `notify` for every waiting vote of a server whenever its message changes. While
+ * the database does not answer, it is not called.
  */
 export async function watchVotes(
   { votes }: Pick<AppDeps, 'votes'>,
@@ -43,7 +43,7 @@ export async function watchVotes(
   const sent = new Map<string, string>();
   while (!stopping.aborted) {
     const open = await openVotes(votes, serverId).catch((error: unknown) => {
-      // The demo closes the database when it stops.
+      // When the demo stops, it closes the database, so an error is expected.
       if (stopping.aborted) return [];
       throw error;
     });

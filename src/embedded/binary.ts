@@ -10,13 +10,13 @@ const run = promisify(execFile);
 /** The environment variables of a process. */
 export type Environment = Record<string, string | undefined>;
 
-/** A program that runs on this machine, as a trial run has shown. */
+/** A program of this machine that a trial run has shown to work. */
 export type Binary = {
   program: 'mongod' | 'redis' | 'valkey';
   path: string;
   /** Three numbers, such as `8.2.6`. */
   version: string;
-  /** Where it was found, for users: `on PATH`. */
+  /** Where it was found, as a text for users: `on PATH`. */
   source: string;
 };
 

@@ -5,17 +5,18 @@ import { lock } from 'proper-lockfile';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { type Say, ServiceError } from './service-error.ts';
 
-/** The lock of a killed process expires after this time. */
+/** If a process with the lock was killed, its lock expires after this time. */
 const STALE_MS = 10 * SECOND;
 const RETRY_MS = 200;
 /** The longest wait for the lock, enough for a first start with its downloads. */
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Makes `dataDir` and runs `work` under its lock, so that only one process does at a time. The process has the lock
- * while services are found and started, not while they run.
+ * Makes `dataDir` and runs `work` under the folder's lock, so that only one process at a time does it. A process needs
+ * the lock while it finds and starts services, not while they run.
  *
- * @throws {ServiceError} when the folder cannot be made or written, or another process owns the lock for 10 minutes.
+ * @throws {ServiceError} when the folder cannot be made or written, or when another process has the lock for 10
+ * minutes.
  */
 export async function withDataLock<T>(dataDir: string, say: Say, work: () => Promise<T>): Promise<T> {
   await makeFolder(dataDir).catch((error: Error) => {
@@ -40,8 +41,8 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
 }
 
 /**
- * Makes an absolute folder and its parents. Node's `recursive` option never returns where the system reports ENOENT for
- * a folder whose parent exists, as in /proc.
+ * Makes an absolute folder and its parents. We do not use Node's `recursive` option: it never returns if the system
+ * reports ENOENT although the parent exists, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   const parent = dirname(path);
@@ -66,7 +67,7 @@ async function take(dataDir: string, timeoutMs: number): Promise<() => Promise<v
     lockfilePath: join(dataDir, 'services.lock'),
     stale: STALE_MS,
     retries,
-    // The lock is lost when the machine sleeps. It is safe to continue, because mongod locks its own data.
+    // If the machine sleeps, the lock expires. It is safe to continue, because mongod locks its own data.
     onCompromised: () => undefined,
   });
 }

@@ -1,11 +1,12 @@
 /**
- * A separate program: finds the mongod of mongodb-memory-server, or downloads it, and sends {path} or {error} to its
- * parent. Its only argument is the version.
+ * A program of its own, started as a child process: finds the mongod of mongodb-memory-server, or downloads it, and
+ * sends {path} or {error} to its parent. Its only argument is the version.
  */
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {
-  // Not in an installation without development tools, such as the image.
+  // Imported here, because an installation without development dependencies (such as the image) does not have the
+  // package.
   const { MongoBinary } = await import('mongodb-memory-server');
   process.send?.({ path: await MongoBinary.getPath({ version, checkMD5: true }) });
 } catch (error) {

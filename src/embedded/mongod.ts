@@ -2,8 +2,8 @@ import { MongoClient } from 'mongodb';
 import type { ServiceKind } from './service-process.ts';
 
 /**
- * mongod on loopback. We do not start it through mongodb-memory-server, which keeps it in our process group (Ctrl-C
- * would stop it before web and workers) and kills it while other processes still use it.
+ * mongod on loopback. It is not started through mongodb-memory-server, which would keep it in our process group (so
+ * Ctrl-C would stop it before web and workers) and kill it while other processes still use it.
  */
 export const MONGOD: ServiceKind = {
   title: 'MongoDB',
@@ -41,7 +41,7 @@ export const MONGOD: ServiceKind = {
   address: (port) => `mongodb://127.0.0.1:${port}`,
 };
 
-/** The address of our database in the embedded mongod on `port`. */
+/** The URL of our database in the embedded mongod on `port`. */
 export function databaseAddress(port: number): string {
   return `${MONGOD.address(port)}/tallyport`;
 }

@@ -13,7 +13,7 @@ import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
 import { settingsToShare } from './shared-settings.ts';
 
-/** What a process starts services for: `npm start` or one command. */
+/** For what a process starts services: for `npm start`, or for one command. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
 /** Services that this process started and must stop. */
@@ -21,15 +21,15 @@ type OwnServices = {
   mongodbUri: string;
   redisUrl: string;
   description: string[];
-  /** Their titles. */
+  /** The titles of the started services. */
   started: string[];
   close(): Promise<void>;
   kill(): void;
 };
 
 /**
- * Starts a mongod and a Redis in `dataDir`, each unless the configuration has an address, writes them to the record and
- * keeps them running. The caller must own the lock of the folder.
+ * Starts a mongod and a Redis in `dataDir`, writes them to the record and keeps them running. A service whose address
+ * is configured is not started. The caller must own the lock of the folder.
  *
  * @throws {ServiceError} when one is missing or does not start; nothing is left running then.
  */
@@ -45,7 +45,7 @@ export async function startOwnServices(
     settings: settingsToShare(config, env),
   };
   const folders = { mongod: join(dataDir, 'mongodb'), redis: join(dataDir, 'redis') };
-  // Both are found before one is started, so that a missing one is reported early.
+  // Find both programs before one of them is started, so that a missing one is reported early.
   const mongod = config.MONGODB_URI ?? (await findMongod(env, say, await writtenData(folders.mongod)));
   const redis = config.REDIS_URL ?? (await findRedis(env, say, await writtenData(folders.redis)));
 

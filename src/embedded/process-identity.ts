@@ -4,21 +4,21 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A process, distinguishable from a later one with the same id. */
+/** Identifies a process. A later process with the same id has another start time. */
 export type ProcessIdentity = {
   pid: number;
-  /** The start time as the operating system reports it: only compared, never parsed. */
+  /** The start time as the operating system reports it. It is compared, never parsed. */
   startedAt: string;
 };
 
 /**
- * The start time of the process `pid`, as a text that is unique among processes with that id; `undefined` when there is
- * no such process. A zombie counts as dead: it has no resources any more.
+ * The start time of the process `pid`, as a text; `undefined` when there is no such process. A zombie counts as ended,
+ * because it has no resources any more.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);
-  // Linux images often have no ps. After the name in brackets come the state and, as the 20th field, the start in ticks
-  // since the boot (proc(5)).
+  // Linux images often have no ps, so /proc is read. The name is in brackets; after it come the state and, as the 20th
+  // field, the start in ticks since the boot (proc(5)).
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields[19];

@@ -28,7 +28,7 @@ export const REDIS: ServiceKind = {
       socket.setEncoding('utf8').setTimeout(SECOND, () => socket.destroy());
       socket.on('data', (text: string) => {
         answer += text;
-        // `process_id` and `loading` come before the CPU section, so they are complete when it arrives.
+        // Wait until the CPU section arrives: `process_id` and `loading` come before it, so they are complete then.
         if (!answer.includes('# CPU')) return;
         socket.destroy();
       });

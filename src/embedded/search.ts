@@ -8,11 +8,11 @@ export type WrittenData = {
   series: string;
 };
 
-/** A source of a program. */
+/** A place where a program may be found. */
 export type Source = {
-  /** The program series of this source, if it is known in advance. */
+  /** The series of the program there (such as `mongod 8.2`), if it is known in advance. */
   series?: string;
-  /** Returns undefined when there is no program; throws an error with a short message for users when it fails. */
+  /** Returns undefined when the program is not there. If it fails: throws an error with a short message for users. */
   find(): Promise<Binary | undefined>;
 };
 
@@ -22,9 +22,9 @@ type Search = {
   title: string;
   /** Existing data, if there is any. */
   written: WrittenData | undefined;
-  /** How to get the program, as the end of a sentence. */
+  /** How to get the program; the end of a sentence for users. */
   remedy: string;
-  /** The effect of moving the data away, as the end of a sentence. */
+  /** What happens if the user moves the data away; the end of a sentence for users. */
   withoutData: string;
   /** In the order of preference. */
   sources: Source[];

@@ -8,8 +8,8 @@ function pathIn(dataDir: string): string {
 }
 
 /**
- * The SECRET_KEY stored in `dataDir`. The first call makes it: 32 random bytes in base64, readable by its owner only.
- * The caller must own the folder's lock, or two processes could make two keys.
+ * The SECRET_KEY stored in `dataDir`. If there is none: makes one of 32 random bytes, stored in base64 in a file that
+ * only its owner can read. The caller must own the folder's lock, or two processes could make two keys.
  *
  * @throws {ServiceError} when the file exists but has no key.
  */
@@ -18,7 +18,7 @@ export async function storedSecretKey(dataDir: string): Promise<string> {
   if (stored !== null) return stored;
   const path = pathIn(dataDir);
   const made = randomBytes(32).toString('base64');
-  // `rename` is atomic: a crash must not leave half a key.
+  // Write another file and rename it, which is atomic: a crash must not leave half a key.
   await writeFile(`${path}.new`, `${made}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
   return made;

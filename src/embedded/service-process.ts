@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 import type { Running } from './keep-running.ts';
 import { ServiceError } from './service-error.ts';
 
-/** How long a service may take until it answers: mongod may replay its journal. */
+/** How long a service may take until it answers. It can be long, because mongod may have to replay its journal. */
 const START_TIMEOUT_MS = 60 * SECOND;
 /** How long a service may take to write its data and exit. */
 const STOP_TIMEOUT_MS = 20 * SECOND;
@@ -34,8 +34,8 @@ export type ServiceProcess = Running & { pid: number; port: number };
  * output of the previous run in `dir`/log.before. It has its own process group, so that Ctrl-C in the terminal does not
  * stop it before the processes that use it.
  *
- * @param port - a free one is chosen when absent
- * @param onSpawn - called with each process before it answers, so that it is on record if this process crashes
+ * @param port - if absent, a free one is chosen
+ * @param onSpawn - called with each process before it answers, so that the process is on record even if ours crashes
  * @throws {ServiceError} when it exits at once or does not answer within 60 s; nothing is left running then.
  */
 export async function startService(
@@ -59,7 +59,7 @@ export async function startService(
     } catch (error) {
       await service.stop();
       const message = await lastLogError(join(options.dir, 'log'));
-      // Another process may take the port after our check.
+      // Another process may have taken the port after our check.
       const portTaken = options.port === undefined && /address already in use/i.test(message);
       if (portTaken && attempt < PORT_ATTEMPTS) continue;
       if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${message}`.trim());
@@ -75,7 +75,7 @@ async function spawnService(
   logPath: string,
   port: number,
 ): Promise<ServiceProcess> {
-  // The output of the previous run stays, because it says how that run ended.
+  // Keep the output of the previous run, because it says how that run ended.
   await rename(logPath, `${logPath}.before`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
   let service: { pid: number | undefined; ended: Promise<string> };
@@ -85,7 +85,7 @@ async function spawnService(
       cwd: dataDir,
       stdio: ['ignore', log.fd, log.fd],
     });
-    // Called before any `await`, so that an immediate exit is not missed.
+    // `exitOf` is called before the first `await`, so that an immediate exit is not missed.
     const ended = exitOf(child);
     if (child.pid !== undefined) endWithThisProcess(child, child.pid);
     service = { pid: child.pid, ended };
@@ -117,7 +117,7 @@ function exitOf(child: ChildProcess): Promise<string> {
 async function untilAnswering(kind: ServiceKind, binary: Binary, service: ServiceProcess): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    // Another process may answer on that port: only our own counts.
+    // Another process may listen on that port, so the process id must be that of our service.
     const answering = await kind.answeringPid(service.port).catch(() => undefined);
     if (!living.has(service.pid)) {
       const how = await service.ended;
@@ -141,7 +141,10 @@ async function endProcess(pid: number, ended: Promise<string>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Running services of this process. A child keeps its id until Node has seen its exit, so signals reach no other. */
+/**
+ * The ids of services of this process that still run. As long as Node has not seen the exit of a child, the system does
+ * not give its id to another process, so signals always reach the right one.
+ */
 const living = new Set<number>();
 
 /** Stops the service when this process exits without closing it, for example after an uncaught error. */
@@ -158,7 +161,7 @@ function endLiving(): void {
   for (const pid of living) process.kill(pid, 'SIGTERM');
 }
 
-/** The line of a service's log that probably says why it exited. */
+/** The line in a service's log that most likely says why it exited. */
 async function lastLogError(logPath: string): Promise<string> {
   const lines = (await readFile(logPath, 'utf8').catch(() => '')).trim().split('\n');
   const cause = lines.findLast((line) =>

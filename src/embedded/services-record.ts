@@ -16,18 +16,20 @@ const service = identity.extend({ program: z.string(), version: z.string(), port
 const servicesRecord = z.object({
   /** The process that started the services and will stop them. */
   owner: identity.extend({
-    /** `platform`: an `npm start`, whose services a command may use; `command`: one that started its own. */
+    /**
+     * `platform`: an `npm start`, whose services commands may use. `command`: a command that started its own services.
+     */
     kind: z.enum(['platform', 'command']),
     /** The platform's address: PUBLIC_URL. */
     address: z.string(),
   }),
-  /** The platform's settings that a command uses too, as text of environment variables. */
+  /** The platform's settings that commands need too, as text of environment variables. */
   settings: z.partialRecord(z.enum(SHARED_SETTINGS), z.string()).optional(),
   mongod: service.optional(),
   redis: service.optional(),
 });
 
-/** The services that run on a data folder: the content of `DATA_DIR/services.json`. */
+/** Which services run on a data folder: the content of `DATA_DIR/services.json`. */
 export type ServicesRecord = z.infer<typeof servicesRecord>;
 
 /** The record of a data folder; undefined when there is none or it cannot be read. */
@@ -47,12 +49,12 @@ export async function writeRecord(dataDir: string, record: ServicesRecord): Prom
   await rename(`${path}.new`, path);
 }
 
-/** Removes the record: nothing runs on the data folder any more. */
+/** Removes the record, when no service runs on the data folder any more. */
 export async function removeRecord(dataDir: string): Promise<void> {
   await rm(join(dataDir, 'services.json'), { force: true });
 }
 
-/** Stops the services of a dead owner that still run, and removes the record. */
+/** If the owner of the services has ended without stopping them: stops those that still run, and removes the record. */
 export async function endLeftOvers(dataDir: string, record: ServicesRecord, say: Say): Promise<void> {
   for (const left of [record.redis, record.mongod]) {
     if (!left || !(await isAlive(left))) continue;

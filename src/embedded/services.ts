@@ -14,17 +14,17 @@ import { type Say, ServiceError } from './service-error.ts';
 import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
 import { withSharedSettings } from './shared-settings.ts';
 
-/** How long a start waits for a command that uses the data. */
+/** If a command uses the data: how long a start waits for its end. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
 
 /** The addresses of MongoDB and Redis for Tallyport's processes. */
 export type OpenServices = {
   config: ConnectedConfig;
-  /** One line each for users: what it is, where it was found, where its data is. */
+  /** One line for each service, for users: what it is, where it was found, where its data is. */
   description: string[];
   /** The titles of the services that were started here, such as `MongoDB`. */
   started: string[];
-  /** Stops the services that were started here, Redis first; they write their data. May be called twice. */
+  /** Stops the services that were started here, Redis first. They write their data. May be called twice. */
   close(): Promise<void>;
   /** Kills the services that were started here, without waiting for them to write. */
   kill(): void;
@@ -32,11 +32,11 @@ export type OpenServices = {
 
 /**
  * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, otherwise embedded
- * ones with their data in DATA_DIR. Services left over from a killed start are stopped first. If SECRET_KEY is not set,
- * it is made and stored in DATA_DIR.
+ * ones with their data in DATA_DIR. If an earlier start was killed and its services still run, they are stopped first.
+ * If SECRET_KEY is not set, one is made and stored in DATA_DIR.
  *
- * @throws {ServiceError} when something is missing or does not start, or when the platform already runs on
- *   this DATA_DIR. Nothing is left running then.
+ * @throws {ServiceError} when something is missing or does not start, or when the platform already runs on this
+ * DATA_DIR. Nothing is left running then.
  */
 export async function openServices(
   config: Config,
@@ -47,10 +47,11 @@ export async function openServices(
 }
 
 /**
- * The services for one command. Like `openServices`, but it uses those of a running platform if there is one, and does
- * not stop them. Shared settings that `env` lacks are then those of the platform.
+ * The services for one command. If a platform runs on this DATA_DIR: its services are used and not stopped, and shared
+ * settings that `env` lacks are those of the platform. Otherwise the same as `openServices`.
  *
- * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` are not valid together.
+ * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` are not valid
+ * together.
  */
 export async function findServices(
   config: Config,
@@ -82,7 +83,10 @@ async function open(config: Config, kind: OwnerKind, say: Say, env: Environment)
   }
 }
 
-/** Finds the services under the lock, or the command that uses them exclusively. */
+/**
+ * Finds or starts the services; the caller owns the lock. If a command with its own services runs, returns that command
+ * as `busy`.
+ */
 async function look(
   config: Config,
   dataDir: string,
@@ -119,7 +123,7 @@ async function look(
   };
 }
 
-/** Services that another process started and will stop. */
+/** Services that another process started and will stop; or that are configured. */
 function borrowed(config: ConnectedConfig, description: string[]): OpenServices {
   return { config, description, started: [], close: async () => undefined, kill: () => undefined };
 }

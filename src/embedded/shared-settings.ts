@@ -2,7 +2,7 @@ import { type Config, loadConfig } from '../platform/config.ts';
 import type { Environment } from './binary.ts';
 
 /**
- * Settings that a command must share with the platform whose data it uses. LEASE_MS is included because
+ * Settings that a command must have in common with the platform whose data it uses. LEASE_MS is among them because
  * LISTENER_TIMEOUT_MS is checked against it.
  */
 export const SHARED_SETTINGS = [
@@ -18,7 +18,7 @@ export const SHARED_SETTINGS = [
 /** The shared settings that are set, as text of environment variables. */
 type SharedSettings = Partial<Record<(typeof SHARED_SETTINGS)[number], string>>;
 
-/** The shared settings of an environment; an empty value counts as absent. */
+/** The shared settings in an environment. An empty value counts as not set. */
 function settingsIn(env: Environment): SharedSettings {
   const settings: SharedSettings = {};
   for (const name of SHARED_SETTINGS) {
@@ -28,13 +28,16 @@ function settingsIn(env: Environment): SharedSettings {
   return settings;
 }
 
-/** The settings that the platform records for commands, with its address even when that follows from HOST and PORT. */
+/**
+ * The settings that the platform records for commands. The address is always among them, even if it was derived from
+ * HOST and PORT.
+ */
 export function settingsToShare(config: Config, env: Environment): SharedSettings {
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }
 
 /**
- * A command's configuration, completed by the running platform's settings.
+ * A command's configuration, with missing settings taken from the running platform.
  *
  * @throws {ConfigError} when the two are not valid together
  */

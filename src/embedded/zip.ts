@@ -1,9 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
 
 /**
- * The content of the one entry of a zip archive whose path ends with `pathEnd` (APPNOTE.TXT 4.3; no zip64).
+ * The content of the single entry of a zip archive whose path ends with `pathEnd` (APPNOTE.TXT 4.3; without zip64).
  *
- * @throws when the archive has no such entry or packs it in an unknown way.
+ * @throws when the archive has no such entry, or packs it in an unknown way.
  */
 export function readZipEntry(archive: Buffer, pathEnd: string): Buffer {
   const end = archive.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
@@ -18,7 +18,10 @@ export function readZipEntry(archive: Buffer, pathEnd: string): Buffer {
   throw new Error(`The archive has no ${pathEnd}`);
 }
 
-/** Reads content by the central directory's entry at `at`: the local header may lack the sizes. */
+/**
+ * Reads an entry's content. `at` is its position in the central directory, which has the sizes; the local header may
+ * lack them.
+ */
 function readContent(archive: Buffer, at: number): Buffer {
   const method = archive.readUInt16LE(at + 10);
   const size = archive.readUInt32LE(at + 20);

@@ -9,7 +9,10 @@ import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
 import { VOTES } from './german/votes.ts';
 
-/** German texts by the English ones. The keys are the texts that `t` knows; every language has all of them. */
+/**
+ * The German texts. The keys are the English texts, exactly those that `t` accepts; the type check makes sure that
+ * every language has all of them.
+ */
 export const GERMAN = {
   ...SITE,
   ...LISTING,

@@ -5,7 +5,7 @@ export const LANGUAGES = ['en', 'de'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
-/** Each language's name in itself, for links. */
+/** The name of each language in that language, for links. */
 export const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', de: 'Deutsch' };
 
 /** The locale that formats numbers and times. */
@@ -13,12 +13,12 @@ export const LOCALES: Record<Language, string> = { en: 'en-GB', de: 'de-DE' };
 
 const current = new AsyncLocalStorage<Language>();
 
-/** The language of the texts that are made now: that of the page in work, elsewhere English. */
+/** The language of texts that are made now: inside `inLanguage` its language, otherwise English. */
 export function languageNow(): Language {
   return current.getStore() ?? 'en';
 }
 
-/** Calls `make`. All texts that it makes, also later and asynchronously, are in `language`. */
+/** Calls `make`. All texts that it makes are in `language`, also those of its asynchronous work. */
 export function inLanguage<T>(language: Language, make: () => T): T {
   return current.run(language, make);
 }

@@ -3,7 +3,7 @@ import type { html } from 'hono/html';
 /** A part of a page. */
 export type Html = ReturnType<typeof html>;
 
-/** Elements that a text may contain as they are. */
+/** HTML elements that a text may contain directly. */
 export type PlainTag = 'bdi' | 'strong' | 'em' | 'code';
 
 /** The names of a text's placeholders, as in `Page {page} of {pages}`. */
@@ -15,7 +15,7 @@ type PlaceholderName<Rest extends string> = Rest extends `${infer Inside}}${stri
     ? Word<Name>
     : Word<Inside>
   : never;
-/** The branches of a plural have spaces; names do not. */
+/** `S` if it is a name. The branches of an ICU plural are not names: they contain spaces or `#`. */
 type Word<S extends string> = S extends '' | `${string} ${string}` | `${string}#${string}` ? never : S;
 
 /** The names of a text's elements, as in `Without it, <a>sign in</a>.` */
@@ -25,17 +25,20 @@ type Tag<S extends string> = S extends `${string}<${infer Name}>${infer Rest}`
 
 type AnyTag<S extends string> = S extends `${string}<${string}>${string}` ? true : false;
 
-/** What a placeholder is replaced by. A number follows the rules of the language. */
+/** A value for a placeholder. A number is formatted by the rules of the language. */
 export type Value = string | number | Html;
 
-/** What a text needs: a value for each placeholder, a function for each element. */
+/** The values of a text: one for each placeholder, and a function for each element. */
 export type Values<S extends string> = { [Name in Placeholder<S>]: Value } & {
   [Name in Tag<S>]: (text: Html) => Html;
 };
 
-/** A text without placeholders and elements is a string, and one with only strings and numbers too. */
+/**
+ * The type of a finished text: a string, if it has no elements and all its values are strings and numbers; otherwise a
+ * part of a page.
+ */
 export type Made<S extends string, V> =
   AnyTag<S> extends true ? Html : Extract<V[keyof V], object> extends never ? string : Html;
 
-/** Whether a text needs no values. */
+/** Whether a text has neither placeholders nor elements. */
 export type NeedsNothing<S extends string> = [Placeholder<S> | Tag<S>] extends [never] ? true : false;

@@ -4,24 +4,25 @@ import { GERMAN } from './german.ts';
 import { type Language, LOCALES, languageNow } from './language.ts';
 import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './messages.ts';
 
-/** An English text that every language has (see german.ts). */
+/** An English text that is translated into every language (see german.ts). */
 type Message = keyof typeof GERMAN;
 
-/** One without placeholders and elements. */
+/** A text without placeholders and elements. */
 export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : never }[Message];
 
 declare const english: unique symbol;
 
 /**
- * A text that `defineMessage` named. It is a string, but the type check takes it for a symbol, which is the one type that
- * neither a string parameter nor a template accepts: no page shows it before `t` has translated it.
+ * A text that was made with `defineMessage` and is not translated yet. It is a string at run time. For the type check
+ * it is a symbol, because neither a string parameter nor a template accepts one: so a page cannot show it before `t`
+ * has translated it.
  */
 export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };
 
-/** One that needs no values. */
+/** An untranslated text that needs no values. */
 export type Text = Untranslated<PlainMessage>;
 
-/** The texts of each language by the English text, which stands for itself in English. The type check names a missing one. */
+/** The translations of each language, by the English text. The type check names a missing one. */
 const CATALOGUES: Record<Exclude<Language, 'en'>, Readonly<Record<Message, string>>> = { de: GERMAN };
 
 const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
@@ -34,9 +35,9 @@ const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
 const formats = new Map<string, IntlMessageFormat>();
 
 /**
- * A text in the language of the page in work (`languageNow`). `text` is the English one, in ICU MessageFormat: values
- * replace `{name}`, and a function makes the element of `<name>…</name>`. The result is a string, or a part of a page
- * when the text has elements or a value is a part of a page; values are escaped there.
+ * Translates a text into the language of the page that is being made (`languageNow`). `text` is English, in ICU
+ * MessageFormat: values replace `{name}`, and a function makes the element of `<name>…</name>`. The result is a string.
+ * If the text has elements, or a value is a part of a page, the result is a part of a page with escaped values.
  */
 export function t(text: PlainMessage | Text): string;
 export function t<K extends Exclude<Message, PlainMessage>, const V extends Values<K>>(
@@ -55,8 +56,8 @@ export function t(
 }
 
 /**
- * The sentence of an error for its page. One that was made where the language was not known is English here; one of the
- * page's language stays as it is.
+ * The message of an error in the language of the page. Errors that were created before the language was known have an
+ * English message; it is translated. A message that is already translated is returned unchanged.
  */
 export function translated(sentence: string): string {
   return patternOf(sentence);
@@ -69,7 +70,7 @@ function patternOf(text: string): string {
   return Object.hasOwn(catalogue, text) ? catalogue[text as Message] : text;
 }
 
-/** The format gives an element's content in parts. */
+/** MessageFormat passes an element's content as several parts, so they are joined. */
 function elements(values: Record<string, Value | ((text: Html) => Html)>) {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -90,12 +91,12 @@ function formatFor(text: string): IntlMessageFormat {
   return format;
 }
 
-/** Texts of the admin area, which is in English only. */
+/** For texts of the admin area, which is only in English. */
 export function inEnglish<Code extends string>(texts: Record<Code, string>): Record<Code, Text> {
   return texts as unknown as Record<Code, Text>;
 }
 
-/** Names a text where the language is not known yet, as in a constant. `t` translates it later. */
+/** Marks a text for a place where the language is not known yet, such as a constant. `t` translates it later. */
 export function defineMessage<K extends Message>(text: K): Untranslated<K> {
   return text as unknown as Untranslated<K>;
 }

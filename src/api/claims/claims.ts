@@ -16,7 +16,7 @@ import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
 import { limitClaimKey } from './too-many-calls.ts';
 
-/** The texts of errors, as public clients of these contracts know them; the status is 200. */
+/** The error texts that existing plugins expect from these contracts. They are sent with status 200. */
 const WRONG_KEY = 'Error: server key not found';
 const NO_PLAYER = 'Error: username or steamid is missing';
 const CLAIMS_OFF = 'Error: claims are off for this server';
@@ -24,13 +24,13 @@ const MULTIPART =
   'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
-/** What the two plain contracts answer for a player. */
+/** The answer about a player in the two plain-text contracts. */
 const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 
 /**
- * The contracts that vote plugins speak to a listing (docs/claims.md): ListForge's (with `object`) and the status/claim
- * style at `/api/`, and VoteReward's at `/api/vrc`. A claim key in the address is the only credential. Answers are texts
- * without a line feed, and are never stored.
+ * Three contracts that vote plugins already use with other listings (docs/claims.md): ListForge's (with `object`) and
+ * the status/claim contract at `/api/`, and VoteReward's at `/api/vrc`. A claim key in the URL is the only credential.
+ * Answers are texts without a line feed, and caches must not store them.
  */
 export async function claimContracts(
   app: FastifyInstance,
@@ -49,14 +49,14 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
-  // Plugins send any content type, mostly without a body. Only a form has parameters.
+  // Plugins send any content type, mostly without a body. Only a form body has parameters.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
   );
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   });
-  // Plain text, as all answers of these contracts. The address has the key, so it is in no log line.
+  // Errors are plain text, like all answers of these contracts. The URL contains the key, so it is not logged.
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error as never, request);
     logRefusal(request, error as Error, refusal);
@@ -74,7 +74,7 @@ export async function claimContracts(
   };
   const options = {
     method: ['GET', 'POST'],
-    // A call may claim a vote, and HEAD must change nothing (RFC 9110, section 9.2.1).
+    // No HEAD routes: a call may claim a vote, and HEAD must change nothing (RFC 9110, section 9.2.1).
     exposeHeadRoute: false,
     schema: { hide: true },
     preHandler: requireRightClock(deps),
@@ -91,7 +91,7 @@ function sendText(reply: FastifyReply, text: string): FastifyReply {
 type Deps = AppDeps & { claimCalls: ClaimCalls };
 
 /**
- * The server and token of the key; null for a wrong one.
+ * The server and token of the claim key; null for a wrong key.
  *
  * @throws {RefusedError} 429 when the key was used too often
  */
@@ -110,7 +110,10 @@ async function callerOf(
   return caller;
 }
 
-/** Whether a call names the server of its key, or none: by id, or by a present or earlier slug. */
+/**
+ * Whether a call is for the server of its key. The call may name the server by id, by its current slug or an earlier
+ * one; a call without a server is also valid.
+ */
 async function isServer(
   { servers }: AppDeps,
   { serverId }: AuthenticatedToken,
@@ -122,10 +125,13 @@ async function isServer(
   return found !== null;
 }
 
-/** The player of a call: a name, or a SteamID, which is compared like a name. Undefined without one. */
+/**
+ * The player of a call: a name or a SteamID, which is treated as a name. Undefined if the call has neither; `name` is
+ * null if it is invalid.
+ */
 function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
   const given = username || steamid;
-  // No vote has an invalid name.
+  // An invalid name cannot have votes.
   return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
 }
 
@@ -136,7 +142,7 @@ async function check(deps: AppDeps, { caller, name }: Call): Promise<string> {
   return kind === 'off' ? CLAIMS_OFF : CODES[kind];
 }
 
-/** `1`: claimed now; `before`: it was claimed earlier; `0`: there is no vote. */
+/** Claims a vote. Returns `1` if it is claimed now, `before` if it was claimed earlier, `0` if there is no vote. */
 async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): Promise<string> {
   const player = { serverId: caller.serverId, username: name };
   const { kind } = await claimVote(deps, player, { tokenId: caller.token._id });
@@ -162,7 +168,7 @@ async function listForge(deps: Deps, parameters: Parameters, request: FastifyReq
   return action === 'post' ? claim(deps, call, '0') : check(deps, call);
 }
 
-/** The status/claim style. */
+/** The status/claim contract. */
 async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { action } = parameters;
   const caller = await callerOf(deps, parameters, request);

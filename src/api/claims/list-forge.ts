@@ -7,13 +7,13 @@ import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { listVotes } from '../../votes/vote-list.ts';
 import type { Parameters } from './parameters.ts';
 
-/** How many voters or votes a list has by default and at most. */
+/** The default and maximum number of voters or votes in a list. */
 const LISTED = 100;
 const MOST_LISTED = 500;
 
 /**
- * Answers `object=servers` of the ListForge contract as JSON text: `element=voters`, `votes` or `detail`. Numbers are
- * texts there. Fields that the listing does not know are empty.
+ * Answers `object=servers` of the ListForge contract as JSON text, for `element=voters`, `votes` or `detail`. In this
+ * contract, numbers are strings. Fields that the listing does not know are empty.
  *
  * @returns null for another element
  */

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The parameters of a plugin's call, from its address and its form. If a parameter is repeated, its first value counts.
+ * The parameters of a plugin's call: those of the query and of the form body. If a parameter is repeated, its first
+ * value counts.
  */
 export type Parameters = Record<string, string | undefined>;
 

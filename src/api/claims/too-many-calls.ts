@@ -5,7 +5,7 @@ import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { secondsUntil } from '../v1/schemas.ts';
 
 /**
- * Counts a call if its token is a claim key; API tokens have no such limit.
+ * Limits the calls with a claim key. API tokens have no such limit.
  *
  * @throws {RefusedError} 429 when the key was used too often
  */

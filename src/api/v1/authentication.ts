@@ -7,16 +7,22 @@ import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../se
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The token is looked up for each call. For endpoints that are called too rarely for the cache. */
+    /**
+     * Looks the token up for each call instead of using the cache. For endpoints that are called too rarely for the
+     * cache.
+     */
     freshAuthentication?: true;
     /** The scope that an API token needs. */
     scope?: TokenScope;
-    /** A claim key may call the endpoint as well. */
+    /** Whether a claim key may call the endpoint too. */
     allowsClaimKeys?: true;
   }
 }
 
-/** The only 401, so that an outsider cannot find out which servers and tokens exist. */
+/**
+ * Every authentication failure has this same answer, so that an outsider cannot find out which servers and tokens
+ * exist.
+ */
 export const UNAUTHORIZED = {
   status: 401,
   code: 'unauthorized',
@@ -24,7 +30,7 @@ export const UNAUTHORIZED = {
   headers: { 'www-authenticate': 'Bearer' },
 } as const satisfies Refusal;
 
-/** The token is valid, and its owner has not given it this scope (RFC 6750, section 3.1). */
+/** The refusal of a valid token that does not have the scope of the endpoint (RFC 6750, section 3.1). */
 function outOfScope(scope: TokenScope): Refusal {
   return {
     status: 403,
@@ -67,7 +73,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
     if (!isClaimKey && scope && !scopesOf(caller.token).includes(scope))
       throw new RefusedError(outOfScope(scope));
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
-    // Not awaited: the request does not wait for the time of the token's last use.
+    // Storing the time of the token's last use must not delay the request, so it is not awaited.
     noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });

@@ -10,8 +10,9 @@ function matches(ifNoneMatch: string, tag: string): boolean {
 }
 
 /**
- * Adds an ETag to every 200 of `app`, and answers 304 if If-None-Match contains it. The tag is strong: same tag, same
- * bytes. @fastify/etag also tags errors, and supports only one tag in If-None-Match.
+ * Adds an ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304. The tag is
+ * strong: the same tag means the same bytes. @fastify/etag is not used, because it also tags errors and supports only
+ * one tag in `If-None-Match`.
  */
 export function tagAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {

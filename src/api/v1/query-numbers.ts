@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A whole number from 1 to `most` in a query; empty or absent it is `fallback`. Any other text is refused. */
+/**
+ * A schema for a whole number from 1 to `most` in a query. If the parameter is empty or absent: `fallback`. Any other
+ * text is refused.
+ */
 export function wholeNumber({
   most,
   fallback,

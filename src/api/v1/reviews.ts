@@ -18,7 +18,9 @@ import {
 
 const MOST_PER_PAGE = 50;
 
-/** A whole number from 1 in a query; above `most` it becomes `most`, empty or absent it becomes `fallback`. */
+/**
+ * A schema for a whole number from 1 in a query. Above `most` it becomes `most`. If it is empty or absent: `fallback`.
+ */
 function positive({ fallback, most }: { fallback: number; most: number }) {
   const error = 'must be a whole number, 1 or more';
   return z

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /**
- * Sets helmet's headers on every answer of `app`. They are always the same, so they are taken from helmet once; helmet
- * would build them for each request.
+ * Sets helmet's headers on every answer of `app`. Helmet would compute them for each request, although they never
+ * change; so they are computed once.
  */
 export function setSafeHeaders(app: FastifyInstance): void {
   let headers: [name: string, value: string][] | undefined;
@@ -13,7 +13,7 @@ export function setSafeHeaders(app: FastifyInstance): void {
   }
 
   app.addHook('onRoute', (route) => {
-    // The same as `helmet: false` on each route.
+    // Turns helmet off for the route, like `helmet: false`.
     route.config = Object.assign(route.config ?? {}, { helmet: { skipRoute: true } });
   });
   app.addHook('onRequest', (_request, { raw, helmet }, done) => {

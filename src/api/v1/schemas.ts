@@ -36,8 +36,8 @@ export function secondsUntil(at: Date, clock: Clock): number {
 }
 
 /**
- * The headers `RateLimit-Policy` and `RateLimit` of a limit of one request in `windowMs`, used up until `nextAt`
- * (draft-ietf-httpapi-ratelimit-headers-10).
+ * The headers `RateLimit-Policy` and `RateLimit` for a limit of one request in `windowMs`, whose next request is
+ * accepted at `nextAt` (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export function rateLimitHeaders(
   name: string,
@@ -69,7 +69,7 @@ export const REPLAYED_HEADER = {
   },
 } satisfies Record<string, HeaderSchema>;
 
-/** For endpoints that answer 304 if the client has the current answer. */
+/** The request headers of endpoints that can answer 304. */
 export const IF_NONE_MATCH = z.looseObject({
   'if-none-match': z.string().optional().meta({
     description: 'An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.',
@@ -102,10 +102,10 @@ export function failure(status: number, description: string, headers?: Record<st
   return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
 
-/** Codes that only pages answer. */
+/** Codes that only pages use, so the API's document does not list them. */
 const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
 
-/** A 429 with the code `code` whose field `name` is the time from which the next request is accepted. */
+/** The schema of a 429 with the code `code`. Its field `name` is the time at which the next request is accepted. */
 export function tooEarly<N extends string>(
   code: ErrorCode,
   name: N,
@@ -129,7 +129,7 @@ export function tooEarly<N extends string>(
   );
 }
 
-/** For endpoints that a claim key may call. */
+/** The 429 of endpoints that a claim key may call. */
 export const CLAIM_KEY_LIMIT = tooEarly(
   'too-many-requests',
   'next_allowed_at',
@@ -140,7 +140,7 @@ export const CLAIM_KEY_LIMIT = tooEarly(
 
 export const UNCHANGED = answer(z.null(), 'The answer is the one whose `ETag` was sent.', ETAG_HEADER);
 
-/** The errors that every endpoint may answer. */
+/** The error answers that every endpoint has. */
 export const COMMON_FAILURES = {
   400: failure(400, 'A field, a parameter or the request itself is malformed.'),
   401: failure(
@@ -159,7 +159,7 @@ export const COMMON_FAILURES = {
   ),
 } as const;
 
-/** The errors of an endpoint with a body. */
+/** The error answers of an endpoint with a body. */
 export const BODY_FAILURES = {
   413: failure(413, 'The body is larger than 16 KiB.'),
   415: failure(415, 'The body is not JSON, or Content-Type does not say `application/json`.'),

@@ -68,7 +68,10 @@ const accepted = z
 const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
-/** The player voted already: names the spelling that voted, which may differ from the one in the request. */
+/**
+ * The refusal during the cooldown. It names the player as the earlier vote spells the name, which may differ from the
+ * request.
+ */
 function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<AppDeps, 'clock'>): Refusal {
   const next = nextVoteAt.toISOString();
   return {
@@ -169,7 +172,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
             ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
           })
           .type('application/json; charset=utf-8')
-          // A string is sent unchanged, so a replay is the first answer byte for byte.
+          // The stored string is sent unchanged, so the answer to a repeated request is identical to the first one.
           .send(body as never)
       );
     },

@@ -58,7 +58,7 @@ const page = z
   })
   .meta({ title: 'VotePage' });
 
-/** The position of a cursor. A player's list has other cursors than the list of all votes. */
+/** Decodes a cursor. The list of one player has other cursors than the list of all votes. */
 function positionOf(cursor: string, ofPlayer: boolean): VotesFrom {
   const from = readVotesFrom(Buffer.from(cursor, 'base64url').toString());
   if (!from || 'seq' in from !== ofPlayer)

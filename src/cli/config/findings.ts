@@ -1,4 +1,4 @@
-/** What a check of a service found: a sentence for each fact, warning and error. */
+/** The result of a check of one service: facts, warnings and errors as sentences. */
 export type Findings = { facts: string[]; warnings: string[]; errors: string[] };
 
 /** Findings of a service that cannot be used. */

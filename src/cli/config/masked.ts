@@ -2,15 +2,15 @@ import { SECRETS } from '../../platform/secret-settings.ts';
 
 const HIDDEN = '***';
 
-/** Hosts with ports, without anything that could be a part of a password. */
+/** Hosts with ports. The pattern is so narrow that a part of a password cannot match. */
 const HOSTS = String.raw`(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?`;
 const ADDRESS = new RegExp(
   String.raw`^([a-z][a-z+]*:\/\/)([^/?#@\s]*@)?(${HOSTS}(?:,${HOSTS})*)((?:\/[\w.-]*)*)(\?[^@]*)?$`,
 );
 
 /**
- * The address of a service without user name, password and options: `mongodb://***@db:27017/tallyport`. Null if they
- * cannot be separated with certainty.
+ * The URL of a service with user name and password masked and without its options: `mongodb://***@db:27017/tallyport`.
+ * Null if the credentials cannot be separated with certainty.
  */
 export function shownAddress(url: string): string | null {
   const [, scheme, credentials, hosts, path] = ADDRESS.exec(url) ?? [];
@@ -18,13 +18,13 @@ export function shownAddress(url: string): string | null {
   return `${scheme}${credentials ? `${HIDDEN}@` : ''}${hosts}${path}`;
 }
 
-/** A setting's value as it is shown: of a secret only the address of a service. */
+/** A setting's value as it may be shown: a secret is masked, or shown as the URL of a service without credentials. */
 export function shownValue(name: string, value: string): string {
   if (SECRETS.has(name)) return shownAddress(value) ?? HIDDEN;
   return value.replace(/(:\/\/)[^/?#\s]*@/g, `$1${HIDDEN}@`);
 }
 
-/** Shorter parts of an address occur in texts by chance. */
+/** Shorter parts of a secret are not removed, because they occur in ordinary texts. */
 const SHORTEST = 3;
 
 /** Returns a function that removes these secrets and the credentials in them from a text, such as a driver's message. */

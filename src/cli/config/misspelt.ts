@@ -28,10 +28,13 @@ const OTHERS = [
 const KNOWN = [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)];
 const EXPECTED = new Set([...KNOWN, ...OTHERS]);
 
-/** One wrong letter in four, at most two. */
+/** The allowed difference: one wrong letter in four, and at most two. */
 const MOST_WRONG = 2;
 
-/** Variables that look like a misspelt setting, a line for each. Other variables belong to other programs. */
+/**
+ * A line for each variable that looks like a misspelt setting. Other unknown variables are ignored, because they belong
+ * to other programs.
+ */
 export function misspeltVariables(variables: Record<string, string>): string[] {
   return Object.keys(variables)
     .filter((name) => !EXPECTED.has(name))

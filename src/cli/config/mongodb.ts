@@ -12,10 +12,13 @@ import { countUnreadableListeners, unreadableListenersText } from '../../process
 import { counted, sentence } from '../format.ts';
 import type { Findings } from './findings.ts';
 
-/** The series that Tallyport is meant for. */
+/** The oldest major version of MongoDB that is supported. */
 const OLDEST_MONGODB = 8;
 
-/** Checks version, kind, clock, restore, migrations and whether `SECRET_KEY` opens the listeners' secrets. */
+/**
+ * Checks the version, the kind of deployment, the clock, unfinished restores, migrations, and whether `SECRET_KEY` can
+ * decrypt the listeners' secrets.
+ */
 export async function checkMongo(
   uri: string,
   { CLOCK_OFFSET_MS, SECRET_KEY, SECRET_KEY_PREVIOUS }: Config,
@@ -46,7 +49,7 @@ export async function checkMongo(
           ? [`MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`]
           : [],
       errors: [
-        // `tallyport migrate` refuses such a database.
+        // If a restore is unfinished, migrations are not mentioned: `tallyport migrate` refuses such a database.
         ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),
         ...(skew ? [sentence(describeSkew(skew))] : []),
         ...(unreadable > 0 ? [sentence(unreadableListenersText(unreadable))] : []),

@@ -11,10 +11,10 @@ import { type Findings, failed } from './findings.ts';
 /** How long the check waits for a connection. */
 const CONNECT_TIMEOUT_MS = 5 * SECOND;
 
-/** The series that Tallyport is meant for. */
+/** The oldest supported major versions. */
 const OLDEST = { Redis: 7, Valkey: 8 };
 
-/** Checks version, eviction, persistence and whether the address fits a Cluster. */
+/** Checks the version, eviction, persistence, and whether the URL fits a Redis Cluster. */
 export async function checkRedis(url: string, log: Logger): Promise<Findings> {
   const connection = openRedis(url, log);
   try {
@@ -31,7 +31,7 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'AbortError') return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds`;
-  // For a Cluster, ioredis only says that no node answered.
+  // For a Cluster, ioredis only reports that no node answered. The reason is in the error of the last node.
   const { lastNodeError } = error as { lastNodeError?: Error };
   return printable(lastNodeError?.message ?? error.message);
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import { isLoopback } from '../../platform/config-values.ts';
 
-/** Settings that are allowed and probably a mistake, a line for each. */
+/** A line for each setting that is allowed but probably a mistake. */
 export function risksOf(config: Config, variables: Record<string, string>): string[] {
   return [
     ...incomplete(config),

@@ -12,7 +12,7 @@ import { shownAddress } from './masked.ts';
 import { checkMongo } from './mongodb.ts';
 import { checkRedis } from './redis.ts';
 
-/** A checked service; `skipped`: it is not configured. */
+/** The result of the check of one service. `skipped`: the service is not configured. */
 export type ServiceReport = Findings & {
   service: 'mongodb' | 'redis' | 'smtp' | 'oidc';
   status: 'ok' | 'failed' | 'skipped';
@@ -20,7 +20,7 @@ export type ServiceReport = Findings & {
 
 const MAIL_TIMEOUT_MS = 15 * SECOND;
 
-/** Connects to the configured services at the same time and changes nothing in them. */
+/** Connects to the configured services, all at the same time. Changes nothing in them. */
 export async function checkServices(config: Config): Promise<ServiceReport[]> {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'cli');
   const { MONGODB_URI, REDIS_URL, SMTP_URL, OIDC_ISSUER } = config;
@@ -69,7 +69,10 @@ async function checkMail(url: string): Promise<Findings> {
   return { facts: [`The mail server ${signedIn}. No mail was sent.`], warnings: [], errors: [] };
 }
 
-/** Reads the discovery document. Whether the provider knows the client shows only when somebody signs in. */
+/**
+ * Reads the discovery document. It does not show whether the provider knows our client: that is known at the first
+ * sign-in.
+ */
 async function checkOpenId(issuer: string): Promise<Findings> {
   try {
     const { scopes_supported: scopes } = await discoverOpenId({ issuer });

@@ -3,12 +3,12 @@ import { type Config, DEFAULTS, SETTINGS, type Variables } from '../../platform/
 import type { WithSecretFiles } from '../../platform/secret-settings.ts';
 import { shownValue } from './masked.ts';
 
-/** A setting as it is shown; `value` is null if it is not set and has no default. */
+/** A setting with its value as it may be shown; `value` is null if it is not set and has no default. */
 export type Setting = {
   name: string;
   value: string | null;
   source: 'default' | 'environment' | '.env' | 'file';
-  /** The file of a secret. */
+  /** The file from which a secret was read. */
   file?: string;
 };
 

@@ -1,4 +1,4 @@
-/** Signing in and up, and the account's own pages. */
+/** Texts of sign-up, sign-in and the account's own pages. */
 export const ACCOUNTS = {
   'must have at most 254 characters': 'darf höchstens 254 Zeichen haben',
   'must be an e-mail address': 'muss eine E-Mail-Adresse sein',

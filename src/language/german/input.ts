@@ -1,4 +1,4 @@
-/** What is wrong with an input. */
+/** Error texts for invalid input. */
 export const INPUT = {
   'Many pictures are being read at this moment. Try again in a minute.':
     'Gerade werden viele Bilder gelesen. Versuche es in einer Minute noch einmal.',

@@ -1,4 +1,4 @@
-/** The vote listener, its test, API tokens and the connection of a plugin. */
+/** Texts about the vote listener, its test, API tokens and the connection of plugins. */
 export const LISTENERS = {
   active: 'aktiv',
   unverified: 'nicht geprüft',

@@ -1,4 +1,4 @@
-/** The ranking, a server's page, the vote form, favourites and reports. */
+/** Texts of the ranking, a server's page, the vote form, favourites and reports. */
 export const LISTING = {
   Rank: 'Rang',
   Server: 'Server',

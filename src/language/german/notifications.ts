@@ -1,4 +1,4 @@
-/** Notifications by mail and to Discord. */
+/** Texts of notifications by mail and to Discord. */
 export const NOTIFICATIONS = {
   'Mails about the security of your account, such as a new password, are always sent. Messages to Discord are in the settings of each server.':
     'Mails zur Sicherheit deines Kontos, etwa zu einem neuen Passwort, werden immer gesendet. Nachrichten an Discord stehen in den Einstellungen jedes Servers.',

@@ -1,4 +1,4 @@
-/** What a vote listener answered and what to do about it; the events of a vote. */
+/** Texts for the answers of vote listeners, the advice after them, and the events of a vote. */
 export const OUTCOMES = {
   'the vote': 'die Stimme',
   'its schedule': 'ihren Zeitplan',

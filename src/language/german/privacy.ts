@@ -1,4 +1,4 @@
-/** The privacy page and the personal data that it lists. */
+/** Texts of the privacy page and of the personal data that it lists. */
 export const PRIVACY = {
   'Uploaded pictures': 'Hochgeladene Bilder',
   'The file as it came, with its metadata, until a worker has encoded it without them; the e-mail address of the sender':

@@ -1,4 +1,4 @@
-/** An owner's servers: the list, adding one, profile, members, settings and statistics. */
+/** Texts of the owner's pages: the list of servers, adding one, profile, members, settings and statistics. */
 export const SERVERS = {
   'Settings saved.': 'Einstellungen gespeichert.',
   'Text saved.': 'Text gespeichert.',

@@ -1,4 +1,4 @@
-/** The owner's votes, their timelines and sending them again. */
+/** Texts of the owner's votes: their list, their timelines and sending them again. */
 export const VOTES = {
   Player: 'Spieler',
   'From (UTC day)': 'Ab (UTC-Tag)',
