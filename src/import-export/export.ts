@@ -19,12 +19,14 @@ export type Export = { total: number; lines: AsyncIterable<string> };
 /** The latest time that a `Date` can represent. */
 const LAST_MOMENT = 8.64e15;
 
-/** Documents per read: memory does not grow with the history. */
+/** Documents per read. A fixed number, so that memory does not grow with the history. */
 const BATCH = 1_000;
 
 /**
- * A server's samples as lines that `import samples` accepts today, oldest first. The time series keeps 35 days of probe
- * samples; older days have only sums. An import refuses reports of days that cannot be computed again.
+ * A server's samples as lines for `import samples`, oldest first.
+ *
+ * The time series keeps probe samples for 35 days; for older days there are only sums, so they are not exported.
+ * Reports of days that can no longer be computed are left out too, because an import would refuse them.
  */
 export async function exportSamples(
   { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
@@ -64,8 +66,8 @@ function sampleRecord(sample: StatusSample): object {
 }
 
 /**
- * Listed servers as lines that `import servers` accepts, the oldest listing first. Hidden servers are left out, since an
- * import would show them.
+ * Listed servers as lines for `import servers`, the oldest listing first. Hidden servers are left out, because an
+ * import would make them visible.
  *
  * @param serverId - only this server, hidden or not
  */
@@ -101,7 +103,7 @@ function serverRecord(server: WithId<Server>, ownerEmail: string | null): object
   };
 }
 
-/** A server's votes as lines that `import votes` accepts, oldest first, without excluded votes. */
+/** A server's votes as lines for `import votes`, oldest first. Excluded votes are left out. */
 export async function exportVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
@@ -127,7 +129,7 @@ function voteRecord({ serverId, username, usernameKey, votedAt }: Vote): object 
     server_id: serverId.toHexString(),
     username,
     voted_at: votedAt.toISOString(),
-    // Two votes without a name at the same time stay two.
+    // If two votes at the same time have no player name: this number distinguishes them, so that an import keeps both.
     ...(nameless === null ? {} : { nameless }),
   };
 }

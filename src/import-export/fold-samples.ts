@@ -6,25 +6,26 @@ import { sumProbes } from '../history/sum-samples.ts';
 import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 
 /**
- * A server's day while samples are added to it. The sums and the times of their samples are in one document and change
- * in one update, so that a sample is in both or in neither if the process dies.
+ * A server's day while samples are added to it. The sums, and the times of the samples in them, change in one update of
+ * one document. So if the process dies, each sample is either in both or in neither.
  */
 type Day = {
   serverId: ObjectId;
   day: string;
   existing: DailyStats | null;
-  /** Milliseconds of the day. */
+  /** The times of the added samples, in milliseconds since the start of the day. */
   moments: Set<number>;
 };
 
 const MOMENT_BYTES = 4;
 
-/** After a conflict with a concurrent import, the days are read again. */
+/** If a concurrent import changed a day: the days are read again, at most this many times. */
 const MOST_TRIES = 5;
 
 /**
- * Adds samples that are too old for the time series to the sums of their days. Each time of a server is added once,
- * in any order and from any number of files. A day that was computed from its samples is complete and does not change.
+ * Adds samples that are too old for the time series to the sums of their days. For each time of a server, only one
+ * sample is added, whatever the order and the number of files. A day that was computed from its samples is complete and
+ * does not change.
  *
  * @returns for each sample whether this call added it
  */
@@ -79,7 +80,7 @@ async function readDays(
   return days;
 }
 
-/** Whether a sample is to be added to its day; its time is noted then. */
+/** Whether a sample must be added to its day. If so, its time is recorded. */
 function isNew(day: Day | undefined, sample: StatusSample): boolean {
   if (!day || isComplete(day.existing)) return false;
   const moment = sample.at.getTime() - startOf(day.day).getTime();
@@ -88,13 +89,13 @@ function isNew(day: Day | undefined, sample: StatusSample): boolean {
   return true;
 }
 
-/** Whether the sums of a day's probes come from samples of the time series. */
+/** Whether the sums of a day's probes were computed from the time series, so that nothing may be added. */
 function isComplete(existing: DailyStats | null): boolean {
   if (!existing || existing.foldedMoments) return false;
   return Object.values(existing.probes).some((sum) => Number(sum) > 0);
 }
 
-/** The update of a day. It matches only if the day is unchanged since it was read. */
+/** The update of a day. Its filter matches only if nobody has changed the day since it was read. */
 function changeOf(
   { serverId, day, existing, moments }: Day,
   added: DailySums,
@@ -120,7 +121,11 @@ function changeOf(
   };
 }
 
-/** @returns false if another import changed a day since it was read */
+/**
+ * Writes all days.
+ *
+ * @returns false if another import changed a day since it was read
+ */
 async function writeAll(
   dailyStats: Collection<DailyStats>,
   changes: AnyBulkWriteOperation<DailyStats>[],

@@ -3,14 +3,14 @@ import type { Progress } from '../platform/progress.ts';
 import { type Line, readLines } from './line-reader.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** The result of a line: imported, already there, or refused with a reason. */
+/** The result of a line: imported, already stored, or refused with a reason. */
 export type LineResult = 'imported' | 'already-there' | { refused: string };
 
 /** Imports one kind of record. Each pass over the file uses a new one. */
 export type Importer<T> = {
   /** The schema of a line's JSON value. Its messages do not include the field's name. */
   schema: z.ZodType<T>;
-  /** Why the database cannot accept each record of a batch; null if it can. Writes nothing. */
+  /** For each record of a batch: why the database cannot accept it, or null. Writes nothing. */
   check(batch: T[]): Promise<(string | null)[]>;
   /** Writes records that passed `check`. Idempotent. Returns the results in the order of the batch. */
   write(batch: T[]): Promise<LineResult[]>;
@@ -24,30 +24,30 @@ export type ImportResult = {
   imported: number;
   alreadyThere: number;
   refused: number;
-  /** The first of them. */
+  /** The first refused lines. */
   refusedLines: { line: number; reason: string }[];
 };
 
-/** The most refused lines that the result lists; the others are only counted. */
+/** The result lists at most this many refused lines. Further ones are only counted. */
 const MOST_REFUSED_LINES = 20;
 
 /** How many lines are checked and written together. */
 const BATCH = 1_000;
 
 export type ImportOptions = {
-  /** Imports valid lines although other lines are refused. */
+  /** Imports the valid lines even if other lines are refused. */
   skipBad: boolean;
-  /** Reads and checks only. */
+  /** Reads and checks the lines without writing. */
   dryRun: boolean;
-  /** Receives the number of bytes read, over all passes. */
+  /** Receives the number of bytes read, counted over both passes. */
   progress: Progress;
 };
 
 /**
- * Imports the lines of a file. The first pass checks all lines, the second writes them: one refused line stops the
- * import before any write, unless `skipBad` is set. An interrupted import can be run again.
+ * Imports the lines of a file in two passes: the first checks all lines, the second writes them. If a line is refused,
+ * nothing is written, unless `skipBad` is set. An interrupted import can be run again.
  *
- * @throws errors of the driver and the system; records written until then stay, and the next run finds them
+ * @throws errors of the driver and the system; the records written until then stay, and the next run skips them
  */
 export async function importLines<T>(
   source: SourceFile,

@@ -19,7 +19,7 @@ export type SampleImportDeps = {
   clock: Clock;
 };
 
-/** The default length of a sample: our own probe interval. */
+/** The default duration of a sample in seconds: the interval of our own probes. */
 const SAMPLE_SECONDS = 300;
 
 const LARGEST_COUNT = 2_147_483_647;
@@ -33,9 +33,9 @@ const secondsRule = { error: `must be a whole number, 0 to ${SECONDS_OF_A_DAY}` 
 const reasonError = { error: 'must be "unconfirmed" or "canary", and there exactly where online is null' };
 
 /**
- * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Only an export writes:
- * `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with the `"reason"` why a
- * failed check did not count; `"source": "report"`.
+ * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Four fields come only from an
+ * export: `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with the
+ * `"reason"` if a failed check did not count; `"source": "report"`.
  */
 function sampleSchema(clock: Clock) {
   return z
@@ -68,7 +68,7 @@ function sampleSchema(clock: Clock) {
         at: line.at,
         serverId: line.server_id,
         source,
-        // A report lasts until the next one.
+        // A report has no duration of its own: it counts until the next report.
         seconds: source === 'report' ? 0 : (line.seconds ?? SAMPLE_SECONDS),
         status: line.online === null ? 'unknown' : line.online ? 'online' : 'offline',
         ...(line.reason ? { reason: line.reason } : {}),
@@ -80,14 +80,14 @@ function sampleSchema(clock: Clock) {
 }
 
 type SampleWork = {
-  /** Computes those of these UTC days that are finished from their samples. */
+  /** Computes the given UTC days from their samples. Days that are not over are skipped. */
   aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
-  /** Throws if the lease is lost and another import may run. */
+  /** Throws if this import has lost its lease, so that another import may be running. */
   throwIfLost: () => void;
 };
 
 /**
- * Imports samples. Samples of the last 34 days go into the time series, and their days are computed from it as usual.
+ * Imports samples. Those of the last 34 days go into the time series, and their days are computed from it as usual.
  * Older samples are added to the sums of their days.
  */
 export function sampleImporter(
@@ -115,7 +115,7 @@ export function sampleImporter(
       throwIfLost();
       const { first } = computableDays(deps.clock.now());
       const results = await writeSamples(deps, batch);
-      // Existing samples too: an earlier run may have died before it aggregated their days.
+      // Days of existing samples are computed too: an earlier run may have died after it wrote them.
       for (const { serverId, at } of batch) if (dayOf(at) >= first) touched.add(serverId, at);
       if (touched.isFull()) await aggregateTouched();
       return results;
@@ -124,7 +124,7 @@ export function sampleImporter(
   };
 }
 
-/** Writes samples that do not exist yet. Server, source and time identify a sample. */
+/** Writes the samples that do not exist yet. A sample is identified by server, source and time. */
 export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
   const recent = batch.filter(({ at }) => dayOf(at) >= first);
@@ -139,7 +139,7 @@ export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]
   return batch.map((sample) => (added.has(sample) ? 'imported' : 'already-there'));
 }
 
-/** Runs before the insert, so that a concurrent computation of a day includes the reports. */
+/** Runs before the samples are inserted: if a day is computed at the same time, it already includes the reports. */
 async function recordFirstReports(
   { servers }: Pick<SampleImportDeps, 'servers'>,
   samples: StatusSample[],
@@ -168,7 +168,7 @@ async function insertNew(
       fresh.push(sample);
     }
   }
-  // A copy: the driver adds an `_id` to the inserted objects.
+  // Insert copies, because the driver adds an `_id` to the objects.
   if (fresh.length > 0) await statusSamples.insertMany(fresh.map((sample) => ({ ...sample })));
   return fresh;
 }

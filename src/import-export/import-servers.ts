@@ -88,8 +88,8 @@ function serverSchema(clock: Clock) {
 }
 
 /**
- * The id of a server whose line has none. The same line always gives the same id, so repeated and concurrent imports
- * list the server once.
+ * An id for a server whose line has none. It is derived from the line, so if the same line is imported again or
+ * concurrently, the server is listed once.
  */
 function madeId({ address, port, name }: ServerSettings, slug: string | null): ObjectId {
   const identity = slug === null ? { address, port, name } : { slug };
@@ -97,7 +97,8 @@ function madeId({ address, port, name }: ServerSettings, slug: string | null): O
 }
 
 /**
- * Imports servers with their id, slug and date of listing. A server whose id is listed already does not change.
+ * Imports servers with their ids, slugs and dates of listing. If a server with the id is already listed, it does not
+ * change.
  */
 export function serverImporter(deps: ServerImportDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
@@ -113,7 +114,7 @@ export function serverImporter(deps: ServerImportDeps, by: string): Importer<Ser
     },
     async write(batch) {
       const results: LineResult[] = [];
-      // Counted once per batch: the count takes longer with every server.
+      // Counted once per batch, because the count takes longer the more servers there are.
       let rank = await lastRank(deps.servers);
       for (const record of batch) {
         const result = await writeServer(deps, record, rank, by);
@@ -126,12 +127,12 @@ export function serverImporter(deps: ServerImportDeps, by: string): Importer<Ser
   };
 }
 
-/** The slugs of the lines before, and the name and address of the server of each id. */
+/** What earlier lines of the file contain: the id for each slug, and name and address for each id. */
 type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, string> };
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** The servers with an id or a current or former slug of the batch: by id, and the ids by slug. */
+/** The existing servers that a batch mentions: by id, and the ids by current or earlier slug. */
 async function existingServers(
   { servers }: ServerImportDeps,
   batch: ServerRecord[],
@@ -212,7 +213,7 @@ async function writeServer(
   return 'imported';
 }
 
-/** Adds the audit entry of a server whose import died before it wrote the entry. */
+/** If an earlier import died after it listed the server: writes the missing audit log entry. */
 async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
@@ -221,7 +222,7 @@ async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, b
   await auditImport(deps, _id, details, by);
 }
 
-/** The entry has the server's id, so concurrent imports write it once. */
+/** The id of the entry is the server's id, so concurrent imports write only one entry. */
 async function auditImport(
   { auditLog, clock }: ServerImportDeps,
   serverId: ObjectId,

@@ -13,14 +13,17 @@ import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
 
-/** A vote that was cast elsewhere. `usernameKey` is present if the player's name was removed there. */
+/** A vote that was cast on another listing. If the player's name was removed there, `usernameKey` is set. */
 export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };
 
 export type VoteImportDeps = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
 
 const namelessError = { error: 'must be the id that the export wrote' };
 
-/** A line: `{"server_id", "username", "voted_at"}`. Only an export writes `"nameless"`, with `"(erased)"` as name. */
+/**
+ * A line: `{"server_id", "username", "voted_at"}`. `"nameless"` comes only from an export, with `"(erased)"` as the
+ * name.
+ */
 function voteSchema(clock: Clock) {
   return z
     .object(
@@ -45,11 +48,15 @@ function voteSchema(clock: Clock) {
     );
 }
 
-/** Counting a day with new votes takes up to 30 s, nearly all of it waiting. */
+/**
+ * How many servers are recounted at the same time. Counting a day with new votes takes up to 30 s, and nearly all of it
+ * is waiting.
+ */
 const RECOUNTED_AT_ONCE = 50;
 
 /**
- * Imports votes. They count in every figure and are never forwarded. A vote under 24 hours old starts the cooldown.
+ * Imports votes. They count in every figure and are never forwarded. A vote of the last 24 hours starts the player's
+ * cooldown.
  *
  * @param recount - counts these UTC days of a server from its votes
  */
@@ -60,7 +67,7 @@ export function voteImporter(
   const touched = touchedDays();
   const recountTouched = async () => {
     const servers = touched.take().values();
-    // All share one iterator, so each server is recounted once.
+    // All workers of the loop share one iterator, so each server is recounted once.
     const recountNext = async () => {
       for (const { serverId, days } of servers) await recount(serverId, days);
     };
@@ -71,7 +78,7 @@ export function voteImporter(
     check: (batch) => refuseUnknownServers(deps, batch),
     async write(batch) {
       const results = await writeVotes(deps, batch);
-      // Existing votes too: an earlier run may have died before it counted them.
+      // Days of existing votes are counted too: an earlier run may have died after it wrote them.
       for (const { serverId, votedAt } of batch) touched.add(serverId, votedAt);
       await noteOldest(deps, batch);
       if (touched.isFull()) await recountTouched();
@@ -81,7 +88,10 @@ export function voteImporter(
   };
 }
 
-/** The next removal of old players' names begins with the oldest imported vote (see workflows/retention). */
+/**
+ * Records the time of the oldest imported vote. The next removal of old player names begins there (see
+ * workflows/retention).
+ */
 async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));
@@ -90,7 +100,7 @@ async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: V
   }
 }
 
-/** Imported votes have numbers below all live ones, in the order of their time. */
+/** The sequence numbers of imported votes are below those of all live votes, in the order of time. */
 const SEQ_BASE = 10 ** 15;
 
 function importedVote({ serverId, username, usernameKey: nameless, votedAt }: VoteRecord): Vote {
@@ -107,8 +117,8 @@ function importedVote({ serverId, username, usernameKey: nameless, votedAt }: Vo
 }
 
 /**
- * Inserts votes that do not exist yet. Server, player and millisecond identify a vote, live or imported. The unique
- * index decides between concurrent imports.
+ * Inserts votes that do not exist yet. Live and imported votes are identified by server, player and millisecond. If two
+ * imports insert the same vote, the unique index accepts one of them.
  */
 export async function writeVotes(
   { votes }: Pick<VoteImportDeps, 'votes'>,
@@ -147,7 +157,7 @@ async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<
   return there;
 }
 
-/** Inserts in any order. Returns the indexes of the votes that another import inserted meanwhile. */
+/** Inserts votes in any order. Returns the indexes of those that another import inserted in the meantime. */
 async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
   if (fresh.length === 0) return [];
   try {

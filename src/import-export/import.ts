@@ -44,10 +44,10 @@ export async function importVotes(
 }
 
 /**
- * Imports samples and computes the days and the figures that they change; see `sampleImporter`. A time series has no
- * unique index, so imports run one at a time under a lease.
+ * Imports samples, and computes the days and figures that depend on them; see `sampleImporter`. A time series cannot
+ * have a unique index, so a lease lets only one import run at a time.
  *
- * @throws {LeaseLostError} when another import may have begun; running it again completes this one
+ * @throws {LeaseLostError} when another import may have begun; running this one again completes it
  */
 export async function importSamples(
   deps: ImportDeps,
@@ -74,8 +74,8 @@ export async function countImported(
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes finished days and then the figures of their servers; today is computed when it is over. At midnight, also
- * during an import, the oldest day becomes too old: it is skipped, and a second import adds its samples to its sums.
+ * Computes the finished days, and then the figures of their servers. Today is computed when it is over. If midnight
+ * passes during an import, the oldest day becomes too old and is skipped; a second import adds its samples to the sums.
  */
 export async function summarise(deps: SampleImportDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());

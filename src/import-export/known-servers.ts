@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
 
-/** An error for each record of a batch that names no listed server; null for the others. */
+/** For each record of a batch: an error if its server is not listed, otherwise null. */
 export async function refuseUnknownServers(
   { servers }: { servers: Collection<Server> },
   batch: { serverId: ObjectId }[],

@@ -5,16 +5,17 @@ export type Line = {
   bytesRead: number;
 } & ({ text: string } | { error: string });
 
-/** Longer lines are skipped and not buffered. No valid line comes near this length. */
+/** If a line is longer than this, it is skipped without buffering it. No valid line is nearly as long. */
 const LONGEST_LINE_BYTES = 64 * 1_024;
 
 const LF = 0x0a;
 const BOM = '\ufeff';
 
 /**
- * Reads lines of UTF-8 text, one at a time: memory does not grow with the file. Lines end in LF or CRLF; the last one
- * needs no line end. A byte order mark at the start and empty lines are skipped. A line that is too long or not UTF-8
- * gives an `error`.
+ * Reads lines of UTF-8 text, one at a time, so that memory does not grow with the file.
+ *
+ * Lines end with LF or CRLF; the last one may end without. A byte order mark at the start and empty lines are skipped.
+ * If a line is too long or not UTF-8, it has an `error`.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];
@@ -45,14 +46,14 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       const line = finish();
       if (line) yield line;
     }
-    // A copy: a stream may reuse its buffer.
+    // Copy the bytes, because the stream may reuse its buffer.
     if (start < chunk.length) keep(Uint8Array.from(chunk.subarray(start)));
   }
   const last = length > 0 ? finish() : null;
   if (last) yield last;
 }
 
-/** Throws on invalid UTF-8. Keeps byte order marks: only one at the start of the file is skipped. */
+/** Throws on invalid UTF-8. Byte order marks are kept here: only the one at the start of the file is skipped, above. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function lineOf(

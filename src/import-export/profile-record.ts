@@ -11,9 +11,9 @@ const field = z.string(profileError).nullish();
 const list = z.array(z.string(profileError), profileError).nullish();
 
 /**
- * The texts about a server that its owner wrote, in a line: `"short_text"`, `"description"` (Markdown), `"tags"`
- * (keys), `"languages"` (codes), `"website"`, `"discord"`, `"store"`, `"rules"`, `"video"`. Pictures are not part of
- * it.
+ * The field of a line with the texts that the server's owner wrote: `"short_text"`, `"description"` (Markdown),
+ * `"tags"` (keys), `"languages"` (codes), `"website"`, `"discord"`, `"store"`, `"rules"`, `"video"`. It has no
+ * pictures.
  */
 export const profileField = z
   .object(
@@ -44,14 +44,14 @@ export const profileField = z
     }),
   );
 
-/** The texts of a line that has any. */
+/** The texts of a line, if it has any. */
 export type TextsRecord = {
   profile?: ProfileInput | null | undefined;
   howToVote?: string | null | undefined;
 };
 
 /**
- * The texts as a server stores them; fields without a text are absent.
+ * Converts the texts of a line to the stored profile; fields without a text are absent.
  *
  * @throws {InvalidDocumentError} by the rules of the profile form
  */
@@ -67,7 +67,7 @@ export async function storedTexts(
   };
 }
 
-/** Why the texts of a line are refused; null if they are not. */
+/** Why the texts of a line are refused; null if they are accepted. */
 export async function refusedTexts(
   deps: { tagLists: Collection<TagList> },
   record: TextsRecord,
@@ -81,7 +81,7 @@ export async function refusedTexts(
   }
 }
 
-/** The same part of an exported line; null without texts. */
+/** Converts a stored profile to the field of an exported line; null if it has no texts. */
 export function profileRecord(profile: Profile | null | undefined): object | null {
   const { shortText, description, tags, languages } = profile ?? {};
   const links = LINKS.map((link) => [link, profile?.[link]] as const);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../platform/clock.ts';
 import { isId } from '../servers/slug.ts';
 
-/** The error of a line that is not a JSON object. */
+/** The error if a line is not a JSON object. */
 export const OBJECT_ERROR = { error: 'it is not a JSON object' };
 
 /** A server's id, 24 lower-case hex digits. */
@@ -12,10 +12,13 @@ export const serverIdField = z
   .refine(isId, { error: 'must be 24 lower-case hex digits' })
   .transform((text) => new ObjectId(text));
 
-/** An earlier time is a mistake: seconds read as milliseconds, or an empty field read as 0. */
+/**
+ * An earlier time is a mistake: a number of seconds that was read as milliseconds, or an empty field that was read as
+ * 0.
+ */
 const EARLIEST = new Date('2000-01-01T00:00:00.000Z');
 
-/** A time in the past, in ISO 8601 with an offset, with a precision of milliseconds. */
+/** A schema for a time in the past: ISO 8601 with an offset, to the millisecond. */
 export function pastMoment(clock: Clock) {
   return z.iso
     .datetime({ offset: true, error: 'must be a time such as 2026-11-21T08:00:00.000Z' })

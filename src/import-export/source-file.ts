@@ -11,8 +11,9 @@ export type SourceFile = {
 };
 
 /**
- * Opens a file that is read twice: once to check it, once to import it. Standard input and pipes can be read only
- * once, so they are copied to an unlinked temporary file, which disappears when the process ends.
+ * Opens a file for an import, which reads it twice: once to check it, once to import it. Standard input and pipes can
+ * be read only once, so they are copied to a temporary file that is unlinked at once: it disappears when the process
+ * ends.
  *
  * @param path - `-` is standard input
  * @param standardInput - what `-` reads

@@ -1,16 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
 
-/** UTC days of servers whose figures must be computed again. */
+/** Collects the UTC days of servers whose figures must be computed again. */
 type TouchedDays = {
   add(serverId: ObjectId, at: Date): void;
-  /** Whether the days must be processed now, so that memory stays bounded. */
+  /** Whether there are so many days that they must be processed now. This bounds the memory. */
   isFull(): boolean;
   /** Returns all days and removes them. */
   take(): { serverId: ObjectId; days: string[] }[];
 };
 
-/** A server's day takes about a hundred bytes. */
+/** The limit of collected days. Each takes about a hundred bytes. */
 const MOST_DAYS = 20_000;
 
 export function touchedDays(): TouchedDays {

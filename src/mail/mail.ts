@@ -4,33 +4,34 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const mailDefinition = {
   /** The id is derived from the notification if it must be sent only once; otherwise it is random. */
   _id: { type: String, required: true, maxlength: 120 },
-  /** The address; for a Discord message, the id of the server whose webhook gets it. */
+  /** The recipient: an e-mail address; for a Discord message, the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
-  /** The encrypted text: a link in it may open an account. Absent once the mail was sent or given up. */
+  /** The encrypted text, because a link in it may open an account. Removed after the message was sent or given up. */
   sealedText: { type: String },
   createdAt: { type: Date, required: true },
-  /** When it may be sent next; absent once it was sent or given up. */
+  /** The time of the next attempt; absent after the message was sent or given up. */
   nextAt: { type: Date },
   attempts: { type: Number, required: true },
-  /** Until when no other worker may attempt to send, by mongod's clock. */
+  /** Until this time (of mongod's clock), no other worker may try to send the message. */
   leaseUntil: { type: Date },
   sentAt: { type: Date },
   givenUpAt: { type: Date },
   /** The reason of the last failed attempt. */
   lastFault: { type: String },
-  /** The server of a notification to its owner; absent in other mails. */
+  /** The server, if the mail is a notification to its owner. */
   serverId: { type: Schema.Types.ObjectId },
   /**
-   * When the server's limit stopped the message, which is then only counted and not sent. Absent once it was counted.
+   * Set if the server had reached its limit of messages: the message is counted and not sent. Absent after it was
+   * counted.
    */
   heldAt: { type: Date },
 } as const;
 
-/** How long the record of a mail is retained; its text is removed once it was sent or given up. */
+/** How long the record of a mail is stored. Its text is removed earlier: when the mail was sent or given up. */
 export const MAIL_TTL_MS = 7 * DAY;
 
-/** An outbox. Its messages are sent even after a failure of Redis or of workers. */
+/** The schema of an outbox. Its messages are sent even after a failure of Redis or of workers. */
 function outboxSchema(collection: string): Schema {
   const schema = new Schema(mailDefinition, { collection });
   schema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
@@ -42,7 +43,10 @@ function outboxSchema(collection: string): Schema {
 
 /** The outbox of mails. */
 export const mailSchema = outboxSchema('mails');
-/** Messages for the Discord webhooks of servers; a collection of its own, so that a slow Discord delays no mail. */
+/**
+ * Messages for the Discord webhooks of servers. They have their own collection, so that a slow Discord does not delay
+ * mails.
+ */
 export const discordMessageSchema = outboxSchema('discord_messages');
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

@@ -17,26 +17,26 @@ export type Outbox = {
 /** Dependencies for writing a message for Discord. */
 export type DiscordOutbox = Omit<Outbox, 'mails'> & { discordMessages: Collection<Mail> };
 
-/** A message to send, as plain text; for Discord its text is the JSON of the request. */
+/** A message to send. Its text is plain text; for Discord, the JSON of the request. */
 export type NewMessage = {
-  /** Identifies a notification that must be sent only once: a second message with the same id is not written. */
+  /** Set for a notification that must be sent only once: if a message with this id exists, no second one is written. */
   id?: string;
   to: string;
   subject: string;
   text: string;
   /** The server of a notification. */
   serverId?: ObjectId;
-  /** True if the message is above its server's limit, so only its existence is stored. */
+  /** True if the server has reached its limit of messages: the message is counted, not sent. */
   isHeld?: boolean;
 };
 
 /**
- * The channels of messages. The name is the context with which a text is sealed, so a sealed text cannot be moved to
+ * The kinds of messages. The name is part of the encryption context of a text, so an encrypted text cannot be moved to
  * another channel.
  */
 export type Channel = 'mail' | 'discord';
 
-/** The context with which a message's text is sealed. */
+/** The encryption context of a message's text. */
 export function mailContext(id: string, channel: Channel = 'mail'): string {
   return `${channel} ${id}`;
 }

@@ -20,26 +20,26 @@ export type SendDeps = {
 export type Sender = Omit<SendDeps, 'mails'> & {
   messages: Collection<Mail>;
   channel: Channel;
-  /** A message is given up after this time. */
+  /** If a message could not be sent for this long, it is given up. */
   givenUpMs: number;
 };
 
-/** The delay after each failed attempt; the last one repeats. */
+/** The delays after failed attempts. The last one repeats. */
 const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 
-/** A mail is given up after this time: its links have expired. */
+/** If a mail could not be sent for this long, it is given up: its links have expired by then. */
 const MAIL_GIVEN_UP_MS = DAY;
 
-/** How long a worker owns a message: longer than an attempt may take (see smtp.ts). */
+/** The lease of a worker for a message. It is longer than an attempt may take (see smtp.ts). */
 const LEASE_MS = 2 * MINUTE;
 
-/** The most due messages that one round finds. */
+/** One sweep finds at most this many due messages. */
 const MOST_A_ROUND = 1_000;
 
-/** The result of a job for a message; `not-due`: there is nothing to do now. */
+/** The result of a job for a message. `not-due`: the message does not exist, is finished, or is not due. */
 export type MessageResult = SendResult['kind'] | 'given-up' | 'not-due';
 
-/** Sends a mail of the outbox, as `sendMessage` does. */
+/** Sends a mail of the outbox; see `sendMessage`. */
 export function sendMail(
   { mails, ...deps }: SendDeps,
   mailId: string,
@@ -50,11 +50,11 @@ export function sendMail(
 }
 
 /**
- * Sends a message of an outbox if it is due and no other worker is sending it. The attempt is recorded before the first
- * byte is sent. A message is sent twice only if the result of an attempt is unknown, because the worker died or the
- * connection broke.
+ * Sends a message of an outbox, if it is due and no other worker is sending it. The attempt is recorded before the
+ * first byte is sent. A message can be sent twice only if the result of an attempt is unknown, because the worker died
+ * or the connection broke.
  *
- * @param signal - aborts the attempt; the message is then due again at once
+ * @param signal - aborts the attempt; the message is due again at once
  */
 export async function sendMessage(
   deps: Sender,
@@ -68,7 +68,7 @@ export async function sendMessage(
   try {
     text = deps.secrets.open(message.sealedText ?? '', mailContext(_id, deps.channel));
   } catch (error) {
-    // The message was sealed under a lost key and can never be read.
+    // The message was encrypted with a key that is lost, so it can never be sent.
     return giveUp(deps, message, String(error));
   }
   const result = await deps.send({ id: _id, to, subject, text }, signal);
@@ -93,7 +93,7 @@ export function dueMails({ mails, clock }: Pick<SendDeps, 'mails' | 'clock'>): P
   return dueMessages(mails, clock);
 }
 
-/** The ids of an outbox's due messages, including those whose jobs were lost. */
+/** The ids of due messages in an outbox, including messages whose jobs were lost. */
 export function dueMessages(messages: Collection<Mail>, clock: Clock): Promise<string[]> {
   return messages
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
@@ -115,7 +115,7 @@ function claim({ messages, clock }: Sender, messageId: string): Promise<Mail | n
   );
 }
 
-/** Fields to remove from a finished message: its text is a secret. */
+/** The fields that are removed from a finished message. Its text is a secret. */
 const DONE = { nextAt: '', leaseUntil: '', sealedText: '' } as const;
 
 async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'given-up'> {
@@ -125,7 +125,7 @@ async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'giv
   return 'given-up';
 }
 
-/** Records the result of an attempt, unless another worker has taken the message meanwhile. */
+/** Records the result of an attempt, unless another worker has taken the message in the meantime. */
 async function record(
   { messages }: Sender,
   { _id, attempts }: Mail,

@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { printable } from '../platform/printable.ts';
 
-/** A message as it is sent. */
+/** A mail, ready to send. */
 export type Letter = { id: string; to: string; subject: string; text: string };
 
 /**
@@ -12,26 +12,26 @@ export type Letter = { id: string; to: string; subject: string; text: string };
  *
  * - `sent`: the server accepted it.
  * - `refused`: the server will never accept this message for this address.
- * - `failed`: try again later. The server may have accepted it if the connection broke after the text was sent.
- *   `retryAfterMs`: when the server wants it again; without it the schedule of the outbox applies.
+ * - `failed`: it can be sent again later. If the connection broke after the text was sent, the server may have accepted
+ *   it. `retryAfterMs` is the delay that the server asked for; without it, the outbox has a schedule.
  */
 export type SendResult =
   | { kind: 'sent' }
   | { kind: 'refused'; reason: string }
   | { kind: 'failed'; reason: string; retryAfterMs?: number };
 
-/** Sends one message. Never throws for errors of the server. `signal` aborts it. */
+/** Sends one message. Errors of the server are returned, not thrown. `signal` aborts the attempt. */
 export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendResult>;
 
-/** Timeouts of each step and of the whole: a slow server must not occupy a worker's slot. */
+/** The timeouts of each step and of the whole attempt: a slow mail server must not occupy a worker's slot. */
 const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
 
 /**
- * Sends over `SMTP_URL`. Each mail has its own connection, because mails are few.
+ * Sends mails over `SMTP_URL`, each over its own connection, because there are few.
  *
- * @param longestMs - an attempt is given up after this many milliseconds
+ * @param longestMs - after this many milliseconds an attempt fails
  */
 export function createSend(
   config: Pick<Config, 'MAIL_FROM' | 'PUBLIC_URL'> & { SMTP_URL: string },
@@ -46,7 +46,7 @@ export function createSend(
         subject,
         text,
         messageId: messageId(id, config),
-        // Prevents automatic replies (RFC 3834).
+        // This header prevents automatic replies (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
       });
@@ -58,7 +58,7 @@ export function createSend(
 }
 
 async function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
-  // The library is loaded only where mail is sent.
+  // The library is imported here, so that processes which send no mail do not load it.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -96,8 +96,8 @@ function failureOf(error: unknown): SendResult {
     permanent?: boolean;
   };
   const reason = printable(`${code ?? ''} ${message}`);
-  // A refused sender or sign-in is a configuration error, which an operator can correct. A refused recipient or text is
-  // final.
+  // If the sender or the sign-in was refused: a configuration error, which an operator can correct, so try again later.
+  // If the recipient or the text was refused: final.
   const isFinal = permanent === true && (command === 'RCPT TO' || command === 'DATA');
   return { kind: isFinal ? 'refused' : 'failed', reason };
 }

@@ -9,7 +9,7 @@ import type { Review } from './review.ts';
 
 type AnswerDeps = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** The most code points that an answer may have. */
+/** The maximum length of an answer, in code points. */
 export const LONGEST_ANSWER = 2_000;
 
 const schema = z.object({
@@ -22,8 +22,8 @@ const schema = z.object({
  * Sets the owner's answer to an approved review of their server. It is public at once and replaces an earlier answer.
  *
  * @param by - the owner, or the operator who wrote it for them
- * @returns the review as it is now; null when the server has no such approved review
- * @throws {InvalidDocumentError} naming `answer`
+ * @returns the current review; null when the server has no such approved review
+ * @throws {InvalidDocumentError} for the field `answer`
  */
 export async function answerReview(
   deps: AnswerDeps,
@@ -43,7 +43,7 @@ export async function answerReview(
 /**
  * Removes the owner's answer. A second call changes nothing.
  *
- * @returns the review as it is now; null when the server has none of this id
+ * @returns the current review; null when the server has no review with this id
  */
 export async function removeAnswer(
   deps: AnswerDeps,

@@ -16,25 +16,28 @@ type Moderation = {
 };
 
 type Decision = {
-  /** Why the review is rejected, for operators only. A second rejection without a reason keeps the first one. */
+  /**
+   * The reason of a rejection for operators only. If the rejection is repeated without a reason, the first reason
+   * stays.
+   */
   reason?: string;
-  /** Why the review is rejected, for its author. */
+  /** The reason of a rejection for the review's author. */
   reasonForOwner?: string | undefined;
-  /** The state that the operator saw: the decision applies only while the review is in it. */
+  /** The state that the operator saw. The decision applies only if the review is still in this state. */
   seenAs?: ReviewState;
-  /** The revision that the operator saw: the decision applies only to it, since the author may have edited it since. */
+  /** The revision that the operator saw. If the author has edited the review since, the decision does not apply. */
   revision?: number;
 };
 
 const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: optionalReason });
 
 /**
- * Approves or rejects a review, or returns it to `pending`. A second call changes nothing and completes what a crash
- * interrupted. The server's public list follows (see review-list.ts).
+ * Approves or rejects a review, or sets it back to `pending`, and updates the server's public list (see
+ * review-list.ts). A second call changes nothing; if the first one was interrupted by a crash, it completes it.
  *
  * @param by - who decided, for the audit log
- * @returns the current review; its state differs from the requested one when it was no longer in `seenAs` or at
- *   `revision`; null when there is no such review
+ * @returns the current review, whose state is another one if it was no longer in `seenAs` or at `revision`; null when
+ * there is no such review
  * @throws {InvalidDocumentError} for the reason
  */
 export async function moderateReview(
@@ -62,7 +65,10 @@ export async function moderateReview(
 
 const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason));
 
-/** The same decision again, which keeps its time, writes no second entry. */
+/**
+ * The id of the audit log entry. If the same decision is repeated, its time does not change, so the id is the same and
+ * no second entry is written.
+ */
 function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   if (!moderatedAt) return new ObjectId();
   const hash = createHash('sha256')
@@ -83,7 +89,7 @@ function asSeen(
   };
 }
 
-/** The fields of a decision; the same decision again keeps the existing values. */
+/** The fields that a decision sets. If the same decision is repeated, the existing values stay. */
 function decision(
   state: ReviewState,
   by: string,
@@ -110,10 +116,10 @@ function decision(
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
 /**
- * Approves several waiting reviews. One that another operator decided about, or its author edited, keeps its state.
- * Running it again changes nothing and completes what a crash interrupted.
+ * Approves several pending reviews. If another operator decided about one, or its author edited it, its state does not
+ * change. A second call changes nothing; after a crash it completes the first one.
  *
- * @returns how many of them are approved now
+ * @returns how many of the reviews are approved now
  */
 export async function approveReviews(deps: Moderation, seen: SeenReview[], by: string): Promise<number> {
   let approved = 0;

@@ -18,13 +18,17 @@ type ReviewDeps = {
   clock: Clock;
 };
 
-/** The allowance of edits: enough for corrections, few enough for the operators who read each one. */
+/** How often a user may edit reviews: enough for corrections, and few enough for the operators, who read each edit. */
 const WRITTEN: Allowance = { times: 10, windowMs: HOUR };
 
 /** Why a user cannot review a server: it is their own, or their e-mail address is not confirmed. */
 export type WhyNot = 'own-server' | 'unconfirmed';
 
-/** @param confirms - whether this site confirms addresses: it can send mail */
+/**
+ * Why a user cannot review a server; null if they can.
+ *
+ * @param confirms - whether this site sends mail, so that users can confirm their addresses
+ */
 export function whyNotReview(
   server: Pick<Server, 'ownerId' | 'members'>,
   { _id, emailVerified }: Pick<User, '_id' | 'emailVerified'>,
@@ -44,10 +48,10 @@ export function findOwnReview(
 }
 
 /**
- * Stores or edits a user's one review of a server. An edited review is pending again and leaves the public list. Saving
- * it without a change does nothing.
+ * Stores or edits a user's review of a server; each user has one per server. An edited review is pending again and
+ * leaves the public list. If nothing changed, nothing happens.
  *
- * @returns the review; above the limit, when the next one may be written
+ * @returns the review; or, above the limit, when the next one may be written
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(
@@ -77,7 +81,7 @@ export async function saveOwnReview(
 type Words = Pick<Review, 'username' | 'rating' | 'content'>;
 type Whose = { serverId: ObjectId; userId: ObjectId };
 
-/** The filter or fields as stored: `personId` is the stored name of `userId`. */
+/** Renames `userId` to `personId`, the name of the field in the database. */
 function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'personId'> {
   return { serverId, personId: userId };
 }
@@ -118,8 +122,8 @@ async function insert(
 }
 
 /**
- * Rejects a user's review of a server that they now own. A second call changes nothing and completes what a crash
- * interrupted.
+ * Rejects a user's review of a server that they now own. A second call changes nothing; after a crash it completes the
+ * first one.
  */
 export async function rejectOwnersReview(
   deps: Pick<ReviewDeps, 'reviews' | 'reviewLists' | 'clock'>,
@@ -145,8 +149,8 @@ export async function rejectOwnersReview(
 }
 
 /**
- * Deletes a user's review of a server with the owner's answer. It leaves the public list first: after a crash the review
- * is pending, and another call deletes it.
+ * Deletes a user's review of a server together with the owner's answer. The review first becomes pending and leaves the
+ * public list. If the process dies then, another call deletes it.
  *
  * @returns whether there was one
  */
@@ -164,13 +168,14 @@ export async function deleteOwnReview(
     await followReview(deps, withdrawn);
     const { _id } = withdrawn;
     const revision = revisionOf(withdrawn);
-    // If an operator has approved it meanwhile, it is listed again and must leave the list first.
+    // If an operator approved the review in the meantime, it is in the list again, so it must leave the list before it
+    // can be deleted.
     const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
     if (deletedCount > 0) return true;
   }
 }
 
-/** A page of a user's reviews in any state, newest first. */
+/** A page of a user's reviews in all states, newest first. */
 export function listOwnReviews(
   { reviews }: Pick<ReviewDeps, 'reviews'>,
   userId: ObjectId,
@@ -184,12 +189,12 @@ export function listOwnReviews(
   });
 }
 
-/** How many reviews a user has written, in any state. */
+/** The number of a user's reviews in all states. */
 export function countReviewsOf({ reviews }: Pick<ReviewDeps, 'reviews'>, userId: ObjectId): Promise<number> {
   return reviews.countDocuments({ personId: userId });
 }
 
-/** Deletes all reviews of a user, as `deleteOwnReview` does. */
+/** Deletes all reviews of a user; see `deleteOwnReview`. */
 export async function deleteReviewsOf(
   deps: Pick<ReviewDeps, 'reviews' | 'reviewLists'>,
   userId: ObjectId,

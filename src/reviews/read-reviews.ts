@@ -17,17 +17,17 @@ type ReviewPage<R> = {
 /** The fields of a review in the API. */
 type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
 
-/** The highest offset of a slice, because MongoDB takes a 32-bit number. */
+/** The maximum offset of `$slice`: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
 type ReadDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
 
 /**
- * Reads a page of a server's approved reviews: one slice of the server's list and one read by ids. The last page costs
- * as much as the first (see review.ts).
+ * Reads a page of a server's approved reviews: a slice of the server's list, then the reviews by their ids. So the last
+ * page costs as much as the first (see review.ts).
  *
- * @param page - counted from 1; one past the end is empty
- * @param limit - reviews a page
+ * @param page - counted from 1; a page after the last one is empty
+ * @param limit - reviews per page
  */
 export async function readReviews(
   deps: ReadDeps,
@@ -94,7 +94,10 @@ const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | nul
   },
 };
 
-/** Reviews in the order of `ids`. One that was just rejected and is still in its list is left out. */
+/**
+ * The approved reviews with these ids, in this order. If a review was just rejected and is still in the list, it is
+ * left out.
+ */
 const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
   async load(reviews, wanted) {

@@ -5,8 +5,9 @@ import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 type Lists = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
 
 /**
- * Updates the server's public list to a review's state. The state is the source of truth and is written first. After each
- * write of the list the review is read again, so concurrent decisions and edits end in the list of the last state.
+ * Updates the server's public list to a review's state. The state is the source of truth and is written before the
+ * list. After each write of the list the review is read again, so that after concurrent decisions and edits the list
+ * matches the last state.
  *
  * @param written - the review as the caller has written it
  * @returns the current review; null when it was deleted
@@ -28,7 +29,7 @@ export async function followReview(
   }
 }
 
-/** Adds a review to its server's list or removes it, with the list's figures, in one update. */
+/** Adds a review to its server's list or removes it, and updates the list's figures, in one database update. */
 async function setListed(
   reviewLists: Collection<ReviewList>,
   review: WithId<Review>,
@@ -39,7 +40,7 @@ async function setListed(
   try {
     await update();
   } catch (error) {
-    // A concurrent first review has created the list.
+    // Another review of this server has created the list at the same time; update it.
     if (!isDuplicateKey(error)) throw error;
     await update();
   }
@@ -60,7 +61,8 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
       },
     },
     {
-      // 0 if it is not listed. Entries of 0.1.0 have no rating; their reviews were never edited.
+      // The rating that the list counts for this review; 0 if it is not in the list. Entries of version 0.1.0 have no
+      // rating; their reviews were never edited, so the review has the same one.
       $set: {
         before: {
           $sum: {
@@ -74,7 +76,7 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
       },
     },
     {
-      // Every expression of one stage sees the document as it was before the stage.
+      // All expressions of a stage read the document as it was before the stage.
       $set: {
         count: { $add: [{ $size: others }, listed ? 1 : 0] },
         ratingSum: { $add: [{ $subtract: ['$ratingSum', '$before'] }, stars] },
@@ -97,7 +99,7 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
   ];
 }
 
-/** The entries with this one inserted, newest first. */
+/** The list's entries with this one inserted. The order is newest first. */
 function inOrder(
   entry: ReviewList['entries'][number],
   isOther: Document,

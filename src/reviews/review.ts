@@ -4,7 +4,7 @@ import { LONGEST_REASON } from '../platform/text.ts';
 export const REVIEW_STATES = ['pending', 'approved', 'rejected'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
 
-/** The stars that a review may give. */
+/** The possible ratings, in stars. */
 export const RATINGS = [1, 2, 3, 4, 5] as const;
 
 /** The owner's answer to a review. */
@@ -21,47 +21,46 @@ const reviewDefinition = {
   username: { type: String, required: true },
   rating: { type: Number, required: true, min: 1, max: 5, validate: Number.isInteger },
   content: { type: String },
-  /**
-   * The user who wrote it; absent for a review that an operator entered. The field keeps the
-   * name that it had in version 0.1.0.
-   */
+  /** The user who wrote the review; absent if an operator entered it. The field keeps its name from version 0.1.0. */
   personId: { type: Schema.Types.ObjectId },
-  /** Incremented with each edit, so a decision applies to the version that the operator saw; absent is 0. */
+  /**
+   * Incremented with each edit, so that a decision applies only to the version that the operator saw. Absent means 0.
+   */
   revision: { type: Number },
-  /** When its author last edited it; absent before the first edit. */
+  /** The time of the author's last edit; absent before the first edit. */
   editedAt: { type: Date },
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
-  /** When and by whom it was approved or rejected; null while it is pending. */
+  /** When and by whom the review was approved or rejected; null while it is pending. */
   moderatedAt: { type: Date, default: null },
   moderatedBy: { type: String, default: null },
-  /** The internal reason of the rejection, if there is one: neither author nor owner see it. */
+  /** The internal reason of the rejection, if there is one. Neither the author nor the owner sees it. */
   rejectedFor: { type: String, default: null },
   /** The reason of the rejection for its author, if there is one. */
   rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
   /**
-   * When the server's owner was notified of its approval, or no notification was needed because the owner has switched
-   * them off; absent before.
+   * When the server's owner was notified of the approval. Also set if the owner has switched these notifications off.
+   * Absent until then.
    */
   toldAt: { type: Date },
-  /** The owner's answer, public while the review is; absent without one. */
+  /** The owner's answer, if there is one. It is public while the review is public. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },
 } as const;
 
 /** A player's review of a server. Only approved ones are public. */
 export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
 reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
-// One review for each user and server.
+// Each user can have one review per server.
 reviewSchema.index(
   { serverId: 1, personId: 1 },
   { unique: true, partialFilterExpression: { personId: { $exists: true } } },
 );
-// For the author's own page.
+// For the list of a user's own reviews.
 reviewSchema.index(
   { personId: 1, createdAt: -1, _id: -1 },
   { partialFilterExpression: { personId: { $exists: true } } },
 );
-// For moderation: the oldest pending review first, the newest decision first.
+// For the lists of operators: pending reviews with the oldest first, decided reviews with the newest decision first.
 reviewSchema.index({ state: 1, createdAt: 1, _id: 1 });
 reviewSchema.index({ state: 1, moderatedAt: -1, _id: -1 });
 
@@ -72,14 +71,14 @@ const listingDefinition = {
   ratingSum: { type: Number, required: true },
   /** The number of reviews for each rating: `{'1': 0, '5': 12}`; a rating without reviews may be absent. */
   spread: { type: Schema.Types.Mixed, default: {} },
-  /** Newest first. */
+  /** The approved reviews, newest first. */
   entries: {
     type: [
       new Schema(
         {
           id: { type: Schema.Types.ObjectId, required: true },
           at: { type: Date, required: true },
-          /** The rating that the figures above count; absent in entries of 0.1.0. */
+          /** The rating of this review that is part of the figures above; absent in entries of version 0.1.0. */
           rating: { type: Number },
         },
         { _id: false },
@@ -90,8 +89,8 @@ const listingDefinition = {
 } as const;
 
 /**
- * A server's approved reviews in their public order. Every page is one slice of this document and one read by id, while
- * `skip()` on an index would examine all entries before the page.
+ * A server's approved reviews in their public order. A page is a slice of this document and a read by ids. With
+ * `skip()` on an index instead, MongoDB would examine all entries before the page.
  */
 export const reviewListSchema = new Schema(listingDefinition, { collection: 'review_lists' });
 
@@ -105,7 +104,7 @@ export function revisionOf({ revision }: Pick<Review, 'revision'>): number {
   return revision ?? 0;
 }
 
-/** The fields of a review that nobody has decided about. */
+/** The fields of a review without a decision. */
 export const UNDECIDED = {
   state: 'pending',
   moderatedAt: null,

@@ -15,15 +15,15 @@ const NEW_ACCOUNT_MS = 30 * DAY;
 export type Reviewer = {
   /** Whether the author's account is younger than `NEW_ACCOUNT_MS`; false for reviews that operators entered. */
   isNewAccount: boolean;
-  /** When the author's account was made; null for reviews that operators entered. Not public. */
+  /** When the author's account was created; null for reviews that operators entered. Not public. */
   accountSince: Date | null;
-  /** Whether a player of the review's name has voted for the server; an excluded vote does not count. */
+  /** Whether there is a vote with the review's player name for the server. Excluded votes do not count. */
   hasVoted: boolean;
 };
 
 type ReadDeps = { users: Collection<User>; votes: Collection<Vote>; batcher: Batcher; clock: Clock };
 
-/** The authors of a server's reviews, in the same order. Few queries for all of them together. */
+/** The authors of a server's reviews, in the same order. Uses a few queries, whatever the number of reviews. */
 export function reviewersOf(
   deps: ReadDeps,
   serverId: ObjectId,
@@ -32,7 +32,7 @@ export function reviewersOf(
   return Promise.all(reviews.map((review) => reviewerOf(deps, { ...review, serverId })));
 }
 
-/** The author of one review. Calls at the same time share their queries. */
+/** The author of one review. Concurrent calls share their queries. */
 export async function reviewerOf(
   { users, votes, batcher, clock }: ReadDeps,
   { serverId, username, personId }: Pick<Review, 'serverId' | 'username' | 'personId'>,

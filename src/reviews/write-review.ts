@@ -8,12 +8,12 @@ import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Review } from './review.ts';
 
-/** The most code points that a review may have. */
+/** The maximum length of a review, in code points. */
 export const LONGEST_REVIEW = 2_000;
 
 const ratingRule = () => t('must be a whole number, 1 to 5');
 
-/** A new review. Empty content counts as none. */
+/** A new review. An empty text means a review without text. */
 export const newReview = z.object({
   username: usernameSchema,
   rating: z.int({ error: ratingRule }).min(1, { error: ratingRule }).max(5, { error: ratingRule }),

@@ -3,18 +3,18 @@ import type { User } from '../accounts/user.ts';
 import { t } from '../language/t.ts';
 import type { Server } from './server.ts';
 
-/** How owners see an operator, also as stored; operators' addresses are not for them. */
+/** The name under which owners see an operator, because owners do not get operators' addresses. It is also stored. */
 export const AN_OPERATOR = 'an operator';
 
 /**
- * Who did something, as stored. `by` is the address at that time, which the user may have changed since. `byId` is absent
- * for operators on the command line and in entries of older versions.
+ * Who did something, as it is stored. `by` is the e-mail address at that time; the user may have changed it since.
+ * `byId` is absent for operators on the command line and in entries of older versions.
  */
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 
 /**
- * How the owner and the members of a server see who did something: the addresses of one another, and of nobody else. A
- * user who is neither is shown as an operator, or as somebody who has no access any more.
+ * The names under which the owner and the members of a server see who did something. They see the addresses of the
+ * owner and the members. Anybody else is shown as an operator, or as somebody who no longer has access.
  */
 export async function actorNames(
   { users }: { users: Collection<User> },

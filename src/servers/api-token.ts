@@ -2,8 +2,8 @@ import type { ObjectId, WithId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 /**
- * - `api`: it calls the whole API of its server.
- * - `claim`: a claim key, which may only check and claim votes. Vote plugins send it in addresses.
+ * - `api`: the token can call the whole API of its server.
+ * - `claim`: a claim key, which can only check and claim votes. Vote plugins send it in URLs.
  */
 export const TOKEN_KINDS = ['api', 'claim'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
@@ -21,30 +21,31 @@ const apiTokenDefinition = {
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 120 },
   /** SHA-256 of the whole token, in hex. The token itself is shown once and never stored. */
   hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
-  /** The token's first characters, so that its owner recognises it. */
+  /** The token's first characters, by which its owner can recognise it. */
   prefix: { type: String, required: true },
-  /** Absent in tokens of older versions, which are of the kind `api`. */
+  /** Absent in tokens of older versions, which all have the kind `api`. */
   kind: { type: String, enum: TOKEN_KINDS },
   /** Absent if the token has all scopes. */
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
   /**
-   * The owner or member who made the token. It works while they are the owner, or a full member who is not suspended.
+   * The owner or member who created the token. The token works only while this user is the owner, or is a full member
+   * who is not suspended.
    */
   issuedBy: { type: Schema.Types.ObjectId },
   /**
-   * True if an operator made the token. Tokens of older versions have neither this field nor `issuedBy`: their maker is
-   * unknown.
+   * True if an operator created the token. Tokens of older versions have neither this field nor `issuedBy`: nobody
+   * knows who created them.
    */
   byOperator: { type: Boolean },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
   /**
-   * The lifetime that the token was issued with; null if it never expires. After a rotation the new token has the same
+   * The lifetime with which the token was issued; null if it never expires. A rotation gives the new token the same
    * lifetime.
    */
   lifetimeMs: { type: Number, default: null },
   revokedAt: { type: Date, default: null },
-  /** Precise to the minute. */
+  /** The time of the last use, to the minute. */
   lastUsedAt: { type: Date, default: null },
 } as const;
 
@@ -55,10 +56,10 @@ apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 
-/** The maker of a token: a user with a role at its server, or an operator. */
+/** Who created a token: a user with a role at its server, or an operator. */
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
-/** A valid token and its server. Only the id of the server is cached. */
+/** A valid token and the id of its server. The server itself is not cached. */
 export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
 
 /** The scopes of an API token, in the order of `TOKEN_SCOPES`. */

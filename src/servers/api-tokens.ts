@@ -29,7 +29,9 @@ type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> }
 /** A new token. `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
 
-/** The form that makes a token was sent twice. The token was shown the first time and cannot be shown again. */
+/**
+ * The form that creates a token was sent twice. The token was shown for the first request and cannot be shown again.
+ */
 export class TokenMadeError extends AppError {}
 
 const naming = z.object({
@@ -43,8 +45,8 @@ const naming = z.object({
 });
 
 /**
- * A token to make. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: a repeated request
- * with the same id makes no second token.
+ * A token to create. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: if the request is
+ * repeated with the same id, no second token is created.
  */
 type TokenRequest = {
   serverId: ObjectId;
@@ -58,12 +60,12 @@ type TokenRequest = {
   maker?: TokenMaker;
 };
 
-/** The lifetime of a new token unless another one is chosen, in milliseconds: a year. */
+/** The default lifetime of a new token, in milliseconds: a year. */
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
- * How a user makes tokens of a server: as its owner or a full member, or else as an operator. If an operator is also a
- * member who may only read, the token is an operator's, because a token of that role would not work.
+ * As whom a user creates tokens of a server: as its owner or a full member, otherwise as an operator. If an operator is
+ * also a read-only member, the token is an operator's, because a token of that role would not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
   const role = roleOf(server, userId);
@@ -71,12 +73,12 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
 }
 
 /**
- * Makes a token for a server.
+ * Creates a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
- * @param by - the user who is written to the audit log, here and in the functions below
+ * @param by - the user for the audit log, here and in the functions below
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
- *   {TokenMadeError} when a token with this id exists
+ * {TokenMadeError} when a token with this id exists
  */
 export async function issueToken(tokens: Tokens, request: TokenRequest, by?: string): Promise<IssuedToken> {
   const { name } = parseInput(naming, { name: request.name });
@@ -158,11 +160,11 @@ export async function revokeToken(
 }
 
 /**
- * Replaces a token by a new one of the same name. The old one stays valid for `overlapMs`, so that its owner can
- * change the plugin's token without losing a vote. An earlier expiry of the old one is unchanged.
+ * Replaces a token with a new one of the same name. The old token stays valid for `overlapMs`, so that its owner can
+ * change the plugin's token without losing a vote. If the old token expires earlier, that does not change.
  *
- * @param maker - the user who replaces it and becomes the maker of the new one
- * @param newId - the id of the new token: a repeated request with the same id makes no second token
+ * @param maker - the user who replaces it; the new token is created by this user
+ * @param newId - the id of the new token: if the request is repeated with the same id, no second token is created
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first
  */
@@ -201,7 +203,7 @@ export async function rotateToken(
     if (by) await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
     return issued;
   } catch (error) {
-    // The first request may have stopped between the insert and the expiry.
+    // The first request may have stopped after the new token was inserted and before the old one got its expiry.
     if (error instanceof TokenMadeError) await expireOld();
     throw error;
   }
@@ -220,7 +222,7 @@ async function expireAt(
 /**
  * Revokes the tokens and claim keys of a server.
  *
- * @param issuedBy - only those that this user made
+ * @param issuedBy - only the tokens that this user created
  * @returns how many were not revoked before
  */
 export async function revokeTokens(
@@ -237,7 +239,9 @@ export async function revokeTokens(
   return modifiedCount;
 }
 
-/** Gives the tokens of one maker to another maker. Revoked tokens keep their maker. */
+/**
+ * Transfers the tokens of one user to another, as if the other one had created them. Revoked tokens are not changed.
+ */
 export async function handOverTokens(
   { apiTokens, authentications }: InvalidateDeps,
   serverId: ObjectId,
@@ -248,7 +252,7 @@ export async function handOverTokens(
   authentications.forget((one) => one.serverId.equals(serverId));
 }
 
-/** Whether a valid token never expires and is over a year old. Such tokens should be replaced. */
+/** Whether a valid token has no expiry and is over a year old. Such a token should be replaced. */
 export function isOld(token: ApiToken, now: Date): boolean {
   return isValid(token, now) && !token.expiresAt && after(token.createdAt, USUAL_LIFETIME_MS) < now;
 }

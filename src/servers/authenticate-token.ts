@@ -13,7 +13,7 @@ import { hashToken, kindOfText } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
-/** An authenticated call's server and token. */
+/** The server and the token of an authenticated call. */
 type Caller = { server: CallersServer; token: WithId<ApiToken> };
 type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members'>>;
 
@@ -23,10 +23,10 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-/** Servers with the fields that decide whether their tokens work. */
+/** Loads servers with the fields that decide whether their tokens work. */
 const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1 });
 
-/** Users with their `suspendedAt`. */
+/** Loads the users who created tokens, with their `suspendedAt`. */
 const makersLoader = findLoader<User, ObjectId>({
   filter: (ids) => ({ _id: anyOf(ids) }),
   nameOf: (id) => id.toHexString(),
@@ -37,12 +37,12 @@ const makersLoader = findLoader<User, ObjectId>({
 type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
 
 /**
- * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that
- * an outsider cannot learn which servers exist.
+ * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that an
+ * outsider cannot learn from the response time which servers exist.
  *
  * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
- * @returns null for every reason: malformed, unknown, revoked or expired token, a token of another server, a token
- *   whose maker has lost the right to it, an unknown or removed server
+ * @returns null in all other cases: the token is malformed, unknown, revoked, expired or of another server; the user
+ * who created it has lost the right to it; the server is unknown or removed
  */
 export async function authenticate(
   deps: AuthenticateDeps,
@@ -62,7 +62,7 @@ export async function authenticate(
 }
 
 /**
- * Whether the maker of a token still has the right to it. If an owner is suspended, the tokens of their server still
+ * Whether the user who created a token still has the right to it. If the owner is suspended, the server's tokens still
  * work.
  */
 async function isBacked(
@@ -77,18 +77,21 @@ async function isBacked(
   return maker !== null && !maker.suspendedAt;
 }
 
-/** A successful authentication is cached for 4 seconds: a revoked token is refused within 5 s everywhere (`/docs`). */
+/**
+ * A successful authentication is cached for 4 seconds, so that all processes refuse a revoked token within 5 s, as
+ * `/docs` says.
+ */
 export const AUTHENTICATION_TTL_MS = 4 * SECOND;
 const MAX_AUTHENTICATIONS = 20_000;
 
-/** The cache of successful authentications of one process. */
+/** A process's cache of successful authentications. */
 export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
   return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
 }
 
 /**
- * Authenticates a call and caches the success for `AUTHENTICATION_TTL_MS`; failures are not cached. A token that is
- * revoked or rotated and a server that is removed in this process leave the cache at once. Each use checks the expiry.
+ * Authenticates a call. A success is cached for `AUTHENTICATION_TTL_MS`, a failure is not. If this process revokes or
+ * rotates the token, or removes the server, the cached entry is deleted at once. The expiry is checked at each use.
  *
  * @param options - `fresh`: do not read the cache
  */
@@ -109,10 +112,11 @@ export async function authenticateCached(
 }
 
 /**
- * The token and server of a claim key, which alone names its server. Successes are cached as in `authenticateCached`.
+ * The token and server of a claim key. The key alone identifies its server. A success is cached as in
+ * `authenticateCached`.
  *
- * @returns null for every other text: an unknown, revoked or expired key, a key whose maker has lost the right to it,
- *   an API token, the key of a removed server
+ * @returns null for every other text: an unknown, revoked or expired key; a key whose creator has lost the right to it;
+ * an API token; the key of a removed server
  */
 export async function authenticateClaimKey(
   deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
@@ -130,7 +134,7 @@ export async function authenticateClaimKey(
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
-/** The cached authentication of a call, without a query; undefined when there is none. */
+/** The cached authentication of a call; undefined when there is none. Makes no query. */
 export function cachedAuthentication(
   { authentications, clock }: { authentications: TtlCache<AuthenticatedToken>; clock: Clock },
   serverId: string,
@@ -140,10 +144,10 @@ export function cachedAuthentication(
   return cached && isValid(cached.token, clock.now()) ? cached : undefined;
 }
 
-/** `lastUsedAt` is precise to the minute: a busy token costs one write per minute, not one per request. */
+/** The precision of `lastUsedAt`: a busy token causes one write per minute, not one per request. */
 const LAST_USED_STEP_MS = MINUTE;
 
-/** Writes the last use of tokens. It collects uses for 250 ms, because no request waits for the write. */
+/** Writes the time of the last use of tokens. No request waits for this write, so uses are collected for 250 ms. */
 const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
   collectMs: 250,
@@ -154,14 +158,14 @@ const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Da
   },
 };
 
-/** Stores the time of a token's use; undefined when the stored time is less than a minute old. */
+/** Stores the time of a token's use; undefined if the stored time is less than a minute old. */
 export function noteTokenUse(
   { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
   token: WithId<ApiToken>,
 ): Promise<true> | undefined {
   const now = clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < LAST_USED_STEP_MS) return;
-  // Sets the time in the cached token too, so that the next request does not write it again.
+  // The cached token gets the time too, so that the next request does not write it again.
   token.lastUsedAt = now;
   return batcher.load(tokenUsesLoader, apiTokens, { _id: token._id, at: now });
 }

@@ -18,20 +18,20 @@ export type DraftDeps = {
   clock: Clock;
 };
 
-/** The most drafts of one user. */
+/** The maximum number of drafts of a user. */
 export const MOST_DRAFTS = 10;
 
-/** The settings that an owner gives for a new server. */
+/** The settings of a new server that its owner can choose. */
 const draftSettings = newServer.omit({ isPremium: true });
 export type DraftSettings = z.input<typeof draftSettings>;
 
 const addressSettings = serverSettings.pick({ address: true, port: true });
 
-/** The characters of a code. None looks like another one in a game's font. */
+/** The characters of an ownership code: only those that look different from each other in the fonts of games. */
 const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
-/** `tp-` and 49 random bits: short enough for the message of a game server. */
+/** `tp-` and 49 random bits. The code is short, so that it fits into the message of a game server. */
 function makeOwnershipCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
@@ -46,10 +46,10 @@ export function recordText(code: string): string {
   return `tallyport-verify=${code}`;
 }
 
-/** The user has the most drafts allowed. */
+/** The user has reached the maximum number of drafts. */
 export class TooManyDraftsError extends AppError {}
 
-/** The errors of an address that only the operator can decide about. */
+/** The error for an address that is already listed. Only the operator can decide about it. */
 export const TAKEN = defineMessage(
   'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.',
 );
@@ -70,8 +70,8 @@ async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: Obje
 }
 
 /**
- * Stores the settings of a server until its ownership is proven. A second call with the same address and port changes
- * the existing draft and leaves its code.
+ * Stores the settings of a new server until its ownership is proven. If the user already has a draft with the same
+ * address and port: changes that draft and keeps its code.
  *
  * @param draftId - the draft to change; without it a new draft is made
  * @returns null when this user has no such draft
@@ -109,7 +109,7 @@ async function insertDraft(
   for (;;) {
     const existing = await listDrafts(deps, ownerId);
     const same = existing.find(({ address, port }) => address === settings.address && port === settings.port);
-    // If the same form was sent twice at once: returns the draft of the other request.
+    // If the same form was sent twice at the same time: return the draft of the other request.
     if (same) return same;
     const taken = new Set(existing.map(({ slot }) => slot));
     const slot = Array.from({ length: MOST_DRAFTS }, (_, i) => i).find((i) => !taken.has(i));
@@ -127,8 +127,7 @@ async function insertDraft(
       await serverDrafts.insertOne(draft);
       return draft;
     } catch (error) {
-      // If the error is a duplicate key: another draft has taken the slot or has the same address, and the next try
-      // finds out which.
+      // Another draft has taken the slot or has the same address: the next try finds out which.
       if (!isDuplicateKey(error)) throw error;
     }
   }
@@ -165,8 +164,8 @@ export async function discardDraft(
 }
 
 /**
- * Stores the new address of a listed server until the owner proves it. Without this proof a user could list a server
- * of their own and then change its address to another user's server. It replaces an earlier move of this server.
+ * Stores a new address of a listed server until the owner proves its ownership, in place of an earlier unproven
+ * address. Without this proof, a user could list their own server and then change its address to another user's server.
  *
  * @param ownerId - the user who must prove the new address
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -210,14 +209,14 @@ export async function saveMove(
       { upsert: true, returnDocument: 'after' },
     );
   const saved = await save().catch((error: unknown) => {
-    // If the same form was sent twice at once: the other request inserted the move.
+    // If the same form was sent twice at the same time: the other request has inserted the move, so update it.
     if (isDuplicateKey(error)) return save();
     throw error;
   });
   return saved ?? move;
 }
 
-/** A listed server's unproven move; null when there is none. */
+/** A listed server's new address that is not proven yet; null when there is none. */
 export function findMove(
   { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   serverId: ObjectId,
@@ -225,7 +224,7 @@ export function findMove(
   return serverDrafts.findOne({ serverId });
 }
 
-/** Deletes a server's unproven move. */
+/** Deletes a server's new address that is not proven yet. */
 export async function discardMove(
   { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   serverId: ObjectId,

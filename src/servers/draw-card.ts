@@ -6,22 +6,23 @@ import type { PreviewCard } from './preview-card.ts';
 import type { Cards } from './preview-cards.ts';
 import type { Server } from './server.ts';
 
-/** After this many failures a card is not tried for an hour. */
+/** After this many failures in a row, the card is not drawn for an hour. */
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = MINUTE;
 const FAILED_MS = HOUR;
 
-/** Longer than the picture process may take (platform/pictures/picture-process.ts). */
+/** The lease of a worker. It is longer than the picture process may take (platform/pictures/picture-process.ts). */
 const LEASE_MS = 2 * MINUTE;
 
 /** The largest card, in bytes. */
 const LARGEST_CARD = 512 * 1_024;
 
-/** The result of a job for a card; `not-due`: nothing to do now; `unwanted`: the server is not listed. */
+/** The result of a job for a card. `not-due`: there is nothing to draw now. `unwanted`: the server is not listed. */
 export type DrawingResult = 'drawn' | 'failed' | 'unwanted' | 'not-due';
 
 /**
- * Draws a due card and stores it. After a failure it is due again a minute later; after three, not for an hour.
+ * Draws a card that is due and stores it. After a failure, the next attempt is a minute later; after three failures, an
+ * hour later.
  *
  * @throws {PictureProcessError} when this process stops; the card is due again
  */
@@ -41,7 +42,7 @@ export async function drawCard(
   }
   const taken = { _id, attempts };
   try {
-    // If the picture process died together with the worker, no failure was recorded, so the attempts are counted.
+    // Attempts are counted, not failures: if the picture process and the worker died together, no failure was recorded.
     if (attempts > MOST_ATTEMPTS) throw new PictureProcessError('ended', 'it failed too often');
     const png = await draw(server);
     if (png.length > LARGEST_CARD) throw new PictureError('too-large');
@@ -69,7 +70,7 @@ export async function drawCard(
   }
 }
 
-/** Takes a due card that no other worker is drawing, and counts the attempt. */
+/** Takes a due card that no other worker is drawing, and counts the attempt; null when there is none. */
 function takeCard({ previewCards, clock }: Cards, serverId: ObjectId): Promise<PreviewCard | null> {
   return previewCards.findOneAndUpdate(
     {

@@ -19,7 +19,7 @@ import {
 import type { Server } from './server.ts';
 import { readTags, type TagList } from './tag-list.ts';
 
-/** The most UTF-16 code units of a link, as entered and as normalised. */
+/** The maximum length of a link in UTF-16 code units, both as entered and after normalisation. */
 const LONGEST_LINK = 500;
 
 const absent = z.literal('').transform(() => undefined);
@@ -35,7 +35,7 @@ const link = trimmed.transform((value, context) => {
   return url?.href ?? z.NEVER;
 });
 
-/** A Discord invite in one spelling; `undefined` when empty. */
+/** A Discord invite, normalised to one spelling; `undefined` when empty. */
 const invite = trimmed.transform((value, context) => {
   if (value === '') return undefined;
   const { host = '', pathname = '' } = httpsUrl(value) ?? {};
@@ -95,7 +95,7 @@ const profileInput = z.object({
   video: link,
 });
 
-/** A profile form: empty texts and lists remove their field. */
+/** The input of the profile form. An empty text or list removes its field. */
 export type ProfileInput = z.input<typeof profileInput>;
 
 type Fields = keyof ProfileTexts;
@@ -109,7 +109,7 @@ type EditDeps = {
 };
 
 /**
- * Reads a profile form without storing it.
+ * Validates the input of the profile form without storing it.
  *
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
@@ -130,8 +130,8 @@ export async function readProfile(
 }
 
 /**
- * Replaces the texts, tags, languages and links of a server. Pictures are unchanged. An operator's reason for the removal
- * of a part is deleted when the owner sets the part again.
+ * Replaces the texts, tags, languages and links of a server. The pictures do not change. If an operator had removed a
+ * part and the owner sets it again, the operator's reason is deleted.
  *
  * @throws what `readProfile` throws
  */
@@ -167,7 +167,7 @@ function changesOf(texts: ProfileTexts, changed: Fields[]): UpdateFilter<Server>
   } as UpdateFilter<Server>;
 }
 
-/** The part that an operator removes together with a field. */
+/** The part of the profile to which a field belongs. Operators remove whole parts. */
 function partOf(field: Fields): ProfilePart | null {
   if (field === 'shortText' || field === 'description') return field;
   return field === 'tags' || field === 'languages' ? null : 'links';

@@ -17,20 +17,26 @@ import type { Server } from './server.ts';
 type EncodeDeps = Pictures &
   UploadStoreDeps & { auditLog: Collection<AuditEntry>; pictureProcess: PictureProcess; log: Logger };
 
-/** The result of a job for an upload; `not-due`: nothing to do now; `unwanted`: replaced, or its server was removed. */
+/**
+ * The result of a job for an upload. `not-due`: there is nothing to do now. `unwanted`: the upload was replaced, or its
+ * server was removed.
+ */
 export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';
 
-/** A picture is refused as too slow after this many attempts in which the picture process died or took too long. */
+/** If the picture process died or took too long in this many attempts: the picture is refused as too slow. */
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
-/** An upload that no server names within this time is deleted. The server names it a moment after it is stored. */
+/**
+ * An upload is stored first, and a moment later the server refers to it. If it does not within this time, the upload is
+ * deleted.
+ */
 const NAMED_WITHIN_MS = MINUTE;
 
 /**
- * Encodes an uploaded picture, sets it at its server and deletes the uploaded file. A refusal is noted at the server
- * for its owner. If it runs twice, or again after a crash, the result is the same: the name of the stored picture is
- * its hash.
+ * Encodes an uploaded picture, sets it as the server's picture and deletes the uploaded file. If the picture is
+ * refused, the server's profile says why. Running it twice has the same result, because the name of the stored picture
+ * is its hash.
  *
  * @throws {PictureProcessError} when this process stops; the upload is due again
  */
@@ -39,7 +45,7 @@ export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<
   if (!upload) return 'not-due';
   const server = await deps.servers.findOne({ _id: upload.serverId, removedAt: null });
   if (!server || !isWanted(upload, server)) return discard(deps, upload, server);
-  // If the picture process died together with the worker, no failure was recorded, so the attempts are counted.
+  // Attempts are counted, not failures: if the picture process and the worker died together, no failure was recorded.
   if (upload.attempts > MOST_ATTEMPTS) return refuse(deps, upload, 'slow');
   try {
     await (upload.kind === 'banner' ? encodeBanner(deps, upload) : encodeIcon(deps, upload));
@@ -57,12 +63,12 @@ export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<
   return 'encoded';
 }
 
-/** Whether the server still waits for this upload. An icon replaces any earlier one. */
+/** Whether the server still waits for this upload. An icon is always wanted: it replaces an earlier one. */
 function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
   return kind === 'icon' || profile?.bannerUpload?.id === _id;
 }
 
-/** Deletes an upload that no server names; a new one may be named in a moment. */
+/** Deletes an upload to which no server refers. If it is new, a server may refer to it in a moment, so it stays. */
 async function discard(
   deps: EncodeDeps,
   upload: PictureUpload,
@@ -77,7 +83,7 @@ async function discard(
   return 'unwanted';
 }
 
-/** Deletes the file, unless a newer icon has replaced it meanwhile. */
+/** Deletes the upload, unless a newer icon has replaced it in the meantime. */
 async function deleteTaken(deps: EncodeDeps, { _id, source }: PictureUpload): Promise<void> {
   if (source === undefined || source === null) return deleteUpload(deps, _id);
   await deps.pictureUploads.deleteOne({ _id, source });
@@ -117,7 +123,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
       $pull: { 'profile.removals': { part: 'banner' } },
     },
   );
-  // If the upload was replaced or the server removed meanwhile: the clean-up deletes what was stored.
+  // The upload was replaced or the server removed in the meantime: the clean-up deletes the stored picture.
   if (!before) return;
   await deleteUnusedPictures(deps, picturesOf(before));
   const details = { picture: banner.wide, width, height };

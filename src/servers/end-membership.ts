@@ -18,7 +18,7 @@ type Memberships = {
 };
 
 /**
- * Changes the role of a member. A member who becomes read-only loses the tokens that they made.
+ * Changes the role of a member. If a member becomes read-only, the tokens that they created are revoked.
  *
  * @returns whether there is such a member
  */
@@ -41,9 +41,9 @@ export async function changeRole(
 }
 
 /**
- * Removes a member, who may be the caller, and revokes the tokens that they made.
+ * Removes a member (who may be the caller) and revokes the tokens that they created.
  *
- * @param keepFor - if given, the tokens are not revoked, and this maker becomes their maker
+ * @param keepFor - if given, the tokens are not revoked but transferred to this user
  * @returns how many tokens were revoked; null when there was no such member
  */
 export async function removeMember(
@@ -54,15 +54,15 @@ export async function removeMember(
   keepFor?: TokenMaker,
 ): Promise<{ revokedTokens: number } | null> {
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
-  // The tokens come first. If the process dies between the two steps, a member without tokens is left, whom the next
-  // removal removes.
+  // The tokens come first. If the process dies between the two steps, there is a member without tokens, and the next
+  // call removes the member.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
   const before = await revokeTokens(deps, serverId, userId);
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, 'members.userId': userId },
     { $pull: { members: { userId } } },
   );
-  // The member may have made another token meanwhile.
+  // The member may have created another token in the meantime.
   const revokedTokens = before + (await revokeTokens(deps, serverId, userId));
   if (modifiedCount === 0) return null;
   const tokens = {
@@ -84,7 +84,9 @@ type LeaveDeps = Memberships &
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** A member leaves a server. If that revokes tokens, its owner gets a mail: plugins may use them. */
+/**
+ * A member leaves a server. If this revokes tokens, the server's owner gets a mail, because plugins may use the tokens.
+ */
 export async function leaveServer(
   deps: LeaveDeps,
   serverId: ObjectId,

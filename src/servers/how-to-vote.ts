@@ -6,13 +6,13 @@ import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import type { Server } from './server.ts';
 
-/** The most code points that an owner's text about voting may have. */
+/** The maximum length of an owner's text about voting, in code points. */
 export const LONGEST_HOW_TO_VOTE = 2_000;
 
 const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });
 
 /**
- * Parses the owner's text about voting: plain text with line breaks.
+ * Validates the owner's text about voting: plain text with line breaks.
  *
  * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */

@@ -1,6 +1,9 @@
 import { LANGUAGES, type Language, languageNow } from '../language/language.ts';
 
-/** Gives names in the languages of the pages. `none`: the name of a code that is not assigned is undefined. */
+/**
+ * For each language of the pages: a function that names languages. For an unassigned code it returns undefined
+ * (`fallback: 'none'`).
+ */
 const NAMES = Object.fromEntries(
   LANGUAGES.map((language) => [
     language,
@@ -8,10 +11,13 @@ const NAMES = Object.fromEntries(
   ]),
 ) as Record<Language, Intl.DisplayNames>;
 
-/** The languages by ISO 639-1 code: every assigned code of two letters. */
+/** The assigned ISO 639-1 codes. */
 const CODES = twoLetters().filter((code) => new Intl.Locale(code).language === code && NAMES.en.of(code));
 
-/** An ISO 639-1 code for each lower-case code, name in a language of the pages and own name. */
+/**
+ * Finds the ISO 639-1 code by code, by name in a language of the pages, or by the language's own name. The keys are in
+ * lower case.
+ */
 const BY_NAME = new Map(
   CODES.flatMap((code) =>
     [
@@ -27,19 +33,21 @@ function twoLetters(): string[] {
   return letters.flatMap((first) => letters.map((second) => `${first}${second}`));
 }
 
-/** The name of a language in that of the page, such as `German` for `de`; the code itself if it is unknown. */
+/**
+ * The name of a language in the language of the page, such as `German` for `de`; the code if the language is unknown.
+ */
 export function languageName(code: string): string {
   return NAMES[languageNow()].of(code) ?? code;
 }
 
-/** The names of all languages in that of the page, sorted. */
+/** The names of all languages in the language of the page, sorted. */
 export function languageNames(): string[] {
   return CODES.map(languageName).toSorted((one, other) => one.localeCompare(other, languageNow()));
 }
 
 /**
- * The ISO 639-1 code of a language given by its code, its name in a language of the pages or its own name; undefined
- * for any other text.
+ * The ISO 639-1 code for a text: a code, a name in a language of the pages, or the language's own name; undefined for
+ * any other text.
  */
 export function languageOf(text: string): string | undefined {
   return BY_NAME.get(text.trim().toLowerCase());

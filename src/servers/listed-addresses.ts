@@ -2,21 +2,21 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from './server.ts';
 
-/** Where players connect. */
+/** The address where players connect. */
 export type ServerAddress = { address: string; port: number };
 
-/** Who owns the server at an address, as seen by a user who wants to list a server there. */
+/** Who owns the server at an address, for a user who wants to list a server there. */
 type AddressHolder =
   | { kind: 'nobody' }
   /** The user's own server. */
   | { kind: 'own'; server: WithId<Server> }
-  /** A server without an owner: a user who proves ownership gets it. */
+  /** A server without an owner: the user gets it after proving the ownership. */
   | { kind: 'ownerless'; server: WithId<Server> }
   | { kind: 'other' };
 
 /**
- * Finds who owns the server at an address. If imported servers share an address: a server of another user counts before
- * one without an owner.
+ * Finds who owns the server at an address. If several imported servers have the address: a server of another user is
+ * returned rather than one without an owner.
  */
 export async function addressHolder(
   { servers }: { servers: Collection<Server> },
@@ -32,8 +32,8 @@ export async function addressHolder(
 }
 
 /**
- * Runs `work` under the lease for address changes, so that two proofs of one address run one after the other. One
- * lease covers all addresses, because proofs are rare and short.
+ * Runs `work` under the lease for address changes. If two users prove the same address, one proof runs after the other.
+ * One lease covers all addresses, because proofs are rare and short.
  *
  * @throws the signal's reason when the signal aborts the wait, and what `work` throws
  */

@@ -20,12 +20,12 @@ import { isId } from './slug.ts';
 /** How often a server is probed while it answers, in seconds; see probing/probe-state.ts. */
 export const PROBE_INTERVAL_SECONDS = 300;
 
-/** The settings that decide where and how a server is probed. */
+/** The settings that decide whether, where and how a server is probed. */
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
 /**
- * The next probe of a server whose game cannot be queried. Servers without a game do not need it, because the index of
- * due servers leaves them out.
+ * The time of the next probe if the server's game cannot be queried. Servers without a game do not need it: they are
+ * not in the index of due servers.
  */
 const NEVER = new Date('9999-12-31T00:00:00.000Z');
 
@@ -33,7 +33,7 @@ function firstProbeAt(game: string | null | undefined, now: Date): Date {
   return game && !isProbed(game) ? NEVER : now;
 }
 
-/** The state of a server that was never probed: due at once, unless its game cannot be queried. */
+/** The state of a server that was never probed. Its first probe is due at once, unless its game cannot be queried. */
 export function newProbeState(now: Date, game?: string | null): ProbeState {
   return {
     status: 'unknown',
@@ -55,11 +55,11 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
 }
 
 type ListDeps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
-/** Dependencies of changes to the list, which also start a ranking. */
+/** Dependencies of changes to the list of servers. Such changes also request a ranking. */
 export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
 
 /**
- * Lists a server. It starts with the last rank, and its figures are unknown.
+ * Lists a server. It gets the last rank, and its figures are unknown.
  *
  * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -84,7 +84,7 @@ export async function addServer(
   return { serverId, slug };
 }
 
-/** The rank of a server that is listed now: the last one. */
+/** The rank for a server that is listed now: one after the last. */
 export async function lastRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
@@ -130,15 +130,15 @@ export function newListing({
   };
 }
 
-/** The settings that the stored ranking contains: a change appears with the next ranking. */
+/** Settings that the stored ranking contains: a change is visible after the next ranking. */
 const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
 
 /**
- * Changes the settings of a listed server. A new name gives it a new slug; its earlier slugs still lead to it. A
- * change of a probe setting resets the probe state: a running probe no longer counts, and the next one is due at once,
- * if the game can be queried.
+ * Changes the settings of a listed server. A new name gives it a new slug; its earlier slugs still lead to it. If a
+ * probe setting changes, the probe state is reset: the result of a running probe is ignored, and the next probe is due
+ * at once.
  *
- * @returns the server as it is now; null when there is no such listed server
+ * @returns the current server; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function editServer(
@@ -153,7 +153,7 @@ export async function editServer(
     if (!existing) return null;
     const settings = changed(existing, wanted);
     const edited = await applyChanges(servers, existing, settings, clock.now());
-    // If another request renamed the server, or another server took the slug: tries again.
+    // Another request has renamed the server, or another server has taken the slug: try again.
     if (!edited) continue;
     const details = edited.slug === existing.slug ? settings : { ...settings, slug: edited.slug };
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });
@@ -162,13 +162,16 @@ export async function editServer(
   }
 }
 
-/** Whether changes reset the probe state because they change a probe setting. Invalid changes do not. */
+/** Whether the changes reset the probe state, because they change a probe setting. False for invalid changes. */
 export function resetsProbe(existing: WithId<Server>, changes: ServerChanges): boolean {
   const { success, data } = serverChanges.safeParse(changes);
   return success && PROBE_SETTINGS.some((key) => key in changed(existing, data));
 }
 
-/** The edited server; null when it was renamed or removed after `existing` was read, or its new slug is taken. */
+/**
+ * Writes the changes and returns the server. Null if the server was renamed or removed after `existing` was read, or if
+ * its new slug is taken.
+ */
 async function applyChanges(
   servers: Collection<Server>,
   existing: WithId<Server>,
@@ -195,7 +198,7 @@ async function applyChanges(
   }
 }
 
-/** The settings whose values change. Equal values must not reset the probe state. */
+/** Only the settings whose values differ. A setting with the same value must not reset the probe state. */
 function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
   const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
   return Object.fromEntries(entries.filter(([key, value]) => (existing[key] ?? null) !== value));
@@ -225,7 +228,7 @@ function withProbeReset(
 }
 
 /**
- * Finds a server by its id or by a slug that it has or had, in upper or lower case.
+ * Finds a server by its id, or by its current slug or an earlier one, in upper or lower case.
  *
  * @param removed - `true` finds removed servers too
  */
@@ -235,7 +238,7 @@ export function findServer(
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
   const name = text.toLowerCase();
-  // Servers of an older version have no `slugs`: see `slugsOf`.
+  // Servers of an older version have no `slugs`, only `slug`: see `slugsOf`.
   const bySlug = { $or: [{ slugs: name }, { slug: name }] };
   const named: Filter<Server> = isId(name) ? { _id: new ObjectId(name) } : bySlug;
   return servers.findOne(removed ? named : { ...named, removedAt: null });

@@ -24,13 +24,13 @@ type InviteDeps = Servers &
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** The most members and invitations of a server, together. */
+/** The maximum number of members and invitations of a server, counted together. */
 export const MOST_MEMBERS = 20;
 
-/** An invitation can be accepted for 14 days. */
+/** How long an invitation can be accepted. */
 const INVITATION_MS = 14 * DAY;
 
-/** How many invitations a user may send in a day, over all servers. */
+/** The limit of invitations that a user sends in a day, for all servers together. */
 const INVITATIONS = { times: 20, windowMs: DAY };
 
 const invitation = z.object({
@@ -42,12 +42,12 @@ const invitation = z.object({
 });
 
 /**
- * Invites somebody by e-mail address to manage a server. A user who signs in with this confirmed address accepts or
- * declines it in the dashboard; the mail has no secret. A second invitation of the same address replaces the first. A
- * user's invitations of one address, to all servers, cause one mail a day.
+ * Invites somebody by e-mail address to manage a server. A user who has confirmed this address accepts or declines in
+ * the dashboard; the mail contains no secret. A second invitation of the same address replaces the first one. If a user
+ * invites one address to several servers, it gets one mail a day.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null; above the limit of 20 a day or a limit of `countMail`, when the user may invite again
+ * @returns null; if 20 a day or a limit of `countMail` are reached, when the user may invite again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -67,7 +67,7 @@ export async function inviteMember(
   const isMailed = !deps.config.SMTP_URL || (await deps.mails.findOne({ _id: mailId })) !== null;
   const mailAt = isMailed ? null : await countMail(deps, { email, address: by.address, userId: by._id });
   if (mailAt) return mailAt;
-  // An operator who manages somebody else's server stays unnamed.
+  // If an operator invites to somebody else's server, the invitation does not name the operator.
   const isMember = roleOf(server, by._id) !== null;
   const sender = isMember ? by.email : AN_OPERATOR;
   const entry = { email, role, by: sender, ...(isMember ? { byId: by._id } : {}), at: now };
@@ -94,8 +94,8 @@ export async function inviteMember(
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /**
- * The mail of an invitation. It names no server, because anybody can give a server any name and could send strangers
- * text in our name.
+ * The text of an invitation mail. It does not contain the server's name: anybody can choose a name, and so could send
+ * strangers text of their own in our name.
  */
 function invitationText(config: InviteDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
@@ -113,8 +113,7 @@ function invitationText(config: InviteDeps['config'], by: string): MailText {
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 /**
- * The open invitations of a user. A user with an unconfirmed address has none, because the address may belong to
- * somebody else.
+ * The open invitations of a user. None if the user's address is unconfirmed, because it may belong to somebody else.
  */
 export async function invitationsOf(
   { servers, users, clock }: Pick<InviteDeps, 'servers' | 'users' | 'clock'>,
@@ -132,7 +131,7 @@ export async function invitationsOf(
   return Promise.all(
     open.map(async ({ actor, ...one }) => {
       if (actor.by === AN_OPERATOR) return { ...one, by: actor.by };
-      // An older version stored an operator's address, which members must not see.
+      // An older version stored the operator's address, which members must not see.
       const nameOf = await actorNames({ users }, one.server, [actor]);
       return { ...one, by: nameOf(actor) };
     }),
@@ -145,7 +144,7 @@ export function openInvitations({ invitations }: Pick<Server, 'invitations'>, no
 }
 
 /**
- * Accepts an invitation: the user becomes a member with its role. A repeated call changes nothing.
+ * Accepts an invitation: the user becomes a member with the role of the invitation. A repeated call changes nothing.
  *
  * @returns the server; null when there is no open invitation
  */

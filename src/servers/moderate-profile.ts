@@ -30,12 +30,14 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 }
 
 /**
- * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason is only in
- * the audit log. A removed icon stays away until the game server sends another one. If a banner is removed, an uploaded
- * one that waits for a worker is removed too.
+ * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason goes only
+ * into the audit log.
+ *
+ * A removed icon returns only if the game server sends another one. With a banner, an uploaded banner that waits for a
+ * worker is removed too.
  *
  * @param by - the operator, for the audit log
- * @returns the server as it was before; null when no listed server with this id has the part
+ * @returns the server before the removal; null when no listed server with this id has the part
  * @throws {InvalidDocumentError} for an unknown part or an invalid reason
  */
 export async function removeProfilePart(
@@ -50,8 +52,8 @@ export async function removeProfilePart(
   const paths = fields.map((field) => `profile.${field}`);
   const unset = part === 'banner' ? [...paths, 'profile.bannerUpload'] : paths;
   const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
-  // This takes two updates, because MongoDB cannot pull from an array and push to it in one. The first one alone does
-  // no harm.
+  // Two updates, because MongoDB cannot both pull from an array and push to it in one. If the process dies after the
+  // first one, nothing is wrong.
   await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);

@@ -19,11 +19,11 @@ type Moderation = {
 const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
- * Removes a server from the ranking and the public lists. Its API and its votes still work, and the API returns the
- * last rank. Its owner sees the reason, only operators see the internal one. A second call changes only the reasons.
+ * Hides a server from the ranking and the public lists. Its API and its votes still work, and the API returns the last
+ * rank. The owner sees the reason; the internal reason is only for operators. A second call changes only the reasons.
  *
  * @param by - the operator, for the audit log
- * @returns the server as it is now; null when no such server is listed
+ * @returns the current server; null when no such server is listed
  * @throws {InvalidDocumentError} for an invalid reason
  */
 export async function hideServer(
@@ -45,7 +45,8 @@ export async function hideServer(
     },
   ]);
   if (!hidden) return null;
-  // Without this, two servers would show the same rank until the next ranking.
+  // The server gets the last rank at once. With its old rank, it would share it with another server until the next
+  // ranking.
   const rankPosition = await lastRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },
@@ -63,9 +64,9 @@ export async function hideServer(
 }
 
 /**
- * Shows a hidden server again and requests a ranking, which gives it its rank. A second call changes nothing.
+ * Shows a hidden server again, and requests a ranking that gives it a rank. A second call changes nothing.
  *
- * @returns the server as it is now; null when no such server is listed
+ * @returns the current server; null when no such server is listed
  */
 export async function unhideServer(
   deps: Moderation,

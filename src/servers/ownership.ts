@@ -2,14 +2,15 @@ import type { ObjectId } from 'mongodb';
 import type { MemberRole, Server } from './server.ts';
 
 /**
- * What a user may do with a server: `full` members change everything but the members, the owner and whether it is listed;
- * `read` members see the dashboard only.
+ * What a user may do with a server. A `full` member may do everything except change the members, the owner and whether
+ * the server is listed. A `read` member only sees the dashboard.
  */
 export type Role = 'owner' | MemberRole;
 
 /**
- * The role of a user at a server; null for strangers. A listed server has an owner only after a proof or an operator's
- * decision (an import with the owner's e-mail address, a transfer), so `ownerId` is enough.
+ * The role of a user at a server; null for other users. Only `ownerId` is checked, not the ownership proof: a listed
+ * server gets an owner only by a proof or an operator's decision (a transfer, or an import with the owner's e-mail
+ * address).
  */
 export function roleOf(
   { ownerId, members }: Pick<Server, 'ownerId' | 'members'>,

@@ -1,12 +1,13 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const pictureUploadDefinition = {
-  /** A random id for a banner; `icon-` and the server's id for an icon. */
+  /** For a banner, a random id; for an icon, `icon-` and the server's id. */
   _id: { type: String, required: true, match: /^(icon-)?[0-9a-f]{24}$/ },
   serverId: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: ['banner', 'icon'], required: true },
   /**
-   * The uploaded file, unchanged. Its metadata may contain a place or a name, so it is never served and in no backup.
+   * The uploaded file, unchanged. Its metadata may contain a place or a name, so it is never served and is in no
+   * backup.
    */
   bytes: { type: Buffer, required: true },
   /** For an icon: the SHA-256 of the server's answer that contained it. */
@@ -14,12 +15,12 @@ const pictureUploadDefinition = {
   /** For a banner: the user who uploaded it, for the audit log. */
   by: { type: String },
   uploadedAt: { type: Date, required: true },
-  /** When a worker may encode it. */
+  /** The time from which a worker may encode it. */
   nextAt: { type: Date, required: true },
   attempts: { type: Number, required: true },
-  /** A worker is encoding it until then, by the time of mongod. */
+  /** A worker is encoding it until this time of mongod's clock. */
   leaseUntil: { type: Date },
-  /** The document is deleted after this time, whether a worker ran or not. */
+  /** The time at which the document is deleted, whether a worker ran or not. */
   expiresAt: { type: Date, required: true },
 } as const;
 

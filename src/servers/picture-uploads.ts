@@ -6,19 +6,19 @@ import type { Producer } from '../platform/queues.ts';
 import type { PictureUpload } from './picture-upload.ts';
 
 export type UploadStoreDeps = { pictureUploads: Collection<PictureUpload>; clock: Clock };
-/** Dependencies of an upload that a worker is to encode. */
+/** Dependencies for storing an upload that a worker will encode. */
 export type UploadDeps = UploadStoreDeps & { producer: Pick<Producer, 'add'> };
 
-/** How long an uploaded file is stored at most, encoded or not. */
+/** The maximum time for which an uploaded file is stored. */
 export const UPLOAD_TTL_MS = DAY;
 
 /**
- * How long a worker may encode an upload: longer than the picture process may take for a picture
+ * The lease of a worker for an upload. It is longer than the picture process may take for a picture
  * (platform/pictures/picture-process.ts).
  */
 const LEASE_MS = 2 * MINUTE;
 
-/** The most due uploads that one round finds. */
+/** One sweep finds at most this many due uploads. */
 const MOST_A_ROUND = 1_000;
 
 type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
@@ -27,7 +27,7 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
 };
 
 /**
- * Stores an uploaded picture for a worker. The caller wakes the queue once the server names the upload.
+ * Stores an uploaded picture for a worker. The caller adds the job after the server refers to the upload.
  *
  * @returns false when the upload with this id already has this source
  */
@@ -61,7 +61,7 @@ export async function deleteUpload(
   await pictureUploads.deleteOne({ _id: uploadId });
 }
 
-/** Deletes the uploads of a server that is removed. */
+/** Deletes the uploads of a removed server. */
 export async function deleteUploadsOf(
   { pictureUploads }: Pick<UploadStoreDeps, 'pictureUploads'>,
   serverId: ObjectId,
@@ -96,7 +96,7 @@ export function takeUpload(
 }
 
 /**
- * Gives a taken upload back; a worker may take it `afterMs` later.
+ * Gives a taken upload back: a worker may take it again after `afterMs`.
  *
  * @param counts - false if Tallyport itself interrupted the attempt
  */

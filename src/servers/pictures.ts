@@ -7,13 +7,16 @@ import type { Server } from './server.ts';
 
 export type Pictures = { pictures: Collection<Picture>; servers: Collection<Server>; clock: Clock };
 
-/** A picture that was stored this recently may not be referenced by its server yet. */
+/** A picture that was stored within this time may not be referenced by its server yet, so it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** The same for `sweepPictures`, which also finds pictures of interrupted requests. */
+/** The same for `sweepPictures`, which deletes pictures of interrupted requests too, so it can wait longer. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 
-/** Stores a picture, unless it is stored. The caller references it within a minute. Returns its id. */
+/**
+ * Stores a picture, unless it is already stored, and returns its id. The caller must set it at a server within a
+ * minute.
+ */
 export async function storePicture(
   { pictures, clock }: Pick<Pictures, 'pictures' | 'clock'>,
   bytes: Buffer,
@@ -22,7 +25,7 @@ export async function storePicture(
   const store = () =>
     pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true });
   await store().catch((error: unknown) => {
-    // Another process inserted it at the same moment.
+    // Another process has inserted it at the same time.
     if (isDuplicateKey(error)) return store();
     throw error;
   });
@@ -44,7 +47,10 @@ export function picturesOf({ profile }: Pick<Server, 'profile'>): string[] {
   return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
 }
 
-/** Deletes those of the pictures that no listed server uses. `sweepPictures` deletes the ones that were just stored. */
+/**
+ * Deletes those of the given pictures that no listed server uses. Pictures that were just stored are left for
+ * `sweepPictures`.
+ */
 export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promise<number> {
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }
@@ -88,7 +94,7 @@ async function deleteUnused(
   const used = new Set(users.flatMap(picturesOf));
   const unused = ids.filter((id) => !used.has(id));
   if (unused.length === 0) return 0;
-  // A picture that is stored again meanwhile has a newer time and stays.
+  // If a picture is stored again in the meantime, it has a newer time and is not deleted.
   const stored = { $lte: after(clock.now(), -ageMs) };
   const { deletedCount } = await pictures.deleteMany({ _id: { $in: unused }, usedAt: stored });
   return deletedCount;

@@ -6,16 +6,16 @@ const previewCardDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   /** The day of the last request. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
-  /** A hash of the name, address, status and look that the card should show. */
+  /** A hash of the name, address, status and look that the card must show. */
   key: { type: String, required: true },
-  /** Since when a worker should draw it; absent when it is drawn. */
+  /** The time since which a worker should draw the card; absent if it is drawn. */
   dueAt: { type: Date },
   attempts: { type: Number, required: true },
-  /** A worker is drawing it until then, by the time of mongod. */
+  /** A worker is drawing it until this time of mongod's clock. */
   leaseUntil: { type: Date },
-  /** Set if the card could not be drawn: the next attempt is after this time. */
+  /** If drawing failed: the next attempt is after this time. */
   failedUntil: { type: Date },
-  /** The newest drawing as PNG, its key and its time. */
+  /** The newest drawing: the PNG, the key that it was drawn for, and its time. */
   png: { type: Buffer },
   drawnKey: { type: String },
   drawnAt: { type: Date },

@@ -5,13 +5,19 @@ import type { PreviewCard } from './preview-card.ts';
 
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
-/** A card whose name, address, status or look changed is drawn again when it is this old, at the next request. */
+/**
+ * If a card's name, address, status or look changed: it is drawn again at the next request, but not before it is this
+ * old.
+ */
 const REDRAWN_AFTER_MS = MINUTE;
-/** A card of this age is drawn again because its figures may be old. Chats store previews for longer anyway. */
+/**
+ * A card of this age is drawn again because its figures may be old. A shorter time has no use, because chats cache
+ * previews for longer.
+ */
 const FIGURES_MS = HOUR;
 
 /**
- * The most cards that are stored, of some 40 KB each; the cards without a request for the longest time are deleted
+ * The maximum number of stored cards, of some 40 KB each. Those without a request for the longest time are deleted
  * first.
  */
 export const MOST_CARDS = 20_000;
@@ -37,10 +43,10 @@ export function readCardState(
 }
 
 /**
- * Whether a card should be drawn for a request now: there is none, it shows another name, address, status or look, or
- * its figures are an hour old. False while it is already due, and for a while after it failed.
+ * Whether a request for a card makes a new drawing necessary: there is no card; or its name, address, status or look
+ * changed; or its figures are an hour old. False if it is already due, or failed a short time ago.
  *
- * @param key - of the card as it should be
+ * @param key - the key of the card as it should be
  */
 export function isOutdated(card: CardState | null, key: string, now: Date): boolean {
   if (!card) return true;
@@ -50,7 +56,7 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
-/** Marks a card as due. The mark alone makes a worker draw the card, because a job may be lost. */
+/** Marks a card as due. A worker draws the card even if its job is lost, because the mark is in MongoDB. */
 export async function markCardDue(
   { previewCards, clock }: Cards,
   serverId: ObjectId,
@@ -64,13 +70,13 @@ export async function markCardDue(
       { upsert: true },
     );
   await mark().catch((error: unknown) => {
-    // If another process inserted it at the same moment, it is updated now.
+    // Another process has inserted it at the same time: update it.
     if (isDuplicateKey(error)) return mark();
     throw error;
   });
 }
 
-/** Notes once a day that a card is still requested. */
+/** Records, once a day, that a card is still requested. */
 export async function noteAsked(
   { previewCards, clock }: Cards,
   serverId: ObjectId,
@@ -91,7 +97,7 @@ export function dueCards({ previewCards, clock }: Cards): Promise<ObjectId[]> {
     .toArray();
 }
 
-/** Deletes the cards over `most`, up to 1,000 in a call. Returns their number. */
+/** Deletes the cards above the maximum `most`, up to 1,000 per call. Returns their number. */
 export async function trimCards({ previewCards }: Pick<Cards, 'previewCards'>, most = MOST_CARDS) {
   const over = Math.min(MOST_A_ROUND, (await previewCards.estimatedDocumentCount()) - most);
   if (over <= 0) return 0;

@@ -10,10 +10,10 @@ import type { Server } from './server.ts';
 type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
 
 /**
- * Checks an uploaded banner and stores it unchanged. A worker encodes it and sets it as the server's banner
- * (encode-upload.ts); until then the server has its old one.
+ * Checks an uploaded banner and stores it unchanged. A worker encodes it and then sets it as the server's banner
+ * (encode-upload.ts); until then the server keeps its old one.
  *
- * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile notes that
+ * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile says so
  */
 export async function uploadBanner(
   deps: UploadDeps & { servers: Collection<Server> },
@@ -24,7 +24,7 @@ export async function uploadBanner(
   checkBanner(bytes);
   const id = new ObjectId().toHexString();
   await storeUpload(deps, { _id: id, serverId: server._id, kind: 'banner', bytes, by });
-  // If this process dies here: no server names the upload, so the worker deletes it.
+  // If this process dies before the next statement: no server refers to the upload, so the worker deletes it.
   const before = await deps.servers.findOneAndUpdate(
     { _id: server._id, removedAt: null },
     { $set: { 'profile.bannerUpload': { id, at: deps.clock.now() } } },
@@ -35,7 +35,7 @@ export async function uploadBanner(
 }
 
 /**
- * Removes a server's banner, and an uploaded one that waits for a worker or was refused. A repeated call changes
+ * Removes a server's banner, and an uploaded banner that waits for a worker or was refused. A repeated call changes
  * nothing.
  */
 export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: string): Promise<void> {
@@ -54,12 +54,12 @@ export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: s
 
 const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 
-/** The id of a server's uploaded icon: a newer one replaces it. */
+/** The id of a server's uploaded icon. It has no random part, so a newer icon replaces the upload. */
 const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**
- * Stores the icon of a game server's newest answer for a worker, if it changed. An icon that is refused is remembered
- * and not read again; if the answer has no icon, the stored one is removed.
+ * If the icon in a game server's newest answer has changed: stores it for a worker. A refused icon is remembered, so
+ * that it is not decoded again. If the answer has no icon, the stored one is removed.
  *
  * @param icon - a data URL as Minecraft servers send it
  */
@@ -73,7 +73,7 @@ export async function takeIcon(
   if (profile?.icon?.source === source) return;
   if (source === undefined) {
     await deleteUpload(deps, iconUploadId(server));
-    // A refused or removed icon is remembered: otherwise a server could set it again after a pause.
+    // The hash of a refused or removed icon stays stored: otherwise the server could set the same icon again later.
     if (profile?.icon?.picture) await setIcon(deps, server._id, undefined);
     return;
   }
@@ -84,7 +84,7 @@ export async function takeIcon(
   await deps.producer.add('encode-pictures', { uploadId: upload._id }, { subject: server.slug });
 }
 
-/** The bytes of an icon; null for one that is refused. */
+/** Decodes an icon; null if it is refused. */
 function iconBytes(icon: string): Buffer | null {
   const [, base64] = DATA_URL.exec(icon) ?? [];
   const bytes = Buffer.from(base64 ?? '', 'base64');

@@ -2,18 +2,18 @@ import { Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 import { PICTURE_FAILURES } from '../platform/pictures/picture-error.ts';
 
-/** The most code points of the short text. */
+/** The maximum length of the short text, in code points. */
 export const LONGEST_SHORT_TEXT = 200;
-/** The most code points of the description. */
+/** The maximum length of the description, in code points. */
 export const LONGEST_DESCRIPTION = 10_000;
 export const MOST_TAGS_OF_A_SERVER = 8;
 export const MOST_LANGUAGES = 8;
 
-/** The links of a profile. */
+/** The kinds of links in a profile. */
 export const LINKS = ['website', 'discord', 'store', 'rules', 'video'] as const;
 export type LinkName = (typeof LINKS)[number];
 
-/** What an operator can remove from a profile. */
+/** The parts of a profile that an operator can remove. */
 export const PROFILE_PARTS = ['shortText', 'description', 'links', 'banner', 'icon'] as const;
 export type ProfilePart = (typeof PROFILE_PARTS)[number];
 
@@ -22,9 +22,12 @@ const LINK = { type: String, maxlength: 2_000 } as const;
 const PICTURE = { type: String, match: /^[0-9a-f]{64}$/ } as const;
 
 const iconDefinition = {
-  /** SHA-256 of the icon as the server sent it. */
+  /** The SHA-256 of the icon as the server sent it. */
   source: { type: String, required: true },
-  /** Absent when the icon was refused or an operator removed it; it is not read again until the server changes it. */
+  /**
+   * Absent if the icon was refused or an operator removed it. It is not decoded again until the server sends another
+   * one.
+   */
   picture: PICTURE,
 } as const;
 
@@ -71,13 +74,15 @@ const profileDefinition = {
   video: LINK,
   icon: { type: new Schema(iconDefinition, nested) },
   banner: { type: new Schema(bannerDefinition, nested) },
-  /** The newest uploaded banner, until it is encoded; one that was refused stays until the next upload or removal. */
+  /**
+   * The newest uploaded banner, until it is encoded. If it was refused, it stays here until the next upload or removal.
+   */
   bannerUpload: { type: new Schema(bannerUploadDefinition, nested) },
-  /** What an operator removed, at most one entry for each part, until the owner sets the part again. */
+  /** What an operator removed: at most one entry per part, until the owner sets the part again. */
   removals: { type: [new Schema(removalDefinition, nested)], default: undefined },
 } as const;
 
-/** What a server's owner tells about it. Every field is absent until it is set. */
+/** The texts and pictures of a server. Every field is absent until it is set. */
 export const profileSchema = new Schema(profileDefinition, nested);
 
 export type Removal = Nested<typeof removalDefinition>;
@@ -85,7 +90,7 @@ export type Icon = Nested<typeof iconDefinition>;
 export type Banner = Nested<typeof bannerDefinition>;
 export type BannerUpload = Nested<typeof bannerUploadDefinition>;
 
-/** The texts, links and choices that the owner enters. */
+/** The fields that the owner enters: texts, links, tags and languages. */
 export type ProfileTexts = Partial<
   Record<'shortText' | 'description' | LinkName, string> & { tags: string[]; languages: string[] }
 >;

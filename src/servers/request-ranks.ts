@@ -1,7 +1,7 @@
 import type { Producer } from '../platform/queues.ts';
 
 /**
- * Adds a job that computes the ranking. Never throws: without Redis, the ranking of every 10 minutes does the work.
+ * Adds a job that computes the ranking. Never throws: without Redis, the regular ranking every 10 minutes is enough.
  *
  * @returns whether Redis accepted the job
  */

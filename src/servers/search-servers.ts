@@ -6,16 +6,16 @@ import { isId } from './slug.ts';
 
 type SearchDeps = { servers: Collection<Server>; users: Collection<User> };
 
-/** A character that sorts after all others, in MongoDB's collations and in its binary order. */
+/** A character that sorts after all others, both in MongoDB's collations and in its binary order. */
 const LAST = '\uffff';
 
 const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
 
 /**
- * Finds servers by id, by the owner's e-mail address, or by the beginning of the name, the address or a present or
- * earlier slug. It includes removed and hidden servers. Each search reads a range of an index.
+ * Finds servers by id, by the owner's e-mail address, or by the beginning of the name, the address, the current slug or
+ * an earlier slug. The result includes removed and hidden servers. Each kind of search reads a range of an index.
  *
- * @param limit - the most servers to read for each kind of match, and to return
+ * @param limit - the maximum number of servers to read for each kind of match, and to return
  */
 export async function searchServers(
   { servers, users }: SearchDeps,
@@ -59,11 +59,11 @@ async function serversOf({ servers, users }: SearchDeps, email: string, limit: n
   return [...owned, ...imported].slice(0, limit);
 }
 
-/** The lists of servers for operators, and the time that each is sorted by. */
+/** The lists of servers for operators, and the time by which each list is sorted. */
 export const SERVER_LISTS = { all: 'listedAt', hidden: 'hiddenAt', removed: 'removedAt' } as const;
 export type ServerList = keyof typeof SERVER_LISTS;
 
-/** A page of a list of servers; the newest listing, hiding or removal comes first. */
+/** A page of one of these lists, newest first. */
 export function listServersByTime(
   { servers }: Pick<SearchDeps, 'servers'>,
   list: ServerList,

@@ -3,14 +3,14 @@ import { DAY, SECOND } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 import { OWNERSHIP_PROOF_METHODS } from './server.ts';
 
-/** The result of a check: a query of the server and a lookup of its TXT records. */
+/** The result of a check: a query of the server, and a lookup of its TXT records. */
 const checkDefinition = {
   at: { type: Date, required: true },
-  /** Whether the server answered; the figures below are from its answer. */
+  /** Whether the server answered. The figures below are from its answer. */
   reached: { type: Boolean, required: true },
-  /** 0 while `playersHidden`. */
+  /** The number of players; 0 if `playersHidden`. */
   onlinePlayers: { type: Number, required: true },
-  /** As `playersHidden` in a server's current figures. */
+  /** Whether the server hides its number of players, as in a server's current figures. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },
@@ -18,7 +18,10 @@ const checkDefinition = {
   version: { type: String, default: '' },
   /** Why the server was not reached or not queried. */
   words: { type: String, default: '' },
-  /** - `none`: no record of Tallyport; `wrong`: a record with another code; `no-name`: an IP address has no records. */
+  /**
+   * - `none`: no record of Tallyport; `wrong`: a record with another code; `no-name`: the address is an IP address, so
+   *   it has no records.
+   */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
   /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
@@ -27,12 +30,12 @@ const checkDefinition = {
 } as const;
 
 const draftDefinition = {
-  /** The id of the future server; of a move, an id of its own. */
+  /** The id that the listed server will have. For a move: an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
-  /** A number from 0, unique among the owner's drafts, which limits how many there can be. Absent for a move. */
+  /** A number from 0, unique among the owner's drafts. It limits the number of drafts. Absent for a move. */
   slot: { type: Number, min: 0 },
-  /** The listed server that moves to this address; absent for a new server. */
+  /** For a move: the listed server whose address will change. Absent for a new server. */
   serverId: { type: Schema.Types.ObjectId },
   name: { type: String, required: true, maxlength: 200 },
   address: { type: String, required: true, maxlength: 253 },
@@ -43,7 +46,7 @@ const draftDefinition = {
   /** The code that the message or a TXT record must contain. */
   code: { type: String, required: true },
   createdAt: { type: Date, required: true },
-  /** The newest check; null before the first. */
+  /** The newest check; null before the first one. */
   check: { type: new Schema(checkDefinition, { _id: false }), default: null },
 } as const;
 
@@ -51,8 +54,8 @@ const draftDefinition = {
 export const DRAFT_TTL_MS = 14 * DAY;
 
 /**
- * A new server whose ownership is not proven yet, or a move of a listed server to an address that is not proven yet.
- * Ranking, probing and the API do not use drafts.
+ * A new server whose ownership is not proven yet; or a move, which is a new address of a listed server that is not
+ * proven yet. Ranking, probing and the API ignore drafts.
  */
 export const serverDraftSchema = new Schema(draftDefinition, { collection: 'server_drafts' });
 const ofNew = { partialFilterExpression: { slot: { $exists: true } } };

@@ -4,14 +4,14 @@ import type { Server } from './server.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
 /**
- * The most slugs of one server. They belong to it for ever, so without a limit one server could take every good name by
- * renaming itself. After the limit a new name does not change the slug.
+ * The maximum number of slugs of a server. A slug belongs to its server for ever, so without a limit one server could
+ * occupy all good names by renaming itself. At the limit, a new name does not change the slug.
  */
 const MOST_SLUGS = 10;
 
 /**
- * Inserts a server with a slug made of its name. The unique index prevents duplicates: when another server took the
- * slug, it tries the next free one.
+ * Inserts a server with a slug made from its name. If another server has the slug, the unique index refuses it, and the
+ * next free slug is tried.
  *
  * @returns the slug; null when the server's id is taken
  */
@@ -29,8 +29,8 @@ export async function insertUnderFreeSlug(
 }
 
 /**
- * Inserts a server unless its id or its slug is taken. Ids and slugs are never reused, also not the earlier slugs of
- * a renamed server.
+ * Inserts a server unless its id or its slug is taken. Ids and slugs are never reused, which includes the earlier slugs
+ * of a renamed server.
  *
  * @returns what is taken; null when the server was inserted
  */
@@ -49,9 +49,9 @@ export async function insertListing(
 }
 
 /**
- * The slug of a server after a change of its name. It is the present slug when both names give the same slug,
- * otherwise the first one that no other server has or had. At `MOST_SLUGS` slugs the server gets no new one, but can
- * get back an earlier one of its own.
+ * The slug of a server after a change of its name. If both names give the same slug, it does not change; otherwise it
+ * is the first slug that no other server has or had. At `MOST_SLUGS` slugs the server gets no new one, but it can
+ * return to one of its earlier slugs.
  */
 export async function slugForName(
   servers: Collection<Server>,
@@ -67,9 +67,10 @@ export async function slugForName(
   return own.has(slug) || own.size < MOST_SLUGS ? slug : server.slug;
 }
 
-/** All present and earlier slugs of servers that are `slug` or `slug` with a number. */
+/** All current and earlier slugs of servers that are `slug`, or `slug` with a number. */
 async function slugsLike(servers: Collection<Server>, slug: string): Promise<string[]> {
-  // A colon sorts after the digits, so this range skips slugs that continue with letters.
+  // A colon sorts after the digits. So the range contains slugs that continue with a digit, and none that continue with
+  // a letter.
   const numbered = { $gte: `${slug}-0`, $lt: `${slug}-:` };
   const alike = await servers
     .find(
@@ -82,8 +83,8 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<str
 }
 
 /**
- * All present and earlier slugs of a server. A server that a process of an older version listed during an upgrade has
- * no `slugs` until the next migration.
+ * All current and earlier slugs of a server. If a process of an older version listed the server during an upgrade, it
+ * has no `slugs` until the next migration.
  */
 export function slugsOf({ slug, slugs }: Pick<Server, 'slug'> & { slugs?: string[] }): string[] {
   return slugs ?? [slug];

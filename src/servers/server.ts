@@ -13,9 +13,9 @@ export type Source = (typeof SOURCES)[number];
 
 /** The newest values of a server, from a report or a probe. */
 const currentFigures = {
-  /** 0 while `playersHidden`. */
+  /** The number of players; 0 if `playersHidden`. */
   onlinePlayers: { type: Number, required: true, default: 0 },
-  /** Whether the server answers without a number of players. Absent in values that an older version stored. */
+  /** Whether the server answers but hides its number of players. Absent in values that an older version stored. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true, default: 0 },
   /** The source of the player numbers. Absent in values that an older version stored. */
@@ -24,7 +24,7 @@ const currentFigures = {
   version: { type: String, required: true, default: '' },
   /** The latency from reports; `probe` has the latency from probes. */
   reportedLatencyMs: { type: Number, default: null },
-  /** The time of the newest probe, also a failed one, or report. */
+  /** The time of the newest report or probe; a failed probe counts too. */
   checkedAt: { type: Date, default: null },
 } as const;
 
@@ -33,38 +33,41 @@ const probeState = {
   status: { type: String, enum: STATUSES, required: true },
   /** The latency of the newest successful probe. */
   latencyMs: { type: Number, default: null },
-  /** The time of the newest completed probe, also a failed one. */
+  /** The time of the newest completed probe; a failed one counts too. */
   checkedAt: { type: Date, default: null },
   /** The time of the newest successful probe. */
   succeededAt: { type: Date, default: null },
-  /** Failed checks in a row that count towards `offline`, also those by hand. */
+  /** The number of failed checks in a row that count towards `offline`, including checks by hand. */
   failures: { type: Number, required: true },
-  /** How many of these were by hand. */
+  /** How many of these failed checks were by hand. */
   failuresByHand: { type: Number, required: true },
-  /** The time of the first of them. */
+  /** The time of the first of these failed checks. */
   failingSince: { type: Date, default: null },
-  /** When it became offline. Only an answer or an edit clears this; a time without checks does not. */
+  /** When the server became offline. Only an answer or an edit clears this; a period without checks does not. */
   offlineSince: { type: Date, default: null },
-  /** The present interval. It grows while a server is offline for long. */
+  /** The current interval. It grows while a server is offline for long. */
   intervalSeconds: { type: Number, required: true },
-  /** When the scheduler takes it next. This is before `scheduledAt` for a quick retry or after an edit. */
+  /** When the scheduler will take the next probe. For a quick retry, or after an edit, this is before `scheduledAt`. */
   nextAt: { type: Date, required: true },
   /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
-  /** When the next scheduled probe is due. Only samples of scheduled probes have seconds. */
+  /** When the next scheduled probe is due. Only the samples of scheduled probes have a duration in seconds. */
   scheduledAt: { type: Date, required: true },
   /**
-   * The id of the latest take of this probe (the field keeps the name of 0.1.0). Only the worker that has this id may write
-   * the result.
+   * The id of the latest take of this probe (the field keeps its name from version 0.1.0). Only the worker with this id
+   * may write the result.
    */
   claim: { type: Schema.Types.UUID, default: null },
-  /** The seconds of the taken probe's sample; 0 for a probe between two scheduled ones. */
+  /** The duration of the taken probe's sample in seconds; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },
-  /** Incremented by every take, recorded check and probe reset, so that concurrent writers lose no update. */
+  /**
+   * Incremented by every take, recorded check and reset of the probe state, so that concurrent writers do not overwrite
+   * each other's changes.
+   */
   revision: { type: Number, required: true },
 } as const;
 
-/** The newest report. Its time starts the next window; its id identifies a repeated request. */
+/** The newest report. Its time starts the next window; a repeated request is recognised by its id. */
 const lastReport = {
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
@@ -76,24 +79,24 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /** The uptime from our own probes only, also if the source is reports: the ranking's second figure. */
+  /** The uptime from our own probes only, even if the server reports its status. It is the ranking's second figure. */
   probedUptime: { type: Number, default: null },
-  /** Average players of each of the 7 days, oldest first; null: unknown. Absent until computed. */
+  /** The average number of players on each of the last 7 days, oldest first; null if unknown. Absent until computed. */
   players: { type: [Number] },
 } as const;
 
-/** The figures that decided a server's rank, from the newest ranking. */
+/** The figures that decided a server's rank in the newest ranking. */
 const rankFigures = {
   /** The votes of today and the 29 UTC days before. */
   votesCount: { type: Number, required: true },
   probedUptime: { type: Number, default: null },
-  /** What these votes weigh (see ranking/evidence/). Absent when each counts in full. */
+  /** The weighted sum of these votes (see ranking/evidence/). Absent when each of them counts in full. */
   rankVotes: { type: Number },
-  /** How many of them wait for an operator, in the ranking only. Absent without any. */
+  /** How many of these votes are held in quarantine. Only used by the ranking. Absent if there are none. */
   waiting: { type: Number },
 } as const;
 
-/** An operator's decision about a server's votes (see ranking/evidence/allow-votes.ts). */
+/** An operator's decision on how many votes count without evidence (see ranking/evidence/allow-votes.ts). */
 const voteAllowance = {
   /** How many votes a UTC day need no evidence. */
   votes: { type: Number, required: true },
@@ -103,9 +106,11 @@ const voteAllowance = {
 } as const;
 
 /**
+ * How the ownership was proven.
+ *
  * - `message`: the server's message or name contained the owner's code.
  * - `dns`: a TXT record of its host contained the code.
- * - `operator`: an operator assigned it to its owner.
+ * - `operator`: an operator assigned the server to its owner.
  */
 export const OWNERSHIP_PROOF_METHODS = ['message', 'dns', 'operator'] as const;
 export type OwnershipProofMethod = (typeof OWNERSHIP_PROOF_METHODS)[number];
@@ -115,29 +120,29 @@ const proofDefinition = {
   at: { type: Date, required: true },
 } as const;
 
-/** A probe that found far more or fewer players than the report before it (see probing/players-differ.ts). */
+/** Set if a probe found far more or fewer players than the report before it (see probing/players-differ.ts). */
 const playersDiffer = {
   at: { type: Date, required: true },
   reported: { type: Number, required: true },
   probed: { type: Number, required: true },
 } as const;
 
-/** Far more votes than the server has players (see moderation/unusual-votes.ts). */
+/** Set if a server has far more votes than players (see moderation/unusual-votes.ts). */
 const unusualVotes = {
-  /** The time of the count, which covers the 24 h before. */
+  /** The time of the count. It covers the 24 hours before. */
   at: { type: Date, required: true },
-  /** The token with the most of these votes; absent without votes of the API. */
+  /** The token with most of these votes; absent if none of them came through the API. */
   tokenId: { type: Schema.Types.ObjectId },
-  /** The votes of all tokens and of the vote form. */
+  /** The number of votes: those of all tokens and of the vote form. */
   votes: { type: Number, required: true },
-  /** The votes of the vote form, and those of the token. Absent in flags of older versions. */
+  /** The numbers of votes through the vote form, and with the token. Absent in flags of older versions. */
   web: { type: Number },
   ofToken: { type: Number },
   /** The highest recent number of players. Reported numbers count only up to a limit. */
   players: { type: Number, required: true },
 } as const;
 
-/** The roles of users who manage a server beside its owner (see ownership.ts). */
+/** The roles of members: users who manage a server beside its owner (see ownership.ts). */
 export const MEMBER_ROLES = ['full', 'read'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
@@ -150,9 +155,9 @@ const memberDefinition = {
 const invitationDefinition = {
   email: { type: String, required: true, maxlength: 254 },
   role: { type: String, enum: MEMBER_ROLES, required: true },
-  /** The address of the user who invited, at that time. */
+  /** The e-mail address of the user who invited, at that time. */
   by: { type: String, required: true },
-  /** The user who invited. Absent for an operator, and in invitations of older versions. */
+  /** The user who invited. Absent if an operator invited, and in invitations of older versions. */
   byId: { type: Schema.Types.ObjectId },
   at: { type: Date, required: true },
 } as const;
@@ -163,7 +168,7 @@ const serverDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 100 },
   slug: { type: String, required: true, match: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
-  /** All its present and earlier slugs. Earlier URLs of its page redirect to it. */
+  /** All current and earlier slugs of the server. Earlier URLs of its page redirect to the current one. */
   slugs: { type: [String], required: true },
   address: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
@@ -171,28 +176,28 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
-  /** Its owner; absent when an operator listed it without an owner. */
+  /** The server's owner; absent when an operator listed it without an owner. */
   ownerId: { type: Schema.Types.ObjectId },
-  /** Users who manage it with the owner. Absent without any. */
+  /** The users who manage the server with the owner. Absent if there are none. */
   members: { type: [new Schema(memberDefinition, nested)], default: undefined },
   invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
   /** The proof of ownership; absent without a proof. */
   proof: { type: new Schema(proofDefinition, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
-  /** What the owner tells about the server. Absent until something is set. */
+  /** The texts and pictures of the server. Absent until something is set. */
   profile: { type: profileSchema },
   /** False when the owner switched the vote form off; absent otherwise. */
   webVotes: { type: Boolean },
-  /** The owner's e-mail address of an imported server, until a user signs in with it. Not public. */
+  /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
   removedAt: { type: Date, default: null },
-  /** When an operator hid it from the ranking and the public lists. Its API still works. */
+  /** When an operator hid the server from the ranking and the public lists. Its API still works. */
   hiddenAt: { type: Date, default: null },
-  /** The reason, shown to its owner. */
+  /** The reason for hiding it. Its owner sees this reason. */
   hiddenReason: { type: String, maxlength: 500 },
-  /** A second reason, for operators only. */
+  /** A second reason, which only operators see. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
   /** null until the first ranking after it was listed. */
@@ -200,9 +205,12 @@ const serverDefinition = {
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
   probe: { type: new Schema(probeState, nested), required: true },
-  /** The time of the first report, also an imported one; absent before it. No reports exist before this time. */
+  /** The time of the first report, including imported ones; absent if there is none. No report is older. */
   firstReportAt: { type: Date },
-  /** Older votes of it have no player's name any more (`KEEP_PLAYER_NAMES_MONTHS`). Absent: no name was removed. */
+  /**
+   * Player names were removed from all votes before this time (`KEEP_PLAYER_NAMES_MONTHS`). Absent: no name was
+   * removed.
+   */
   votesNamedSince: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
@@ -216,7 +224,8 @@ export const SERVER_NAMES = 'names';
 /** A listed game server. Removal is soft: `_id` and `slugs` are never reused. */
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
-// A server keeps its earlier slugs. Sparse: a server of an older version has no `slugs` until `migrate` has run.
+// A server keeps its earlier slugs. The index is sparse, because a server of an older version has no `slugs` until
+// `migrate` has run.
 serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
@@ -230,13 +239,13 @@ serverSchema.index(
   { partialFilterExpression: { 'invitations.email': { $exists: true } } },
 );
 serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
-// For the operators' search. Names ignore case and accents; addresses are stored in lower case.
+// For the operators' search. It ignores case and accents of names; addresses are stored in lower case.
 serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });
 serverSchema.index({ address: 1, _id: 1 });
 serverSchema.index({ listedAt: -1, _id: -1 });
 serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hiddenAt: { $type: 'date' } } });
 serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
-// Few servers need an operator's attention, so the indexes are partial.
+// Partial indexes, because few servers need an operator's attention.
 serverSchema.index(
   { 'playersDiffer.at': -1 },
   { partialFilterExpression: { 'playersDiffer.at': { $exists: true } } },
@@ -249,23 +258,25 @@ serverSchema.index(
   { 'ranked.waiting': -1 },
   { partialFilterExpression: { 'ranked.waiting': { $exists: true } } },
 );
-// Only servers with a game: the others are never probed, so every round would read them as due.
+// For due probes. The index has only servers with a game: the others are never probed, and without this filter every
+// search would read them as due.
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },
   { name: 'due_probes', partialFilterExpression: { game: { $type: 'string' } } },
 );
-// A small index, so that urgent probes are found fast however many others are due.
+// A small index, so that urgent probes are found fast even if many others are due.
 serverSchema.index(
   { 'probe.nextAt': 1, removedAt: 1 },
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
-// Only servers that are offline. A query for a range of times cannot use a filter by type.
+// Contains only servers that are offline. The filter is not by type, because a query for a range of times could not use
+// it.
 serverSchema.index(
   { 'probe.offlineSince': 1 },
   { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },
 );
-// For lists of one tag in the order of the ranking.
+// For the list of servers with one tag, in the order of the ranking.
 serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },
   { partialFilterExpression: { 'profile.tags': { $exists: true } } },

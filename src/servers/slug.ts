@@ -20,13 +20,13 @@ const LETTERS: Record<string, string> = {
 /** Letters and digits of other scripts than Latin, with their marks. */
 const OTHER_SCRIPTS = /(?:[^\P{L}\p{Script=Latin}]|[^\P{N}0-9])\p{M}*/gu;
 
-/** Words that are pages below `/servers/`, so no server's slug. */
+/** Words that are paths of pages below `/servers/`, so they cannot be slugs. */
 const RESERVED = new Set(['random']);
 
 /**
- * A server's name for use in a URL: `Crème de la Craft!` becomes `creme-de-la-craft`, `Мир Кубов` becomes `mir-kubov`. A
- * name without letters and digits becomes `server-` and the last 8 digits of its id. A slug never has the shape of an id,
- * because `findServer` accepts both.
+ * A server's name in a form for URLs: `Crème de la Craft!` becomes `creme-de-la-craft`, `Мир Кубов` becomes
+ * `mir-kubov`. A name without letters and digits becomes `server-` and the last 8 digits of its id. A slug never looks
+ * like an id, because `findServer` accepts both.
  *
  * @param serverId - 24 hex digits
  */
@@ -44,7 +44,7 @@ export function slugOf(name: string, serverId: string): string {
   return isId(slug) || RESERVED.has(slug) ? `server-${slug}` : slug;
 }
 
-/** The text in Latin letters. Each Chinese character is a word of its own. */
+/** Transliterates a text to Latin letters. Each Chinese character becomes a word. */
 function inLatin(text: string): string {
   return text.replace(OTHER_SCRIPTS, (letter) => {
     const latin = anyAscii(letter);

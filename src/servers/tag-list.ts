@@ -9,7 +9,7 @@ import { shownText } from '../platform/text.ts';
 import type { Server } from './server.ts';
 
 const tagDefinition = {
-  /** The form in addresses and in servers' profiles: `mini-games`. */
+  /** The tag in URLs and in servers' profiles: `mini-games`. */
   key: { type: String, required: true, match: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
   name: { type: String, required: true, maxlength: 60 },
 } as const;
@@ -19,7 +19,7 @@ const tagListDefinition = {
   tags: { type: [new Schema(tagDefinition, { _id: false })], required: true },
 } as const;
 
-/** The tags that owners choose from, in one document. Without it the default list applies. */
+/** The tags that owners choose from, in a single document. If it does not exist, the default list applies. */
 export const tagListSchema = new Schema(tagListDefinition, { collection: 'tag_lists' });
 
 export type Tag = Nested<typeof tagDefinition>;
@@ -29,7 +29,7 @@ const LIST = 'tags';
 const MOST_TAGS = 200;
 const LONGEST_NAME = 30;
 
-/** The list until an operator changes it. */
+/** The tags that owners choose from, until an operator changes the list. */
 const DEFAULT_TAGS: Tag[] = [
   'Adventure',
   'Anarchy',
@@ -73,7 +73,8 @@ const naming = z.object({ name: shownText(LONGEST_NAME) });
 /**
  * Adds a tag to the list.
  *
- * @throws {InvalidDocumentError} for an invalid name, one without Latin letters or digits, a known one, or a full list
+ * @throws {InvalidDocumentError} for an invalid name, a name without Latin letters or digits, a tag that exists
+ * already, or a full list
  */
 export async function addTag(deps: ChangeDeps, input: { name: string }, by: string): Promise<Tag> {
   const { name } = parseInput(naming, input);
@@ -109,7 +110,8 @@ export async function removeTag(
   const tag = (await readTags(deps)).find((one) => one.key === wanted);
   if (!tag) return null;
   await materialise(deps);
-  // The servers first: after an interruption the tag is still listed, and the operator removes it again.
+  // The servers come first: if the process dies before the list is changed, the tag is still listed, and the operator
+  // can remove it again.
   const pulled = await deps.servers.updateMany(
     { 'profile.tags': wanted },
     { $pull: { 'profile.tags': wanted } },
@@ -120,7 +122,7 @@ export async function removeTag(
   return { tag, servers: pulled.modifiedCount };
 }
 
-/** Stores the default list, unless a list is stored. */
+/** If no list is stored: stores the default list. */
 async function materialise({ tagLists }: Tags): Promise<void> {
   await tagLists.updateOne({ _id: LIST }, { $setOnInsert: { tags: DEFAULT_TAGS } }, { upsert: true });
 }

@@ -9,8 +9,8 @@ import type { Server } from './server.ts';
 const NOT_RECORDED = defineMessage('not recorded');
 
 /**
- * How the owner and the members of a server see who made its tokens: the addresses of one another, and of nobody else.
- * Tokens of older versions do not record it.
+ * The names under which the owner and the members of a server see who created its tokens. They see the addresses of the
+ * owner and the members. Tokens of older versions do not record who created them.
  */
 export async function makerNames(
   { users }: { users: Collection<User> },

@@ -3,13 +3,16 @@ import { crc32 } from 'node:zlib';
 import type { TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** An API token, and a claim key. The prefixes differ, so that neither is ever taken for the other. */
+/** The prefixes of API tokens and claim keys. They differ, so that one is never mistaken for the other. */
 const PREFIXES = { api: 'tp_', claim: 'tpc_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^(tpc?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
-/** CRC-32 of the random part, in six base62 digits: leaked-secret scanners recognise a token offline by it. */
+/**
+ * The CRC-32 of the random part, in six base62 digits. With it, scanners for leaked secrets can recognise a token
+ * without a request.
+ */
 function checksum(random: string): string {
   let rest = crc32(random);
   let digits = '';
@@ -20,25 +23,27 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** A new token: `tp_` or `tpc_`, 30 random base62 characters (178 bits) and a checksum of six. */
+/** A new token: `tp_` or `tpc_`, 30 random base62 characters (178 bits), and a checksum of six characters. */
 export function makeToken(kind: TokenKind = 'api'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   return PREFIXES[kind] + random + checksum(random);
 }
 
-/** The kind of a text with the shape and the checksum of a token; null for others. Typing errors cause no query. */
+/**
+ * The kind of a token by its form and checksum; null for any other text. So a typing error causes no database query.
+ */
 export function kindOfText(text: string): TokenKind | null {
   const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];
   if (!prefix || check !== checksum(random)) return null;
   return prefix === PREFIXES.claim ? 'claim' : 'api';
 }
 
-/** SHA-256 of a token in hex, the only stored form. 178 random bits need no salt. */
+/** The SHA-256 of a token in hex. Only this hash is stored. It needs no salt, because a token has 178 random bits. */
 export function hashToken(token: string): string {
   return hash('sha256', token);
 }
 
-/** The prefix of a token and six characters, so that its owner recognises it in a list. */
+/** The first characters of a token, by which its owner recognises it in a list: its prefix and six more. */
 export function tokenPrefix(token: string): string {
   return token.slice(0, token.indexOf('_') + 7);
 }

@@ -2,12 +2,12 @@ import { SECOND } from '../platform/clock.ts';
 import { DeadlineError, within } from '../platform/deadline.ts';
 import { resolverFor } from '../platform/resolve-address.ts';
 
-/** A lookup of TXT records; `no-answer`: the name servers did not answer or reported a failure. */
+/** The result of a lookup of TXT records. `no-answer`: the name servers did not answer or reported a failure. */
 type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };
 
 const LOOK_UP_MS = 4 * SECOND;
 
-/** Resolver errors that mean: this name has no TXT record. */
+/** Error codes of the resolver that mean: this name has no TXT record. */
 const NONE = new Set(['ENODATA', 'ENOTFOUND']);
 
 /** Looks up the TXT records of a name within 4 s and joins the parts of long records. Never throws. */

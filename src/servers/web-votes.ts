@@ -4,9 +4,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { Server } from './server.ts';
 
 /**
- * Switches the vote form of a server on or off. Votes that were cast do not change.
+ * Turns the vote form of a server on or off. Votes that were already cast do not change.
  *
- * @param by - who switched it, for the audit log
+ * @param by - the user, for the audit log
  */
 export async function setWebVotes(
   deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
