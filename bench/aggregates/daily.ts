@@ -23,7 +23,7 @@ import { addSamples, listPlain, ROUNDS } from './fill-samples.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];
 
-/** Much newer than the retention time of samples. */
+/** A day long after today, so that the samples are not older than their retention time. */
 const TODAY = '2028-03-01';
 const YESTERDAY = '2028-02-29';
 async function bare(db: Db): Promise<void> {
@@ -37,7 +37,7 @@ async function bare(db: Db): Promise<void> {
     .toArray();
 }
 
-/** The number of servers for which ours and the bare one differ; it must be 0. */
+/** The number of servers for which our result differs from that of the bare aggregation. It must be 0. */
 async function differences(db: Db): Promise<number> {
   let differing = 0;
   for await (const { serverId, probes } of db.collection('daily_stats').find({ day: YESTERDAY })) {
@@ -65,7 +65,7 @@ async function compare(mongo: Mongo, count: number): Promise<void> {
   };
   const ours = () => aggregateDay(deps, YESTERDAY);
   for (const turn of ['first', 'again', 'once more']) {
-    // The first reader has a colder cache, so the order changes from turn to turn.
+    // The order changes with each turn, because the first of the two reads with a colder cache.
     const native = turn === 'again' ? await seconds(() => bare(db)) : undefined;
     const own = await seconds(ours);
     const peer = native ?? (await seconds(() => bare(db)));

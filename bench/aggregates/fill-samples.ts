@@ -11,7 +11,7 @@ export const ROUNDS = 288;
 
 const BATCH = 20_000;
 
-/** Lists servers that have only what the daily work reads, and returns their ids. */
+/** Lists servers with only those fields that the daily work reads, and returns their ids. */
 export async function listPlain(mongo: Mongo, count: number, listedAt: Date): Promise<ObjectId[]> {
   const { servers } = bindCollections(mongo);
   const ids = Array.from({ length: count }, () => new ObjectId());

@@ -26,7 +26,7 @@ import { addSamples, listPlain, ROUNDS } from './fill-samples.ts';
 
 const [count = 100_000, days = 1] = process.argv.slice(2).map(Number);
 
-/** Much newer than the retention time of samples. */
+/** A day long after today, so that the samples are not older than their retention time. */
 const TODAY = '2028-03-01';
 const DAYS_OF_STATS = 30;
 const BATCH = 500;
@@ -68,7 +68,7 @@ async function addStats(ids: ObjectId[]): Promise<void> {
 }
 
 async function sizes({ db }: Mongo): Promise<void> {
-  // The files get their sizes with a checkpoint.
+  // After a checkpoint, the files have their final sizes.
   await db.admin().command({ fsync: 1 });
   for (const name of ['status_samples', 'daily_stats', 'servers']) {
     const stats = await db.command({ collStats: name });

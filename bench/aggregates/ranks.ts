@@ -69,7 +69,7 @@ function counters(serverId: ObjectId, i: number, mean: number) {
   return [...months].map(([month, counted]) => ({ _id: new ObjectId(), serverId, month, ...counted }));
 }
 
-/** Inserts the votes of a day as its counters have them, of new names. */
+/** Inserts the votes of a day, as many as its counters say. Each vote has a new player name. */
 async function addVotes({ votes, voteCounters }: Collections, day: string): Promise<void> {
   const at = after(startOf(day), HOUR);
   const more = { delivery: noDelivery(), tokenId: null, seq: 1, votedAt: at, source: 'web' } as const;
@@ -169,7 +169,7 @@ for (const { servers, votes, rounds, weighs } of SIZES) {
       { $set: { rankPosition: { $add: ['$rankPosition', 1] }, ranked: null } },
     ]);
 
-  // Every rank changes: the largest number of writes.
+  // Every rank changes, which causes the largest number of writes.
   const times = { bare: [] as number[], all: [] as number[], none: [] as number[] };
   for (let round = 0; round < rounds; round++) {
     await shuffle();

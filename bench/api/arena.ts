@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpuSeconds, type Environment, type Program } from '../delivery/environment.ts';
 import type { Round, Score } from './load.ts';
 
-/** A score, and the processor time of an answer in microseconds. */
+/** The score of a round, and the CPU time per answer in microseconds. */
 export type Measured = Score & { cpu: { web: number; mongod: number; redis: number } };
 
 /** The load generator, in its own process. */

@@ -24,14 +24,14 @@ const endpoints = (process.argv[7] ?? 'vote,check-vote,info,reviews,status').spl
 type Peer = 'peer' | 'minimal';
 const peers = (process.argv[8] ?? 'peer,minimal').split(',') as Peer[];
 
-/** The aims as a multiple of each peer at 50 connections; the minimal peer has no other endpoints. */
+/** The aims at 50 connections: our rate as a multiple of each peer's. The minimal peer has only these endpoints. */
 const AIMS: Record<Peer, Partial<Record<Endpoint, number>>> = {
   peer: { vote: 3, 'check-vote': 4, info: 5, reviews: 2, status: 2 },
   minimal: { vote: 2.5, 'check-vote': 2.5, info: 5 },
 };
 const AIM_AT = 50;
 const AIM_ALONE = 0.85;
-/** As a share of the processor time of the minimal peer's vote. */
+/** The aim for CPU time: our vote takes at most this share of the CPU time of the minimal peer's vote. */
 const AIM_CPU = 0.3;
 
 console.log(`node bench/api/compare.ts ${process.argv.slice(2).join(' ')}`);
@@ -49,7 +49,7 @@ type Side = keyof typeof sides;
 
 async function play(web: Program, endpoint: Endpoint, hot: boolean, connections: number): Promise<Measured> {
   if (endpoint === 'status') {
-    // Servers that may report now.
+    // The last reports are six minutes old, so that every server may report now.
     const lastReport = { id: new UUID(), at: after(new Date(), -6 * MINUTE) };
     await deps.servers.updateMany({}, { $set: { lastReport } });
   }
@@ -80,7 +80,10 @@ function middle(rounds: Measured[]): Measured {
 
 const totalCpu = ({ cpu }: Measured) => cpu.web + cpu.mongod + cpu.redis;
 
-/** One round of each to warm up, then rounds in turn, each with another side first. */
+/**
+ * Measures one endpoint: first one round of each program to warm up, then rounds in turn. Each time another program
+ * begins.
+ */
 async function compare(endpoint: Endpoint, hot: boolean, connections: number): Promise<void> {
   const compared = peers.filter((peer) => AIMS[peer][endpoint] !== undefined);
   const order: Side[] = ['ours', ...compared];

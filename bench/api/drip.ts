@@ -15,7 +15,7 @@ const BURST = 200;
 process.on('message', async ({ port, sockets, addresses }: Drip) => {
   let opened = 0;
   const dripOn = (n: number) => {
-    // Linux answers on all of 127.0.0.0/8, so each address is another client.
+    // Linux answers on all of 127.0.0.0/8, so each local address looks like another client.
     const localAddress = `127.0.1.${1 + (n % addresses)}`;
     const socket = connect({ port, host: '127.0.0.1', localAddress, allowHalfOpen: true });
     let timer: NodeJS.Timeout | undefined;

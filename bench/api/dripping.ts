@@ -83,10 +83,10 @@ async function beside(addresses: number): Promise<void> {
     ({ opened } = state);
   });
   child.send({ port, sockets, addresses } satisfies Drip);
-  // The first ones have had their 408 by then.
+  // By this time, the first connections have got their 408.
   await pause(15_000);
   await measure(`beside ${sockets} dripping sockets of ${addresses} address${addresses === 1 ? '' : 'es'}`);
-  // One descriptor each; MongoDB, Redis and the log have a few dozen.
+  // Each connection needs a file descriptor. MongoDB, Redis and the log need a few dozen.
   const open = (await readdir(`/proc/${web.pid}/fd`)).length;
   console.log(`  the web process had ${open} descriptors at the end; ${opened} connections were begun`);
   child.kill();

@@ -46,7 +46,7 @@ for (const [call, ask] of KINDS) {
     for (const connections of [1, 50]) {
       const figures: string[] = [];
       for (const on of [without, deps]) {
-        // A vote is young until the journal was flushed after it on all clocks.
+        // A young vote: it is not certain that the journal was flushed since the vote was cast.
         const username = age === 'old' ? 'old' : `young${Math.random()}`;
         if (age === 'young') await cast(deps, username);
         figures.push(await measure(connections, () => ask(on, username)));

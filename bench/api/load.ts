@@ -1,6 +1,7 @@
 /**
- * Calls one endpoint repeatedly; each connection sends the next request after its answer. It is a separate process and
- * uses raw sockets, because it shares the machine with the measured process. The parent sends a `Round` and gets a `Score`.
+ * Calls one endpoint repeatedly; each connection sends the next request after the answer to the last one. It is a
+ * separate process and uses raw sockets to need little CPU time, because it shares the machine with the measured
+ * process. The parent sends a `Round` and gets a `Score`.
  */
 import { connect } from 'node:net';
 import { quantile } from '../delivery/figures.ts';
@@ -14,7 +15,7 @@ export type Round = {
   port: number;
   endpoint: Endpoint;
   connections: number;
-  /** The end of the round: a duration, or a number of answers. */
+  /** When the round ends: after some seconds, or after a number of answers. */
   seconds: number;
   answers: number;
   callers: Caller[];
@@ -67,7 +68,7 @@ async function run(round: Round): Promise<Score> {
       socket.write(requestOf(round, sent));
       sent += 1;
     };
-    // One byte for each character, so that lengths are bytes.
+    // `latin1` makes one character of each byte, so string lengths are byte lengths.
     socket.setEncoding('latin1').on('data', (chunk) => {
       text += chunk;
       if (text.length < lengthOf(text)) return;

@@ -25,7 +25,7 @@ const SAFE = { readConcern: { level: 'majority' } } as const;
 const DAY_MS = 24 * 3_600_000;
 const REPORT_MS = 5 * 60_000;
 
-// Like ours, it waits for a majority in every write: on a standalone mongod that is the journal.
+// Like ours, every write waits for a majority. On a standalone mongod, this means the journal.
 const writeConcern = { w: 'majority' } as const;
 const client = new MongoClient(MONGODB_URI, { maxPoolSize: 100, ignoreUndefined: true, writeConcern });
 await client.connect();

@@ -40,7 +40,7 @@ await rm(folder, { recursive: true });
 console.error(`${side}, ${endpoint}, ${connections} connections: ${score.perSecond.toFixed(0)}/s`);
 console.log(JSON.stringify(lastSeconds(whole, Number(seconds))));
 
-/** What this needs of a profile as V8 writes it: times in microseconds, and the node that each sample met. */
+/** The fields of a V8 profile that are used: times in microseconds, and the node of each sample. */
 type Profile = {
   nodes: { id: number; hitCount: number }[];
   samples: number[];
@@ -49,7 +49,7 @@ type Profile = {
   endTime: number;
 };
 
-/** The profile's last seconds alone: the start of a process is long and says nothing about its work. */
+/** Only the last seconds of the profile. The start of a process takes long and says nothing about its work. */
 function lastSeconds(profile: Profile, seconds: number): Profile {
   const startTime = profile.endTime - seconds * 1e6;
   let at = profile.startTime;

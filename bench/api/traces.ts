@@ -36,7 +36,7 @@ const sides: Record<string, Program> = {
 const names = Object.keys(sides);
 const measured: Record<string, Measured[]> = Object.fromEntries(names.map((name) => [name, []]));
 
-// The first round warms up; then each begins with another side.
+// Round 0 warms up. In the other rounds, each time another program begins.
 for (let n = 0; n <= rounds; n += 1) {
   for (let turn = 0; turn < names.length; turn += 1) {
     const name = names[(n + turn) % names.length] ?? '';

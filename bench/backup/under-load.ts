@@ -80,7 +80,7 @@ const parent = await mkdtemp(join(tmpdir(), 'tallyport-bench-'));
 const folder = join(parent, 'backup');
 phase = 'during';
 let began = performance.now();
-// In a process of its own, which leaves the event loop of the load alone.
+// The backup runs in its own process, so that it does not occupy the event loop that makes the load.
 const { MONGODB_URI, REDIS_URL, SECRET_KEY } = deps.config;
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 await promisify(execFile)(process.execPath, [cli, 'backup', folder], {
@@ -115,7 +115,7 @@ const restoredMs = performance.now() - began;
 const differing: string[] = [];
 for (const { name, documents } of manifest.collections) {
   const there = await other.mongo.db.collection(name).countDocuments();
-  // The restore itself is noted, and each migration makes these lists anew.
+  // These collections differ in any case: the restore adds an audit log entry, and migrations compute the lists again.
   if (there !== documents && !['audit_log', 'listing_summary', 'ranked_lists'].includes(name))
     differing.push(`${name} ${documents} ${there}`);
 }

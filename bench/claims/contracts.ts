@@ -40,7 +40,7 @@ for (let from = 0; from < votes; from += 5_000) {
 const web = await environment.web();
 let calls = 0;
 
-/** Every second call claims the vote that the call before checked. */
+/** A call with an odd number claims the vote that the call before it checked. */
 function pathOf(n: number): string {
   const player = Math.floor(n / 2);
   const action = n % 2 === 0 ? '' : 'action=post&';

@@ -16,7 +16,7 @@ export async function callersOf(deps: AppDeps, serverIds: ObjectId[]): Promise<C
   return callers;
 }
 
-// Node's http client needs less processor time than fetch; the client must not dominate the measurement.
+// Node's http client needs less CPU time than fetch. The client's CPU time must not dominate the measurement.
 const agent = new Agent({ keepAlive: true, maxSockets: 1_000 });
 
 /** Casts a vote and returns its id. */

@@ -26,7 +26,7 @@ const bare = fork(new URL('bare-loop.ts', import.meta.url));
 const worker = await environment.worker();
 const port = fakes.ports[0] as number;
 
-/** Votes a second at the listener, from the first to the last. */
+/** The rate at the listener in votes per second, from the first to the last vote. */
 async function rate(): Promise<number> {
   const [received] = (await fakes.report()).received;
   if (!received?.firstAt || !received.lastAt) throw new Error('the listener saw nothing');
@@ -39,7 +39,7 @@ async function drained(): Promise<{ rate: number; cpu: string }> {
   const [serverId] = (await listServersAt(deps, [port], TOKEN)) as [ObjectId];
   await insertWaitingVotes(deps, [serverId], votes);
   await until(async () => (await deps.listeners.findOne({ serverId }))?.breaker.openSince !== undefined);
-  // The vote that failed while the listener was down would be tried some seconds later, after all others.
+  // The vote that failed while the listener was down would be retried some seconds later, after all others.
   const waiting = { serverId, 'delivery.state': 'waiting' } as const;
   await deps.votes.updateMany(waiting, { $set: { 'delivery.nextAt': new Date() } });
   await fakes.start(0);

@@ -12,12 +12,12 @@ import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/plat
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 
-/** A process of the platform, running and ready. */
+/** A running and ready process of the platform. */
 export type Program = {
   pid: number;
   url: string;
   metricsUrl: string;
-  /** Resolves when it ends, also by a kill. */
+  /** Resolves when the process has ended for any reason. */
   ended: Promise<void>;
   stop(): Promise<void>;
 };
@@ -32,7 +32,7 @@ export type Environment = {
   redisPid: number;
   web(env?: Record<string, string>, started?: Started): Promise<Program>;
   worker(env?: Record<string, string>): Promise<Program>;
-  /** Another program of this repository that reads its ports from PORT and METRICS_PORT. */
+  /** Starts another program of this repository, which reads its ports from PORT and METRICS_PORT. */
   program(path: string, env?: Record<string, string>): Promise<Program>;
   /** Stops every process and service. */
   close(): Promise<void>;
@@ -40,7 +40,10 @@ export type Environment = {
 
 const READY_TIMEOUT_MS = 60 * SECOND;
 
-/** Starts mongod and Redis and migrates; production settings, except that listeners on loopback are allowed. */
+/**
+ * Starts mongod and Redis and migrates the database. The settings are those of production, except that listeners on
+ * loopback are allowed.
+ */
 export async function openEnvironment(changes: Record<string, string> = {}): Promise<Environment> {
   const own = ownEnvironment();
   const quiet = () => undefined;
@@ -93,12 +96,12 @@ async function start(
   const [port, metricsPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, [entry], {
     env: { ...env, PORT: String(port), METRICS_PORT: String(metricsPort) },
-    // It logs as in production, and the log is discarded.
+    // The process logs as in production, but the log is discarded.
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   if (child.pid) started?.(child.pid);
   const ended = once(child, 'exit').then(() => undefined);
-  // A web process answers on its own port last.
+  // A web process opens its own port last, so wait for that one.
   await untilReady(child, path === 'src/web.ts' ? port : metricsPort);
   return {
     pid: child.pid ?? 0,
@@ -123,13 +126,14 @@ async function untilReady(child: ChildProcess, port: number): Promise<void> {
   }
 }
 
-/** Linux counts processor time in hundredths of a second. */
+/** Linux counts CPU time in hundredths of a second. */
 const TICKS_A_SECOND = 100;
 
-/** The processor time of a process so far, in seconds. */
+/** The CPU time of a process so far, in seconds. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may contain any character.
+  // The second field is the name in brackets. It may contain any character, so the fields are counted after the last
+  // bracket.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { cpuSeconds, residentMb } from './environment.ts';
 
-/** The value that a share of `values` does not exceed: `quantile(times, 0.99)`. */
+/** A quantile: `quantile(times, 0.99)` is the value that 99 % of `times` do not exceed. */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -16,7 +16,7 @@ export function against(aim: string, met: boolean): string {
   return `(aim ${aim}: ${met ? 'met' : 'MISSED'})`;
 }
 
-/** The share of one processor that each process uses, until the returned function is called. */
+/** Measures the CPU use of each process, as a share of one CPU, until the returned function is called. */
 export async function watchCpu(pids: Record<string, number[]>): Promise<() => Promise<string>> {
   const began = performance.now();
   const used = async () => {
@@ -36,7 +36,7 @@ export async function watchCpu(pids: Record<string, number[]>): Promise<() => Pr
   };
 }
 
-/** The most memory that a process of each kind had at the times of `measure()`. */
+/** Records the memory of each kind of process. The result is the maximum over the calls of `measure()`. */
 export function watchMemory(pids: Record<string, number[]>): { measure(): Promise<void>; shown(): string } {
   const most: Record<string, number> = {};
   return {

@@ -21,7 +21,10 @@ const [votes = 1_000, dead = 200, waiting = 50_000] = process.argv.slice(2).map(
 const AIMS = { median: 20, p99: 100, ratio: 1.3 };
 const HEALTHY = 20;
 const TOKEN = 'a-token-of-this-bench';
-/** The random time between an acknowledgement and the next vote, so that the platform is idle when a vote comes. */
+/**
+ * The maximum of the random pause between an acknowledgement and the next vote. It lets the platform become idle before
+ * each vote.
+ */
 const LONGEST_PAUSE_MS = 50;
 
 const fakes = await startFakeListeners({

@@ -23,7 +23,7 @@ const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: liste
 const environment = await openEnvironment({ WORKER_CONCURRENCY: String(concurrency) });
 const { deps } = environment;
 
-/** Votes a second, from the first acknowledged one to the last. */
+/** Votes per second, from the first acknowledged vote to the last. */
 async function delivered(workers: number): Promise<number> {
   const serverIds = await listServersAt(deps, fakes.ports, TOKEN, new Date());
   await insertWaitingVotes(deps, serverIds, each);

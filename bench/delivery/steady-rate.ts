@@ -19,7 +19,7 @@ import { quantile, until, watchCpu, watchMemory } from './figures.ts';
 const [perSecond = 1_000, minutes = 10, servers = 1_000] = process.argv.slice(2).map(Number);
 const TOKEN = 'a-token-of-this-bench';
 const LISTENERS = 100;
-/** Calls without an answer; more would only wait in the client. */
+/** At most this many calls wait for an answer. More would only wait in the client. */
 const MOST_OPEN = 5_000;
 
 const fakes = await startFakeListeners({ token: TOKEN, listeners: { count: Math.min(LISTENERS, servers) } });
@@ -61,7 +61,8 @@ async function cast(n: number, due: number): Promise<void> {
 
 const openVotes = () => deps.votes.countDocuments({ 'delivery.queuedAt': { $exists: true } });
 
-// New listeners are tested one by one, some 30 a second: that is not what is measured.
+// Each listener gets a first vote before the measurement: new listeners are tested one by one, about 30 a second, which
+// is not what is measured.
 for (const [n, caller] of callers.entries()) await castVote(web.url, caller, `First${n}`);
 await until(async () => (await openVotes()) === 0);
 
@@ -106,7 +107,7 @@ await sizes(deps);
 await environment.close();
 await fakes.close();
 
-/** From the vote to its acknowledgement, in milliseconds. */
+/** The time from a vote to its acknowledgement, in milliseconds. */
 async function lateness({ votes }: AppDeps): Promise<Record<'p50' | 'p99' | 'longest', number>> {
   const delivered = votes
     .find({ 'delivery.state': 'delivered', username: /^Player/ })
@@ -116,14 +117,14 @@ async function lateness({ votes }: AppDeps): Promise<Record<'p50' | 'p99' | 'lon
   return { p50: quantile(all, 0.5), p99: quantile(all, 0.99), longest: quantile(all, 1) };
 }
 
-/** The data and index bytes of the collections that votes make, as they are on the disk. */
+/** The sizes on disk of the collections that votes fill, data and indexes. */
 async function sizes({ mongo, votes }: AppDeps): Promise<void> {
-  // Without a checkpoint the files have not got their sizes yet.
+  // Without a checkpoint, the sizes of the files are not up to date.
   await mongo.db.admin().command({ fsync: 1 });
   const count = await votes.estimatedDocumentCount();
   for (const { name } of await mongo.db.listCollections({ type: 'collection' }).toArray()) {
     const stats = await mongo.db.command({ collStats: name });
-    // A time series has no count.
+    // A time series has no count, so it is skipped.
     if (!(stats.count >= servers)) continue;
     const each = (bytes: number) => `${(bytes / count).toFixed(0)} bytes a vote`;
     console.log(

@@ -24,7 +24,7 @@ const [perSecond = 100, seconds = 20, waiting = 50_000, returning = 10, rounds =
   .map(Number);
 const AIM = 1.2;
 const TOKEN = 'a-token-of-this-bench';
-/** The breaker of a listener that is down. */
+/** The breaker state of a listener that is down. */
 const AWAY = { failures: 3, tests: 0, openSince: new Date(), code: 'connection-refused' } as const;
 const HEALTHY = 5;
 
@@ -86,7 +86,8 @@ console.log(
 const forSeconds = (elapsedMs: number) => elapsedMs < seconds * 1_000;
 const ratios: Record<keyof Times, number[]> = { vote: [], check: [] };
 for (let round = 1; round <= rounds; round += 1) {
-  // The votes exist in both halves, so MongoDB's work after their insertion does not count as the drain's.
+  // The votes are inserted before both phases, so the MongoDB work after their insertion does not count as work of the
+  // drain.
   const returned = await listServersAt(deps, fakes.ports.slice(HEALTHY), TOKEN, new Date());
   const theirs = { serverId: { $in: returned } };
   const later = after(new Date(), HOUR);
@@ -111,7 +112,7 @@ for (let round = 1; round <= rounds; round += 1) {
     ratios[kind].push(ratio);
     console.log(`  ${kind}: p99 draining ÷ idle ${ratio.toFixed(2)}`);
   }
-  // The next round starts idle.
+  // Deletes the votes, so that the next round starts idle.
   await deps.votes.deleteMany({ 'delivery.queuedAt': { $exists: true } });
 }
 for (const kind of ['vote', 'check'] as const) {

@@ -27,7 +27,7 @@ const [cards = 2_000, banners = 200, seconds = 60, votesPerSecond = 20, limitMb 
   .slice(2)
   .map(Number);
 const AIM = 1.5;
-/** A user may upload 20 banners an hour. */
+/** The limit of banner uploads per user and hour. */
 const UPLOADS_OF_A_USER = 20;
 
 console.log(`node bench/listing/cards.ts ${cards} ${banners} ${seconds} ${votesPerSecond} ${limitMb}`);
@@ -96,10 +96,13 @@ async function measured(name: string, work: () => Promise<number[]>): Promise<nu
 const load = fork(fileURLToPath(new URL('picture-load.ts', import.meta.url)));
 const answers: [what: string, times: number][] = [];
 
-/** The previews and banners of servers `from` to `to` − 1, and an upload to each that has an owner. */
+/**
+ * Requests for the previews and banners of the servers `from` to `to` − 1, and a banner upload for each of them that
+ * has an owner.
+ */
 function picturesOf(url: string, from: number, to: number, forSeconds: number): PictureLoad {
   const numbers = Array.from({ length: to - from }, (_, n) => from + n);
-  // Every tenth server by default, so that the banners are spread over the time as the previews are.
+  // A banner for every tenth server (by default), so that banners and previews are both spread over the whole time.
   const withBanner = numbers.filter((n) => n % Math.ceil(cards / banners) === 0);
   return {
     url,
@@ -129,7 +132,7 @@ async function besidePictures(name: string, pictures: PictureLoad): Promise<numb
   });
 }
 
-// Code that runs for the first time costs more.
+// Code that runs for the first time is slower, so it runs before the measurement.
 const warmUp = Math.ceil(cards / 20);
 await ask(picturesOf(other.url, 0, warmUp, 5));
 await ask(picturesOf(web.url, warmUp, 2 * warmUp, 5));

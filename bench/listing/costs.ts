@@ -81,9 +81,9 @@ async function costOf(times: number, run: (n: number) => Promise<unknown>): Prom
 }
 
 async function measure(kind: string, request: (n: number) => Sent, times = requests): Promise<void> {
-  // Code that runs for the first time costs more.
+  // Code that runs for the first time is slower, so it runs before the measurement.
   for (let n = 0; n < Math.min(20, times); n += 1) await send(request(times + n));
-  // The answers of the warm-up leave the cache.
+  // Wait until the pages of the warm-up have left the cache.
   await pause(4 * SECOND);
   const cost = await costOf(times, (n) => send(request(n)));
   console.log(`| ${kind} | ${cost.join(' | ')} |`);
@@ -136,7 +136,7 @@ await measure(
   }),
   Math.ceil(requests / 20),
 );
-// A worker's child: its processor time is not in this process's.
+// The picture process is a child of a worker. Its CPU time is not part of this process's, so it is measured separately.
 let childPid = 0;
 const log = createLogger({ LOG_LEVEL: 'debug' }, 'bench', {
   write(line: string) {

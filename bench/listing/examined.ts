@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 
-/** What a database operation examined and returned. */
+/** How many keys and documents a database operation examined, and how many it returned. */
 export type Examined = {
   what: string;
   keys: number;
@@ -29,7 +29,7 @@ export async function examinedBy(deps: AppDeps, work: () => Promise<unknown>): P
 function examined(operation: Document): Examined {
   const { keysExamined: keys = 0, docsExamined: documents = 0, nreturned: returned = 0 } = operation;
   const what = `${operation.op} ${String(operation.ns).split('.').slice(1).join('.')}`;
-  // Rule 13: at most 3 times what is returned, plus 10.
+  // Design rule 13: an operation examines at most 3 times what it returns, plus 10.
   const isBounded = Math.max(keys, documents) <= 3 * returned + 10;
   return {
     what,

@@ -31,7 +31,7 @@ const word = (i: number) => WORDS[i % WORDS.length] ?? '';
 const misspelt = (text: string) => `${text.slice(0, 2)}${text[3]}${text[2]}${text.slice(4)}`;
 const search = (text: string) => `/?q=${encodeURIComponent(text)}`;
 
-/** The path of the page of each kind in a round. The numbers make each search one that was not made before. */
+/** For each kind of page: the path in a round. The numbers make each search a new one, so that it is not cached. */
 const KINDS: Record<string, (round: number) => string> = {
   [RANKING]: (round) => `/?page=${round + 1}`,
   'by players': (round) => `/?sort=players&page=${round + 1}`,

@@ -39,7 +39,7 @@ const GAMES = [
   'counterstrike2',
   'garrysmod',
 ];
-/** The countries of the servers, each as often as another. */
+/** The countries of the servers, all equally frequent. */
 export const COUNTRIES = [
   'US',
   'DE',
@@ -61,7 +61,7 @@ const WORDS =
   'Survival Skyblock Towny Factions Creative Bedwars Economy Quests Crossplay Vanilla Hardcore Minigames Slimefun Prison Lifesteal Dungeons Pokemon Parkour Modded Roleplay Friendly Active Season Welcome'.split(
     ' ',
   );
-/** The tags of the servers, of the list that a new listing has. */
+/** The tags of the servers. They are in the tag list of a new listing. */
 export const TAGS = ['survival', 'creative', 'economy', 'pvp', 'skyblock', 'factions', 'roleplay', 'vanilla'];
 const DESCRIPTIONS = [
   ...WORDS,
@@ -81,14 +81,17 @@ export function nameAt(i: number): string {
 
 const BULK = 5_000;
 
-/** Servers on the measured pages have 30 days of history. */
+/** So many servers have 30 days of history. The measured pages show only such servers. */
 const WITH_DAYS = 10_000;
 /** The measured page far back in the ranking. */
 const DEEP = 4_000;
 
 const hasDays = (i: number, deep: number) => i < WITH_DAYS || (i >= 20 * (deep - 2) && i < 20 * (deep + 2));
 
-/** The loaded data: pages of 20 servers with 30 days of history, one far back, and a server with all data. */
+/**
+ * Describes the loaded data. `pages`: pages of 20 servers with 30 days of history; `deep`: a page far down the ranking;
+ * `slug`: a server with all data.
+ */
 export type LoadedServers = { pages: number; deep: number; slug: string; seconds: Record<string, number> };
 
 /**
@@ -174,7 +177,7 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
       latencyMs: isOnline ? 40 : null,
       checkedAt: now,
       succeededAt: now,
-      // They are not probed, so their status does not change during the benchmark.
+      // The servers are not probed during the benchmark, so their status does not change.
       intervalSeconds: 86_400,
       nextAt: after(now, DAY),
       urgent: false,
@@ -182,7 +185,9 @@ function serverAt(i: number, now: Date): Document & { _id: ObjectId } {
   };
 }
 
-/** Servers with a higher number have fewer votes, so ranks are approximately the numbers. */
+/**
+ * The vote counters of a server. The higher its number, the fewer votes, so the ranks are approximately the numbers.
+ */
 function countersOf(serverId: ObjectId, i: number, today: string): Document[] {
   const months = new Map<string, Record<string, number>>();
   for (const [n, day] of rankingDays(today).entries()) {
@@ -212,7 +217,7 @@ async function insertDays(deps: AppDeps, ids: ObjectId[]): Promise<void> {
   }
 }
 
-/** A server with all data of its page: samples every five minutes, votes, reviews. */
+/** Adds a server with all the data that its page shows: samples every five minutes, votes, reviews. */
 async function addSample(deps: AppDeps): Promise<string> {
   const [sample] = SAMPLES;
   const now = deps.clock.now();

@@ -14,7 +14,7 @@ process.on('message', async ({ url, paths, seconds, connections }: Load) => {
       {
         setupRequest(request) {
           next += 1;
-          // From many addresses, because the requests of one address are limited.
+          // Each request has another client address, because the requests of one address are limited.
           const from = `10.${(next >> 16) & 255}.${(next >> 8) & 255}.${next & 255}`;
           const path = paths[next % paths.length] ?? '/';
           return { ...request, path, headers: { ...request.headers, 'x-forwarded-for': from } };

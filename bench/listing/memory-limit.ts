@@ -1,17 +1,23 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 
-/** A control group that limits the memory of a process; as in a container, the kernel kills what needs more. */
+/**
+ * A control group that limits the memory of a process. As in a container, the kernel kills a process that exceeds the
+ * limit.
+ */
 export type MemoryLimit = {
-  /** Puts a process into the group. Call it right after the start: memory counts where it was first used. */
+  /**
+   * Puts a process into the group. Call it right after the start: memory counts in the group in which it was first
+   * used.
+   */
   add(pid: number): void;
-  /** The most memory that the group had, in MB, with the pages of files. */
+  /** The peak memory of the group in MB, including cached pages of files. */
   peakMb(): number;
   remove(): void;
 };
 
 const MEGABYTE = 1_024 * 1_024;
 
-/** Makes a group with a limit; null where this user may not, or there are no control groups. */
+/** Creates a group with a limit; null if this user may not create groups, or if the system has none. */
 export function limitMemory(megabytes: number): MemoryLimit | null {
   const isV2 = existsSync('/sys/fs/cgroup/cgroup.controllers');
   const folder = `/sys/fs/cgroup/${isV2 ? '' : 'memory/'}tallyport-bench-${process.pid}`;

@@ -9,7 +9,7 @@ const CHEAP = {
   verify: verifyPassword,
 };
 
-/** Makes a user with a session, without a request. `cookie` is the header of a signed-in browser. */
+/** Creates a user with a session, without a request. `cookie` is the header of a signed-in browser. */
 export async function newOwner(deps: AppDeps): Promise<{ userId: ObjectId; cookie: string }> {
   const config = { ...deps.config, SMTP_URL: undefined };
   const auth = createAuth({ ...deps, config, passwords: CHEAP }, async () => {});
@@ -36,7 +36,7 @@ export function bannerForm(png: Buffer): { body: Buffer; headers: Record<string,
   return { body, headers };
 }
 
-/** The headers of a form of our own pages. */
+/** The headers that a browser sends with a form of our own pages. */
 export const ownOrigin = (url: string) => ({
   origin: new URL(url).origin,
   'sec-fetch-site': 'same-origin',

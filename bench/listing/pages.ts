@@ -29,7 +29,7 @@ async function exchange<T>(child: ChildProcess, message: unknown): Promise<T> {
 }
 
 console.log(`node bench/listing/pages.ts ${servers} ${seconds} ${turns} ${connections}`);
-// The load generator sets the client address of each request.
+// The load generator sets the client address of each request, so the proxy header must be trusted.
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
 const { deps } = environment;
 const loaded = await loadServers(deps, servers);

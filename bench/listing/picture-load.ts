@@ -1,6 +1,7 @@
 /**
- * Asks for previews and banners and uploads banners, spread evenly over some seconds, in its own process, so that the
- * times of votes that the bench measures have no part of it: a `PictureLoad` in, the number of answers by kind out.
+ * Requests previews and banners and uploads banners, spread evenly over some seconds. It is a process of its own, so
+ * that it does not slow down the measurement of the votes. It gets a `PictureLoad` and returns the number of answers by
+ * kind.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { bannerForm, ownOrigin } from './owner.ts';
@@ -20,7 +21,7 @@ export type PictureLoad = {
 process.on('message', async (load: PictureLoad) => {
   const answers = new Map<string, number>();
   const note = (what: string) => answers.set(what, (answers.get(what) ?? 0) + 1);
-  /** Each request comes from another network: one network causes 60 drawings a minute. */
+  /** Each request comes from another network, because a network may cause only 60 drawings a minute. */
   const from = (n: number) => ({ 'x-forwarded-for': `10.${n >> 8}.${n & 255}.7` });
   const form = bannerForm(Buffer.from(load.png, 'base64'));
   const body = new Uint8Array(form.body);

@@ -33,7 +33,7 @@ const some = await deps.servers
   .limit(200)
   .toArray();
 const callers = await callersOf(deps, some.map(({ _id }) => _id).slice(0, 20));
-// Each range of days is another page of a server.
+// A page of a server with another range of days is another page for the cache.
 const paths = some.flatMap(({ slug }) =>
   ['7d', '30d', '90d'].map((days) => `/servers/${slug}?players=${days}`),
 );
@@ -64,7 +64,7 @@ async function vote(url: string): Promise<number[]> {
   return times;
 }
 
-/** Casts one vote, and notes how long after `due` it was answered, or that it failed. */
+/** Casts one vote. Records how long after `due` the answer came, or that the vote failed. */
 async function castInTime(
   url: string,
   caller: Parameters<typeof castVote>[1],

@@ -26,7 +26,9 @@ const WAYS: Record<string, Way> = {
   },
 };
 
-/** Queries a second, this process's CPU time for a query in microseconds, and the number without an answer. */
+/**
+ * Queries per second, this process's CPU time per query in microseconds, and the number of queries without an answer.
+ */
 type Result = { rate: number; cpuUs: number; failed: number };
 
 async function round(way: Way, places: Place[]): Promise<Result> {
@@ -79,7 +81,7 @@ async function compare(name: string, places: Place[]): Promise<void> {
   console.log(name.padEnd(14), ...cells.map((cell) => cell.padStart(10)));
 }
 
-/** The addresses of all games in turn. */
+/** The addresses of the games, mixed: one of each game in turn. */
 function mixed(places: Place[]): Place[] {
   const kinds = Object.values(Object.groupBy(places, ({ game }) => game)).map((alike) => alike ?? []);
   return (kinds[0] ?? []).flatMap((_, index) => kinds.flatMap((alike) => alike[index] ?? []));
@@ -95,5 +97,5 @@ for (const [game, alike = []] of Object.entries(Object.groupBy(places, ({ game }
 }
 await compare('mixed', mixed(places));
 far.disconnect();
-// gamedig's socket would keep the process alive.
+// An open socket of gamedig would keep the process alive.
 process.exit();

@@ -1,6 +1,6 @@
 /**
- * The remote peer of asking.ts, in its own process. It has more servers of each kind than are queried at once, because
- * gamedig uses one answer for all running queries of the same address and port.
+ * The game servers for asking.ts, in their own process. There are more servers of each kind than concurrent queries,
+ * because gamedig uses one answer for all running queries of the same address and port.
  */
 import { BedrockServer, JavaServer, SourceServer } from '../../test/support/fake-game-servers.ts';
 

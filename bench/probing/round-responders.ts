@@ -1,4 +1,4 @@
-/** The remote peer of round.ts, in its own process: responders of four kinds that lose a share of requests. */
+/** The game servers for round.ts, in their own process: four kinds of servers, which lose a share of the requests. */
 import {
   BedrockServer,
   JavaServer,

@@ -26,7 +26,7 @@ if (rounds > 1 && seconds !== PROBE_INTERVAL_SECONDS) {
   process.exit(2);
 }
 
-/** Probes that start at the end of the last round have this long to finish. */
+/** How long the probes that start at the end of the last round may take. */
 const LAST_ANSWERS_MS = 15 * SECOND;
 const BATCH = 5_000;
 
@@ -55,7 +55,7 @@ async function list(deps: AppDeps, places: Place[]): Promise<void> {
     };
   });
   for (let from = 0; from < count; from += BATCH) await servers.insertMany(all.slice(from, from + BATCH));
-  // The times above are true again: the insertion of many servers takes a while.
+  // Inserting many servers takes a while, so their times are moved to now.
   const ms = Date.now() - now.getTime();
   await servers.updateMany({}, [
     {
@@ -67,7 +67,7 @@ async function list(deps: AppDeps, places: Place[]): Promise<void> {
   ]);
 }
 
-/** How long the server that is due for longest has been due, in seconds. */
+/** For how many seconds the server that waits longest has been due. */
 async function latest({ servers }: AppDeps): Promise<number> {
   const now = new Date();
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };

@@ -28,15 +28,18 @@ import { startMongod } from '../../test/support/services.ts';
 const DAYS = 30;
 const FIRST = '2026-10-01';
 
-/** Votes of a day: names `0` to `votes - 1`, by default each from a network of its own. */
+/**
+ * The votes of a group of players on a day, with the names `0` to `votes - 1`. By default each name has its own
+ * network.
+ */
 type Group = {
   name: string;
   votes: number;
-  /** Names of one network: 1 by default, 0 for votes of the API. */
+  /** How many names share a network: by default 1; 0 for votes through the API. */
   together?: number;
-  /** On which days of the 30, from 0; by default all. */
+  /** Whether the group votes on this day, 0 to 29; by default on every day. */
   on?: (day: number) => boolean;
-  /** How often each name voted for the server before. */
+  /** How often each name has already voted for the server. */
   before?: number;
 };
 

@@ -28,7 +28,7 @@ type Options = Topology & {
   limit: number;
 };
 
-/** Parses `kill-primary:10,stop-primary:30`; without a length a fault lasts a second. */
+/** Parses `kill-primary:10,stop-primary:30`: faults with their duration in seconds, 1 by default. */
 function faultList(text: string): PlannedFault[] {
   return text.split(',').map((one) => {
     const [kind = '', seconds = '1'] = one.split(':');
@@ -65,20 +65,20 @@ const topology: Topology = values;
 const plan =
   values.faults ?? faultList(DEFAULT_FAULTS[topology.mongod === 'alone' ? topology.redis : topology.mongod]);
 
-/** A delivery that takes longer after its vote lags. */
+/** A delivery is late if it takes longer than this after its vote. */
 const LAG_MS = 2 * SECOND;
-/** How long the load continues after the end of a fault until the next one begins. */
+/** The time from the end of a fault to the beginning of the next one. The load continues. */
 const AFTER_MS = values.after * SECOND;
 
 type Round = { kind: string; beganAt: number; endedAt: number };
 
-// If it is interrupted, it exits so that its child processes end too.
+// On Ctrl-C, exit this process, so that its child processes end too.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 const env = ownEnvironment();
 const binaries = { mongod: await findMongod(env, console.log), redis: await findRedis(env, console.log) };
-// The default times of Tallyport, as in production.
+// No changed settings: the time limits are Tallyport's defaults, as in production.
 const processes = await startProcesses(binaries, topology, {});
 const log = createLogger({ LOG_LEVEL: 'silent' }, 'bench');
 const deps = await openAppDeps(processes.config, 'bench', { log, mongoOperationMs: MINUTE });
@@ -128,16 +128,17 @@ for (const target of targets) await target.close();
 await processes.close();
 process.exit(missing.length === 0 && Math.max(...lags) <= values.limit * SECOND ? 0 : 1);
 
-/** Prints a round; returns for how long deliveries lagged after the service was there again. */
+/** Prints a round. Returns for how long deliveries were late after the service was available again. */
 function rowOf({ kind, beganAt, endedAt }: Round): number {
   const until = endedAt + AFTER_MS;
-  // A vote that is cast right before the next fault waits for the end of that one.
+  // The last votes before the next fault are left out, because they may have to wait for its end.
   const during = load.calls.filter((call) => call.endedAt >= beganAt && call.startedAt < until - LAG_MS);
-  // The last vote before the fault begins the gap.
+  // The gap begins with the last vote before the fault.
   const outage = longestGap(
     load.calls.filter((call) => call.endedAt >= beganAt - LAG_MS && call.startedAt < until),
   );
-  // With a replica set the new primary is there when votes are accepted again; without, when the fault ends.
+  // When the service is available again: with a replica set, when the new primary accepts votes; otherwise, when the
+  // fault ends.
   const isBackAt = topology.mongod === 'replica-set' ? outage.endedAt : endedAt;
   const late = during.flatMap((call) => {
     const receivedAt = call.answer.kind === 'accepted' ? firstReceipt.get(call.answer.voteId) : undefined;

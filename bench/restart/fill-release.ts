@@ -62,7 +62,7 @@ function voteOf(sample: Document, serverId: ObjectId, index: number, at: number)
   };
 }
 
-/** One document for each month, as 0.1.0 counted. */
+/** The counters of a server: one document per month, as 0.1.0 stored them. */
 function countersOf(sample: Document, serverId: ObjectId, votes: Document[]): Document[] {
   const months = new Map<string, Record<string, number>>();
   for (const { votedAt } of votes) {

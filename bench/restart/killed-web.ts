@@ -16,7 +16,7 @@ console.log(`node bench/restart/killed-web.ts ${process.argv.slice(2).join(' ')}
 const environment = await openEnvironment();
 const { deps } = environment;
 const callers = await listCallers(deps, servers);
-// The generated listing has counters without votes; here both start empty.
+// The generated listing has counters without votes. Delete both, so that they are equal at the start.
 await Promise.all([deps.votes.deleteMany({}), deps.voteCounters.deleteMany({})]);
 await environment.program('workers/scheduler.ts');
 await environment.worker();
@@ -34,7 +34,7 @@ const cast = async (n: number): Promise<void> => {
   await answer?.arrayBuffer().catch(() => undefined);
 };
 
-/** Votes and counters, in total and for the servers for which they differ. */
+/** Compares votes and counters: in total, and the servers for which they differ. */
 async function compare() {
   const [votes, counters] = await Promise.all([
     deps.votes.aggregate([{ $group: { _id: '$serverId', votes: { $sum: 1 } } }]).toArray(),

@@ -15,7 +15,7 @@ import { openWeb, prepare } from './web.ts';
 
 const KILLS = Number(process.argv[2] ?? 20);
 const CLIENTS = 8;
-/** A primary is killed this long after its election, plus a random time. */
+/** How long after its election a primary is killed: `least`, plus a random time up to `more`. */
 const ALIVE_MS = { least: 2 * SECOND, more: 2 * SECOND };
 
 const env = ownEnvironment();
@@ -25,7 +25,7 @@ const { env: own, caller } = await prepare(set.uri('replays'), redis.url, { SHUT
 const webs = [await openWeb(own), await openWeb(own)];
 await Promise.all(webs.map((web) => web.start()));
 
-/** The first answer to each key. */
+/** The first answer for each idempotency key. */
 const answered = new Map<string, string>();
 const counts = { answers: 0, unavailable: 0, lost: 0 };
 const differences: string[] = [];
@@ -52,7 +52,7 @@ for (let kill = 1; kill <= KILLS; kill += 1) {
 ending.abort();
 await Promise.all(clients);
 
-// Every earlier answer is repeated.
+// Repeats every earlier vote.
 for (const key of answered.keys()) for (const { url } of webs) await untilAnswered(url, key);
 const doubles = await votesBesideOne();
 for (const difference of differences.slice(0, 20)) console.log(`  ${difference}`);
@@ -68,7 +68,10 @@ async function untilAnswered(url: string, key: string): Promise<void> {
   while ((await cast(url, key)) !== 200) await pause(200);
 }
 
-/** Casts the vote of a key and compares its answer with the first one. Returns the status, 0 without an answer. */
+/**
+ * Casts the vote of a key, and compares the answer with the first one for this key. Returns the status; 0 without an
+ * answer.
+ */
 async function cast(url: string, key: string): Promise<number> {
   const answer = await fetch(`${url}/api/v1/servers/${caller.serverId}/vote`, {
     method: 'POST',
@@ -98,7 +101,7 @@ async function cast(url: string, key: string): Promise<number> {
   return 200;
 }
 
-/** The number of players with an accepted vote who have none, or more than one. */
+/** The number of players with an accepted vote whose stored votes are not exactly one. */
 async function votesBesideOne(): Promise<number> {
   const client = new MongoClient(set.uri('replays'));
   const names = await client

@@ -14,7 +14,7 @@ import { type Caller, openWeb, prepare, type Web } from './web.ts';
 
 const CALLS = 10_000;
 const CLIENTS = 16;
-/** The pause of each client between two calls, so that the calls last as long as both restarts. */
+/** The pause of each client between two calls. It makes the calls last as long as both restarts. */
 const REST_MS = 60;
 
 const env = ownEnvironment();
@@ -61,14 +61,14 @@ async function runRound(round: number): Promise<number> {
   return failures;
 }
 
-/** Restarts the next one only after the proxy sends requests to this one again. */
+/** Restarts a process and waits until the proxy sends requests to it again. */
 async function restart(before: LoadBalancer, web: Web): Promise<void> {
   await web.stop();
   await web.start();
   while (!before.sendsTo(web)) await pause(100);
 }
 
-/** Votes, checks and reads in turn; returns the error, if there is one. */
+/** Makes call number `n`: a vote, a check or a read in turn. Returns the error, if there is one. */
 async function call(agent: Agent, username: string, n: number): Promise<string | undefined> {
   const body = n % 3 === 0 ? JSON.stringify({ username }) : undefined;
   const path = ['vote', `check-vote?username=${username}`, 'info'][n % 3] ?? '';

@@ -16,7 +16,7 @@ const votes = Number(process.argv[2] ?? 1_000_000);
 const votesPerSecond = Number(process.argv[3] ?? 50);
 const STEADY_MS = 10 * SECOND;
 
-// If it is interrupted, it exits so that its child processes end too.
+// On Ctrl-C, exit this process, so that its child processes end too.
 process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 

@@ -19,7 +19,7 @@ import { isReady } from '../../test/support/load-balancer.ts';
 
 const ENTRY = fileURLToPath(new URL('../../src/web.ts', import.meta.url));
 
-/** A real web process that uses the same port after a restart. */
+/** A real web process, which listens on the same port after a restart. */
 export type Web = {
   url: string;
   /** Starts it and waits until it is ready. */
@@ -28,10 +28,10 @@ export type Web = {
   stop(): Promise<void>;
 };
 
-/** The API of a server. */
+/** A server's id and a token for its API. */
 export type Caller = { serverId: string; token: string };
 
-/** The environment of processes on these services, with a migrated database and a listed server with a token. */
+/** Prepares an environment for processes on these services: a migrated database, and a listed server with a token. */
 export async function prepare(
   mongodbUri: string,
   redisUrl: string,

@@ -21,9 +21,9 @@ const { minutes, warmUp, rate } = script(
 
 const SERVERS = 200;
 const MOST_MB_AN_HOUR = 1;
-/** Connections to listeners are open for moments; the lowest number of a minute may still vary. */
+/** The allowed increase. The minimum of a minute varies, because connections to listeners are open for moments. */
 const MOST_OPENED = 10;
-/** Within this time the lowest used heap is that right after a collection. */
+/** The minimum of the used heap within this time is the value right after a garbage collection. */
 const WINDOW_MS = MINUTE;
 
 const environment = await openEnvironment();
@@ -39,7 +39,7 @@ const programs: Record<string, Program> = {
 };
 const { url } = programs.web as Program;
 
-/** The mix of the demo: mostly votes and reports, some reads and pages. */
+/** Call number `n` of a mix like the demo's: mostly votes and reports, some reads and pages. */
 function call(n: number): Promise<Response> {
   const { serverId, token } = callers[n % callers.length] ?? { serverId: '', token: '' };
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -80,7 +80,7 @@ const load = (async () => {
   await Promise.all(under);
 })();
 
-/** Connections at these ports are in pools: mongod, Redis, and the callers' connections to web. */
+/** The ports of pooled connections: mongod, Redis, and the callers' connections to the web process. */
 const { MONGODB_URI, REDIS_URL } = deps.config;
 const POOLED = new Set([MONGODB_URI, REDIS_URL, url].map((address) => Number(new URL(address).port)));
 
@@ -116,7 +116,7 @@ while (performance.now() < ends) {
 stopping.abort();
 await load;
 
-/** The lowest value of each window. */
+/** The minimum of each window. */
 function floors(of: Sample[], key: 'heap' | 'rss' | 'files'): { hours: number[]; values: number[] } {
   const windows = Map.groupBy(of, ({ at }) => Math.floor((at - (of[0]?.at ?? 0)) / WINDOW_MS));
   const all = [...windows.values()].filter((window) => window.length > 5);

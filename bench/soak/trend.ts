@@ -2,9 +2,9 @@
 export type Trend = { slope: number; error: number };
 
 /**
- * The least-squares line through `values`, measured at `times`. The error is that of independent deviations.
+ * The least-squares line through `values`, measured at `times`. The standard error assumes independent deviations.
  *
- * @returns the slope in units of `values` for each unit of `times`; NaN with fewer than three measurements
+ * @returns the slope in units of `values` per unit of `times`; NaN with fewer than three measurements
  */
 export function trendOf(times: number[], values: number[]): Trend {
   const count = times.length;

@@ -41,7 +41,7 @@ const deps = { ...environment.deps, clock };
 const ownerId = await addOwner(deps);
 
 type Account = { id: ObjectId; email: string; createdAt: Date };
-/** A player's name, at one address, with or without an account. */
+/** A player name that votes from one address, with or without an account. */
 type Name = { username: string; address: string; account?: Account };
 type Outcome = 'counted' | 'held' | 'refused';
 
@@ -86,27 +86,27 @@ async function deliver(serverId: ObjectId): Promise<void> {
     end = await drainListener({ ...deps, send, open }, serverId, { ...options, queue: end.to });
 }
 
-/** Signs up and confirms the address, within all limits. */
+/** Signs a user up and confirms the address, if all limits allow it; null otherwise. */
 async function signUp(email: string, address: string): Promise<Account | null> {
   if (await countMail(deps, { email, address })) return null;
   if (await takeSignUp(deps, { email, address })) return null;
   return { id: new ObjectId(), email, createdAt: clock.now() };
 }
 
-/** The votes of a group on one day: the names of earlier days first. */
+/** A group of voters. On each day, names that voted earlier vote first. */
 type Group = {
   title: string;
-  /** The peak of players of its server. */
+  /** The highest number of players on the group's server. */
   peak: number;
-  /** The day's work; `when` gives the time of an hour. */
+  /** Casts the votes of a day. `when` converts an hour to a time. */
   day: (serverId: ObjectId, day: number, when: (hour: number) => Date) => Promise<Outcome[]>;
 };
 
 /**
- * A farm with some addresses. It makes as many accounts as it can, at most 40 a day for an address, and votes as many new
- * names as it can, at most 40 a day for an address.
+ * A farm with some addresses. It creates as many accounts as it can, and votes with as many new names as it can: at
+ * most 40 of each a day per address.
  *
- * @param mailDomainOf - of the accounts of an address; null: it makes none
+ * @param mailDomainOf - the mail domain of the accounts of an address; null if it creates none
  */
 function farm(
   title: string,
@@ -150,7 +150,7 @@ function farm(
             if (outcome === 'refused' && !name.account) closed.add(address);
             if (outcome !== 'refused') voted.add(name);
             if (outcome === 'counted' && !names.includes(name)) names.push(name);
-            // The hour's places are used up.
+            // The limit of this hour is used up.
             if (outcome === 'held') break;
           }
         }
@@ -235,7 +235,7 @@ for (const [index, group] of groups.entries()) {
   let counted = 0;
   let ofThree = 0;
   for (let day = 0; day < days; day += 1) {
-    // Ten minutes later each day, so that no cooldown is left.
+    // Each day begins ten minutes later than the day before, so that no cooldown is left.
     const when = (hour: number) => after(MIDNIGHT, day * DAY + hour * HOUR + (day + 1) * MINUTE);
     const outcomes = await group.day(serverId, day, when);
     await deliver(serverId);

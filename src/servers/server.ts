@@ -92,7 +92,7 @@ const rankFigures = {
   probedUptime: { type: Number, default: null },
   /** The weighted sum of these votes (see ranking/evidence/). Absent when each of them counts in full. */
   rankVotes: { type: Number },
-  /** How many of these votes are held in quarantine. Only used by the ranking. Absent if there are none. */
+  /** How many of these votes do not count until an operator raises the allowance. Absent if there are none. */
   waiting: { type: Number },
 } as const;
 

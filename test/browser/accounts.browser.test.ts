@@ -56,7 +56,7 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check } = tab;
     await signUp(tab, 'star@example.org');
-    // A younger account votes as a visitor, which needs JavaScript.
+    // The account is 7 days old. A younger one would need a proof of work like a visitor, and so JavaScript.
     const createdAt = after(new Date(), -7 * DAY);
     await deps.users.updateOne({ email: 'star@example.org' }, { $set: { createdAt, emailVerified: true } });
     await open('/');

@@ -7,6 +7,7 @@ export const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // A test runs the scripts of a page once: to optimize them costs a quarter of the browser's processor time.
+  // No optimizing compilers: a test runs each script once, and optimizing it would take a quarter of the browser's CPU
+  // time.
   '--js-flags=--no-maglev,--no-turbofan',
 ];

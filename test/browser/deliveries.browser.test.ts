@@ -38,7 +38,7 @@ async function cast(
   expect(status).toBe(200);
 }
 
-/** Sets a listener without the pages. */
+/** Sets a running listener directly, without the pages. */
 function setRunning({ deps }: RunningSite, serverId: ObjectId, { port, token: secret }: VotifierListener) {
   const running = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret } as const;
   return setListenerOf(deps, serverId, { ...running, serviceName: 'Tallyport' }, 'test');
@@ -64,7 +64,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     const { page, open, check } = tab;
     await open(`${path}/listener`);
     await check();
-    // The settings are tested as they are saved.
+    // Saving the settings also tests them.
     await setListener(tab, listener.port, 'not-the-token-0123');
     await page.getByText('The test vote did not arrive').waitFor();
     await page
@@ -83,7 +83,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await check();
 
     await row.getByRole('link').focus();
-    // Another window fixes the listener; this one is not reloaded and keeps its focus and opened elements.
+    // The listener is fixed in another tab. The first tab is not reloaded: focus and opened elements stay.
     const other = scripted ? await newTab() : tab;
     await other.open(`${path}/listener`);
     await other.page.getByText('Paused because of an error').waitFor();
@@ -122,11 +122,11 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: true, configurable: true })`);
     await cast(site.url, server, 'Alex');
     let requests = 0;
-    // The answer of the last poll may still load an image.
+    // After the last poll, an image may still be loading.
     page.on('request', (request) => {
       if (polls.test(request.url())) requests += 1;
     });
-    // The page's timer continues.
+    // The timer of the page continues to run.
     await page.evaluate(`document.querySelector('[data-live]').addEventListener('every', () => {
       globalThis.rounds = (globalThis.rounds ?? 0) + 1;
     })`);
@@ -139,7 +139,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await page.evaluate(`Object.defineProperty(document, 'hidden', { value: false, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));`);
     await page.getByRole('link', { name: 'Alex' }).waitFor();
-    // Signed out elsewhere: the page reloads and asks to sign in.
+    // The user was signed out in another browser: the page reloads and asks to sign in.
     await site.deps.sessions.deleteMany({ userId: owner.userId });
     await refreshesTo(tab, page.getByRole('heading', { name: 'Sign in' }));
   });

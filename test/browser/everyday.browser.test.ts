@@ -176,7 +176,7 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByLabel('Internal reason').fill('It sells votes.');
     await check();
     await page.getByRole('button', { name: /^Exclude 1 vote/ }).click();
-    // It is carried out after the votes of the last seconds are stored.
+    // The exclusion starts a few seconds later, when all earlier votes are stored.
     await page.locator('#exclusion-list').getByText(player).first().waitFor();
     await check();
   });

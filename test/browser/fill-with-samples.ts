@@ -10,7 +10,7 @@ import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 const LOOK_EVERY_MS = 250;
 
 /**
- * Fills a running listing with the demo's servers, and waits until they are probed.
+ * Adds the demo's servers to a running listing and waits until they are probed.
  *
  * @returns a function that stops the fake servers
  */

@@ -9,7 +9,7 @@ const NAMES = [
   'google-chrome-stable',
 ];
 
-/** The browser in `CHROMIUM`, or else one on PATH; null if there is none. */
+/** The path of the browser: `CHROMIUM`, otherwise one on PATH; null if there is none. */
 export function findChromium(env: Record<string, string | undefined>): string | null {
   if (env.CHROMIUM) return env.CHROMIUM;
   for (const folder of (env.PATH ?? '').split(delimiter)) {

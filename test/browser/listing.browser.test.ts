@@ -85,7 +85,7 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     await press('Tab');
     expect(await focused()).toBe('Skip to the content');
     await press('Enter');
-    // The link to the formula, then the form's fields in order.
+    // Tab moves to the link to the formula, then to the form's fields in their order.
     await press('Tab');
     for (const field of ['q', 'game', 'tag', 'country', 'online']) {
       await press('Tab');
@@ -96,7 +96,7 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     await press('Enter');
     await page.getByRole('heading', { name: 'Online servers' }).waitFor();
     expect(new URL(page.url()).search).toBe('?online=yes');
-    // To the first server of the list, then remove the filter.
+    // Moves the focus to the link that removes the filter, and follows it.
     await page.getByRole('link', { name: 'Remove the filter online now' }).focus();
     await press('Enter');
     await page.getByRole('heading', { name: 'Game servers' }).waitFor();

@@ -23,7 +23,7 @@ async function listed(deps: AppDeps, name: string) {
   return { serverId, token };
 }
 
-/** Signs in with the link that a new operator gets. */
+/** Signs in with the link that a new operator receives. */
 async function signInByLink({ page, check }: Tab, deps: AppDeps, email: string) {
   await createOperator(deps, { email }, { userId: null, by: 'test' });
   await page.goto(await makePasswordLink(deps, { email }));

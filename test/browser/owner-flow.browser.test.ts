@@ -6,7 +6,7 @@ import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, setListener, signUp } from './steps.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
-/** The owner's game server and vote listener. */
+/** The owner's side: a game server and a vote listener. */
 async function atTheOwners() {
   const [game, listener] = [new JavaServer(), new VotifierListener()];
   await Promise.all([game.start(), listener.start()]);
@@ -15,7 +15,7 @@ async function atTheOwners() {
   return { game, listener };
 }
 
-/** Adds a server, puts the code into its message and checks it. Returns the server's id. */
+/** Adds a server, puts the ownership code into its message, and lets the listing check it. Returns the server's id. */
 async function addServer({ page, check }: Tab, game: JavaServer): Promise<string> {
   game.said = { motd: 'A quiet place', version: 'Paper 1.21.4', online: 12, max: 64 };
   await page.getByRole('link', { name: 'Add a server' }).first().click();
@@ -93,7 +93,7 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     await check();
     const tests = listener.votes.length;
 
-    // The page is open before the vote is cast.
+    // Open the page before the vote is cast.
     await open(`${path}/votes`);
     const vote = await call(url, { serverId, token }, 'vote', { username: 'Steve' });
     expect(vote).toMatchObject({ status: 200, answer: { success: true, monthly_votes: 1 } });

@@ -8,7 +8,10 @@ import { PAGES, type PageOf, type Reader, STATES } from './sample-pages.ts';
 import { signIn } from './steps.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
-/** The settings in which each page is checked. German words are longer, so they are on the phone. */
+/**
+ * The windows in which each page is checked: theme, size and language. German is checked on the phone, because its
+ * words are longer.
+ */
 const WINDOWS = [
   { colorScheme: 'light', viewport: { width: 1200, height: 800 }, language: 'en' },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 }, language: 'de' },
@@ -49,7 +52,7 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     for (const { colorScheme, viewport, language } of WINDOWS) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport);
-      // The admin area is English.
+      // The admin area is only in English.
       if (language === 'en' || !path.startsWith('/operator')) {
         const answer = await page.goto(`${site.url}${path}${path.includes('?') ? '&' : '?'}lang=${language}`);
         expect(answer?.status(), path).toBe(one.status ?? 200);
@@ -88,7 +91,7 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     );
     expect(heights).toHaveLength(2);
     expect(Math.max(...heights)).toBeLessThan(60);
-    // The current tab is in view.
+    // The tab of the current page is in view.
     const tab = await admin.locator('.tabs [aria-current]').boundingBox();
     expect((tab?.x ?? 999) + (tab?.width ?? 0)).toBeLessThan(390);
   });

@@ -6,7 +6,7 @@ import { insertWaitingVotes } from '../support/votes.ts';
 
 const LOOK_EVERY_MS = 50;
 
-/** Servers with waiting votes, and the behaviour of their listeners. */
+/** The servers, with their numbers of waiting votes and the behaviour of their listeners. */
 const SERVERS: { name: string; votes: number; behaviour: Behaviour | 'stopped' }[] = [
   { name: 'Harbour Lights', votes: 7, behaviour: 'stopped' },
   { name: 'Gravel Pit', votes: 12, behaviour: { onConnect: 'silence' } },

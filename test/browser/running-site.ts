@@ -5,10 +5,10 @@ import { testDeps } from '../support/test-deps.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
 
-/** Allows listeners on loopback and finds due votes soon. Time limits are those of production. */
+/** Allows listeners on loopback, and looks for due votes more often. The time limits are those of production. */
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', RELAY_INTERVAL_MS: '200' };
 
-/** The operator's own settings. */
+/** Settings with which the listing looks like an operator's own. */
 const OPERATOR = {
   CONTACT: 'help@example.org',
   FOOTER_LINKS: 'Forum https://forum.example.org',
@@ -19,15 +19,15 @@ const OPERATOR = {
 export type RunningSite = {
   /** The site's URL: `http://127.0.0.1:41234`. */
   url: string;
-  /** The site's platform, for test data. */
+  /** The dependencies of the site, for test data. */
   deps: AppDeps;
-  /** Its pages and forms. */
+  /** The routes of the site. */
   routes: FastifyInstance['site']['routes'];
 };
 
 /** Starts the site and a worker; both stop when the test or the file ends (see `atTheEnd`). */
 export async function startSite(env: Record<string, string> = {}): Promise<RunningSite> {
-  // Links contain the site's URL, so it must be known before the site starts.
+  // Choose the port before the site starts, because links contain the site's URL.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const opened = await testDeps({ ...LOOPBACK, ...OPERATOR, PUBLIC_URL: url, ...env });

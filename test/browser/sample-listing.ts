@@ -63,9 +63,9 @@ export type SampleListing = {
 };
 
 /**
- * Fills a running listing with the data of about a month.
+ * Fills a running listing with data of about a month.
  *
- * @returns the data's ids, and a function that stops the game server and the listener
+ * @returns the ids of the data, and a function that stops the game server and the listener
  */
 export async function fillListing(
   deps: AppDeps,
@@ -146,7 +146,10 @@ async function fill(
   };
 }
 
-/** The owner has favourites and reviews; the operator waits for a new address and for the end of the account. */
+/**
+ * Adds favourites and reviews of the owner; and for the operator's account a requested change of address and a
+ * requested deletion.
+ */
 async function addToAccounts(
   deps: AppDeps,
   { owner, operator }: SampleUsers,
@@ -192,7 +195,7 @@ async function slugsOf(
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** A port without a listener: it was just released. */
+/** Returns a port on which nothing listens: it was just released. */
 async function refusedPort(): Promise<number> {
   const gone = new VotifierListener();
   await gone.start();
@@ -201,7 +204,7 @@ async function refusedPort(): Promise<number> {
   return port;
 }
 
-/** Users besides the owner and the operator; one of them has a link to set a password. */
+/** Adds more users. One of them has a link to set a password; its path is returned. */
 async function addUsers(deps: AppDeps): Promise<string> {
   const who = { userId: null, by: 'sample' };
   await ensureUser(deps, { email: 'noor@example.org', name: 'نور الهاشمي' });
@@ -247,7 +250,7 @@ async function addTokens(deps: AppDeps, serverId: ObjectId): Promise<ObjectId> {
   return new ObjectId(tokenId);
 }
 
-/** A draft that was reached and is not verified. */
+/** Adds a draft whose server answers and whose ownership is not proven. */
 async function addDraft(
   deps: AppDeps,
   owner: { _id: ObjectId; email: string },
@@ -260,7 +263,7 @@ async function addDraft(
   return draft._id;
 }
 
-/** An operator's actions: a hidden server and excluded votes. */
+/** Adds decisions of an operator: a hidden server and excluded votes. */
 async function decide(
   deps: AppDeps,
   { harbour, tokenId, by }: { quiet: ObjectId; harbour: ObjectId; tokenId: ObjectId; by: string },
@@ -287,7 +290,7 @@ async function decide(
 
 const PLAYERS = ['Steve', 'Alex', 'Efe', 'سمير', 'Sunny', 'Zuri', 'Makena', 'Kai', 'Noor', 'Ari'];
 
-/** Votes of today: one failed, one not confirmed; the workers deliver the others. */
+/** Adds votes of today: one failed, one unconfirmed; the workers deliver the others. */
 async function addVotes(
   deps: AppDeps,
   of: Record<'harbour' | 'long' | 'rightToLeft' | 'tokenId', ObjectId>,

@@ -24,7 +24,7 @@ const NO_PAGES = [
   'GET /servers/:slug/card.png', // an image
 ];
 
-/** The site's pages: every GET route. */
+/** All GET routes of the site. */
 async function routesOf({ app }: WebApp): Promise<string[]> {
   await app.ready();
   return app.site.routes

@@ -4,14 +4,14 @@ import type { SampleListing } from './sample-listing.ts';
 export type PageOf = SampleListing;
 export type Reader = 'stranger' | 'owner' | 'operator';
 
-/** A page of the site and its reader. */
+/** A page of the site, and the user who reads it. */
 export type SamplePage = {
   route: string;
-  /** A name, if a route has several pages. */
+  /** A name, if the route has several entries. */
   name?: string;
   reader: Reader;
   path(of: PageOf): string;
-  /** 200 by default. */
+  /** The expected status; 200 by default. */
   status?: number;
 };
 
@@ -26,7 +26,7 @@ const ofServer = (part: string): SamplePage => ({
   path: ({ harbour }) => server(harbour, part),
 });
 
-/** One page of each route, with data in it. */
+/** One page for each route, filled with data. */
 export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/', '/how-ranking-works'),
   ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms'),
@@ -52,7 +52,7 @@ export const PAGES: SamplePage[] = [
     reader: 'stranger',
     path: ({ slugs, voteId }) => `/servers/${slugs.harbour}/vote/${voteId}`,
   },
-  // Without mail there are no such links.
+  // These links exist only if the listing sends mail.
   { route: '/verify-email', reader: 'stranger', path: () => '/verify-email', status: 400 },
   { route: '/confirm-address', reader: 'stranger', path: () => '/confirm-address', status: 400 },
   { route: '/keep-account', reader: 'stranger', path: () => '/keep-account', status: 400 },
@@ -150,7 +150,7 @@ const named = (name: string, path: SamplePage['path'], more: Partial<SamplePage>
 const forStrangers = (name: string, path: string, more: Partial<SamplePage> = {}): SamplePage =>
   named(name, () => path, { reader: 'stranger', ...more });
 
-/** Pages in other states. */
+/** Further states of pages. */
 export const STATES: SamplePage[] = [
   forStrangers('the ranking of one game', '/games/minecraft?online=yes'),
   ...['players', 'newest', 'rating', 'uptime'].map((sort) =>

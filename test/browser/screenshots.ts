@@ -50,13 +50,16 @@ const WINDOWS = [
   ['-phone', 'light', PHONE],
 ] as const;
 
-/** Cleanup functions, run in reverse order. */
+/** Functions that clean up. They run in reverse order. */
 type Ends = (() => Promise<unknown>)[];
 
-/** Pages, window settings, and the suffix of the file names. */
+/** What a run saves: the pages, the window, and the suffix of the file names. */
 type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof ADMIN_AREA; suffix: string };
 
-/** `/dashboard/servers/:serverId/votes` becomes `server-votes`, `/operator/servers/:serverId` `operator-server`. */
+/**
+ * The file name of a page: `server-votes` for `/dashboard/servers/:serverId/votes`, `operator-server` for
+ * `/operator/servers/:serverId`.
+ */
 function nameOf({ route }: SamplePage): string {
   return route
     .replace('/servers/:slug', '/public-server')
@@ -76,7 +79,7 @@ async function signIn(page: Page, url: string, { email, password }: { email: str
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** Takes every page of `pages` in one window, signed in as each reader in turn. */
+/** Saves screenshots of all `pages` in one window, signed in as each reader in turn. */
 async function takeAll(
   browser: Browser,
   url: string,
@@ -96,7 +99,7 @@ async function takeAll(
   }
 }
 
-/** Opens the platform in a new folder and adds its cleanup to `ends`. */
+/** Starts the platform in a new folder. Adds its cleanup to `ends`. */
 async function open(ends: Ends): Promise<{ url: string; deps: AppDeps }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
   ends.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -120,7 +123,7 @@ async function open(ends: Ends): Promise<{ url: string; deps: AppDeps }> {
   return { url, deps };
 }
 
-/** The pages of owners, operators and the sign-in. */
+/** Saves the pages of owners and operators, and the sign-in page. */
 async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
   const { url, deps } = await open(ends);
   const { listing, close } = await fillListing(deps);
@@ -134,7 +137,7 @@ async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
   await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
 }
 
-/** The public pages. */
+/** Saves the public pages. */
 async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
   const { url, deps } = await open(ends);
   ends.push(await fillWithSamples(deps));
@@ -149,7 +152,7 @@ async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
   }
 }
 
-/** Bull Board with a listener that is down, one under test, and one that drains a backlog. */
+/** Saves Bull Board while one listener is down, one is tested, and one drains a backlog. */
 async function takeQueues(browser: Browser, ends: Ends): Promise<void> {
   const { url, deps } = await open(ends);
   const { listing, close } = await fillListing(deps);

@@ -10,7 +10,7 @@ import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
-/** A server with history that was renamed. */
+/** Lists a server with history that was renamed later. */
 async function listServer({ deps }: RunningSite, name: string): Promise<ObjectId> {
   const address = { address: 'play.example.org', port: 1_024 + Math.floor(Math.random() * 50_000) };
   const added = await addServer(deps, { name: `Former ${name}`, ...address }, 'test');
@@ -120,7 +120,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await page.touchscreen.tap((box?.x ?? 0) + (box?.width ?? 0) * 0.1, (box?.y ?? 0) + 40);
     await expect.poll(() => value.textContent()).toMatch(/:[03]0 \(\d+ \w+, \d\d:[03]0 UTC\): 31$/);
     const [, minute, utcMinute] = /:(\d\d) \(.*:(\d\d) UTC/.exec((await value.textContent()) ?? '') ?? [];
-    // India is 5 hours and 30 minutes ahead.
+    // India is 5 hours and 30 minutes ahead of UTC.
     expect(minute).not.toBe(utcMinute);
     expect(await page.locator('[data-zone]').textContent()).toMatch(/Asia\/(Kolkata|Calcutta)/);
     const from = page.locator('#players .chart-numbers time').first();

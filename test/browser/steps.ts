@@ -22,7 +22,7 @@ export async function signIn({ page, open }: Tab, email: string, password = PASS
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
-/** Sets up or changes the listener on its page, which then shows a test vote. */
+/** Sets or changes the listener on its page, which then shows the result of a test vote. */
 export async function setListener({ page }: Tab, port: number, secret: string): Promise<void> {
   await page.getByLabel('Host').fill('127.0.0.1');
   await page.getByLabel('Port').fill(String(port));
@@ -34,7 +34,7 @@ export async function setListener({ page }: Tab, port: number, secret: string): 
 /** The longest refresh interval of a live part, in milliseconds. */
 const REFRESH_MS = 15_000;
 
-/** Waits until a live page shows `wanted`. Moves the page's clock, which must be installed. */
+/** Waits until a live page shows `wanted`. Moves the page's clock, so the test must have installed one. */
 export function refreshesTo({ page }: Tab, wanted: Locator): Promise<void> {
   const refreshed = async () => {
     await page.clock.fastForward(REFRESH_MS);
@@ -43,7 +43,7 @@ export function refreshesTo({ page }: Tab, wanted: Locator): Promise<void> {
   return expect.poll(refreshed, { interval: 200 }).toBe(true);
 }
 
-/** Waits until a live part shows `text`. Reloads the page if scripts are off. */
+/** Waits until a live part shows `text`. Without scripts, it reloads the page. */
 export async function comesToSay(
   tab: Tab,
   part: string,
@@ -59,7 +59,7 @@ export async function comesToSay(
   await expect.poll(refreshed).toContain(text);
 }
 
-/** Calls the API as a plugin does; `answer` is the body. */
+/** Calls the API as a plugin does, and returns the status and the body. */
 export async function call(
   url: string,
   { serverId, token }: { serverId: string; token: string },

@@ -7,10 +7,10 @@ import { FLAGS } from './browser-flags.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Maximum transferred bytes of a page with all of its files. */
+/** The maximum size of a page with all its files, in transferred bytes. */
 const PAGE_LIMIT_BYTES = 100 * 1_024;
 
-/** The rules of axe whose result depends on the size of the window, its colours or the language. */
+/** The axe rules whose result depends on window size, theme or language. */
 const RULES_OF_VARIANTS = [
   'color-contrast',
   'link-in-text-block',
@@ -21,7 +21,10 @@ const RULES_OF_VARIANTS = [
   'valid-lang',
 ];
 
-/** `variant`: only `RULES_OF_VARIANTS`, for a page that passed all rules in another window, theme and language. */
+/**
+ * Which axe rules are checked. `variant`: only `RULES_OF_VARIANTS`, for a page that has passed all rules in another
+ * window, theme or language.
+ */
 export type AccessibilityRules = 'all' | 'variant';
 
 /** A browser tab that shows the site. */
@@ -29,18 +32,21 @@ export type Tab = {
   page: Page;
   /** Opens a path of the site. */
   open(path: string): Promise<void>;
-  /** Signs a user in for the next pages. */
+  /** Signs a user in for all further pages. */
   signInHere(user: SignedInUser): Promise<void>;
   /** Fails if a page has an accessibility error, is too large or too wide, or made a request to another host. */
   check(rules?: AccessibilityRules): Promise<void>;
-  /** Loads axe with each page from now on: a third of the time that `check` needs to load it afterwards. */
+  /**
+   * From now on, axe is loaded together with each page. That takes a third of the time that `check` needs to load it
+   * afterwards.
+   */
   checkEachPage(): Promise<void>;
 };
 
-/** The browser's path, for `describe.skipIf(!chromium)`. */
+/** The path of the browser, for `describe.skipIf(!chromium)`. */
 export const chromium = inject('chromium');
 
-/** Starts the browser; it closes when the test or the file ends (see `atTheEnd`). */
+/** Starts the browser, which is closed when the test or the file ends (see `atTheEnd`). */
 export async function launchBrowser(): Promise<Browser> {
   const browser = await launcher.launch({ executablePath: chromium ?? '', args: FLAGS });
   atTheEnd(() => browser.close());
@@ -48,7 +54,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Opens a tab with storage of its own for the site at `url`. All requests must go to this site.
+ * Opens a tab with its own storage for the site at `url`. A request to another site fails the test.
  *
  * @param options - such as `{ javaScriptEnabled: false }` or `{ viewport: { width: 390, height: 844 } }`
  */
@@ -83,7 +89,7 @@ export async function openTab(
       await context.addInitScript(await axeSource());
     },
     async check(rules = 'all') {
-      // A page may be ready before its styles.
+      // Wait for the styles: a page may be ready before they are loaded.
       await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);
       expect(errors, path()).toEqual([]);
@@ -102,7 +108,7 @@ function cookiesOf({ headers }: SignedInUser, url: string) {
   });
 }
 
-/** The transferred bytes of the current page, compressed and with headers. */
+/** Counts the transferred bytes of the current page, compressed and with headers. */
 async function weighing(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
@@ -129,9 +135,9 @@ function overflow(page: Page): Promise<string[]> {
   })()`);
 }
 
-/** Violations found by axe: the rule and the elements. */
+/** The violations that axe found: each with its rule and elements. */
 async function accessibilityErrors(page: Page, rules: AccessibilityRules): Promise<string[]> {
-  // A page that is checked twice, such as in another size, already has it.
+  // axe is already loaded if the page was checked before, for example in another size.
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
   const options = {
     resultTypes: ['violations'],

@@ -18,7 +18,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     browser = await launchBrowser();
   });
 
-  /** A listed server whose listener receives votes. */
+  /** Lists a server with a running listener. */
   async function listed(
     name: string,
   ): Promise<{ slug: string; serverId: ObjectId; listener: VotifierListener }> {
@@ -77,7 +77,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const { page, open } = await openTab(browser, proxied.url);
     const sent: string[] = [];
     let losesSecret = false;
-    // As the last proxy tells it: challenges over IPv6, forms over IPv4.
+    // The last proxy reports an IPv6 address for challenges and an IPv4 address for forms.
     await page.route(/\/vote(\/challenge)?$/, (route, request) => {
       if (request.method() !== 'POST') return route.continue();
       const isForm = request.url().endsWith('/vote');

@@ -27,7 +27,7 @@ beforeEach(async () => {
   folder = await newFolder();
 });
 
-/** Another installation on an empty database. */
+/** Opens another installation with an empty database. */
 async function elsewhere(): Promise<Cli> {
   const other = await openCli();
   onTestFinished(() => other.close());
@@ -164,7 +164,7 @@ test('the check of a backup needs no database', async () => {
     tallyport(['restore', '--dry-run', '--json', folder], { env: { ...env, ...more } });
   const DATA_DIR = await newFolder();
   expect(await dryRun({ DATA_DIR })).toMatchObject({ code: 0, json: { dry_run: true, secret_key: null } });
-  // As `npm start` stores it.
+  // Stores the key where `npm start` would.
   await mkdir(DATA_DIR);
   await writeFile(join(DATA_DIR, 'secret-key'), `${cli.env.SECRET_KEY}\n`);
   expect(await dryRun({ DATA_DIR })).toMatchObject({ code: 0, json: { secret_key: true } });

@@ -53,7 +53,7 @@ it('one player is excluded on all servers, and the exclusion is undone', async (
   const preview = await cli.run('vote exclude-player bot --reason x --dry-run --json');
   expect(preview.json).toMatchObject({ dry_run: true, votes: 2 });
   expect((await cli.run('vote exclude-player nobody --reason x')).stdout).toContain('nothing was changed');
-  // The votes of the last seconds are waited for, so it ends before them.
+  // The range ends before the last seconds: otherwise the exclusion would wait for votes under way.
   const until = new Date(Date.now() - 1_800_000).toISOString();
   const done = await cli.run(`vote exclude-player bot --reason x --until ${until} --json`);
   expect(done.json).toMatchObject({ servers: 2, votes: 2 });

@@ -29,7 +29,7 @@ async function check(env: Variables, ...more: string[]) {
   return { ...result, report, setting, service };
 }
 
-/** A complete configuration that no warning is about. */
+/** A complete configuration without warnings. */
 const GOOD = {
   NODE_ENV: 'production',
   PUBLIC_URL: 'https://vote.example.org',

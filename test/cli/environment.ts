@@ -1,7 +1,7 @@
 import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
 import { unmigratedNames } from '../support/databases.ts';
 
-/** The environment of a command on a database that does not exist yet; `changes` may name services that are away. */
+/** The environment of a command whose database does not exist yet. `changes` may name services that do not run. */
 export function environment(changes: Variables = {}): Variables {
   const { mongodbUri, redisUrl, queuePrefix } = unmigratedNames();
   return {

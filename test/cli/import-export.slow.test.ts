@@ -22,7 +22,7 @@ afterAll(async () => {
   await Promise.all([cli.close(), other.close(), rm(folder, { recursive: true })]);
 });
 
-/** Lists a server and gives its id. */
+/** Lists a server and returns its id. */
 async function listed(on: Cli, name: string): Promise<string> {
   const server = { name, address: 'play.example.org', port: 25_565 };
   return (await addServer(on.deps, server, 'test')).serverId;
@@ -87,7 +87,7 @@ describe('import', () => {
   });
 });
 
-/** Longer than an API request waits for MongoDB, and shorter than the timeout of long commands. */
+/** How long MongoDB takes: longer than the limit of an API request, and shorter than that of long commands. */
 const SLOW_MS = 6 * SECOND;
 
 it.concurrent.each([
@@ -105,7 +105,7 @@ it.concurrent.each([
       if (!answered) await pause(SLOW_MS);
       answered = true;
     };
-    // If the driver gives up the first try, the second one has to wait too.
+    // Two stalls: if the driver gives up the first try, the second try must wait too.
     for (let tries = 0; tries < 2; tries++)
       void proxy.stallNext(mongoCommand(operation, collection), hold).catch(() => undefined);
     const given = {

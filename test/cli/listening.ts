@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { Cli, CliResult } from './tallyport.ts';
 
-/** A Votifier listener that runs until the test ends. */
+/** Starts a Votifier listener that runs until the test ends. */
 export async function runningListener(): Promise<VotifierListener> {
   const listener = new VotifierListener();
   await listener.start();

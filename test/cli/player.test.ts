@@ -24,7 +24,7 @@ const attempt = (words: string) => ({
   words,
 });
 
-/** Stores a vote of `name`, with a number of its own, this many hours ago. */
+/** Stores a vote by `name`, cast `hours` hours ago, with the sequence number `seq`. */
 async function vote(serverId: ObjectId, name: string, seq: number, hours: number, more: Partial<Vote> = {}) {
   const { deps } = cli;
   const at = after(deps.clock.now(), -hours * HOUR);

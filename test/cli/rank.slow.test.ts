@@ -73,7 +73,7 @@ it('explains what votes weigh, and lets votes count without evidence', async () 
 
 it('excludes votes with a reason, shows the exclusion, and undoes it', async () => {
   const { slug, server_id } = await cli.addServer('Flooded');
-  // Cast so long ago that an exclusion does not wait for votes under way.
+  // Cast a minute ago, so that an exclusion does not wait for votes under way.
   const votedAt = new Date(Date.now() - 60_000);
   const voteId = await cli.cast(server_id, 'Bought', votedAt);
   const since = new Date(votedAt.getTime() - 1_000).toISOString();

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.close());
 
-/** Lists a Minecraft server on this machine and gives its slug. */
+/** Lists a Minecraft server on this machine and returns its slug. */
 async function list(port: number): Promise<string> {
   const line = `server add --name Checked --address 127.0.0.1 --port ${port} --game minecraft --json`;
   return (await cli.run(line)).json.slug as string;

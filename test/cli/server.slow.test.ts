@@ -143,7 +143,7 @@ describe('server list and show', () => {
     const plain = lines.find((line) => line.includes('Shown')) ?? '';
 
     expect(plain.indexOf('play.example.org')).toBe(column);
-    // Five characters of two columns each; the emoji is two UTF-16 units long as well.
+    // The name has five characters of two columns each; the emoji also has two UTF-16 units.
     expect(wide.indexOf('w.example')).toBe(column - 4);
   });
 

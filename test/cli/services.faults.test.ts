@@ -12,7 +12,7 @@ import { environment } from './environment.ts';
 import { openCli, tallyport } from './tallyport.ts';
 import { CLI, spawnTallyport } from './tallyport-process.ts';
 
-/** Shorter than the minute for which other processes wait. */
+/** Shorter than the minute for which other processes wait, so that a wait fails the test. */
 const TEST_TIMEOUT_MS = 30_000;
 
 /** The environment of a command with embedded services in their own data folder. */

@@ -7,7 +7,7 @@ import { type CliResult, readable } from './tallyport.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
-/** Runs `tallyport` with `args` as a separate process that reads `input` from a pipe. */
+/** Runs `tallyport` with `args` as a separate process. It reads `input` from a pipe. */
 export async function spawnTallyport(
   args: string[],
   { env, input = '' }: { env: Variables; input?: string },

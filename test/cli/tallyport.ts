@@ -18,7 +18,7 @@ export type CliResult = {
   readonly json: Record<string, unknown>;
 };
 
-/** `ended` with a `json` that is parsed on first use. */
+/** Adds `json` to `ended`. The output is parsed at first use. */
 export function readable(ended: Omit<CliResult, 'json'>): CliResult {
   return {
     ...ended,
@@ -61,7 +61,7 @@ export async function tallyport(
   return readable({ code, stdout: stdout.text(), stderr: stderr.text() });
 }
 
-/** A platform, and commands on the same database. */
+/** A platform, and a way to run commands on its database. */
 export type Cli = {
   deps: AppDeps;
   env: Variables;
@@ -74,10 +74,10 @@ export type Cli = {
   close(): Promise<void>;
 };
 
-/** The retry of a failed vote is late enough for a command to read the vote on a slow machine. */
+/** The retry of a failed vote comes so late that a command can read the failed vote, even on a slow machine. */
 const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 
-/** Opens both on a fresh, migrated database. */
+/** Opens a platform and a command line on a fresh, migrated database. */
 export async function openCli(): Promise<Cli> {
   const config = testConfig(SETTINGS);
   const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
@@ -106,7 +106,7 @@ export async function openCli(): Promise<Cli> {
       const clock = votedAt ? stoppedClock(votedAt) : deps.clock;
       const end = await castVote({ ...deps, clock }, request);
       if (end.kind !== 'accepted') throw new Error(`${username} was refused`);
-      // In production a command is another process.
+      // Write the counts now: in production, a command is another process and sees only stored counts.
       await deps.voteCounts.flush();
       return end.vote._id.toString();
     },

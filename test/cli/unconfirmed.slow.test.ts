@@ -85,7 +85,7 @@ it('votes that a wrong v1 key has used up are counted, found, and resent when th
     last_delivered_at: null,
     last_delivery_confirmed: null,
   });
-  // With the same key there is no offer, and nothing is sent automatically.
+  // If the key has not changed: no offer, and nothing is sent automatically.
   expect((await cli.run(set)).stdout).not.toMatch(offer);
   expect((await cli.run(`${set} --json`)).json).toMatchObject({ waiting: 0, sent_not_confirmed: 2 });
   await cli.cast(server_id, 'Confirmed');

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ownEnvironment } from '../../src/platform/config.ts';
 import { tallyport } from './tallyport.ts';
 
-/** Nothing listens at these addresses: the commands end before they connect. */
+/** Nothing listens at these addresses. The commands must end before they connect. */
 const env = {
   ...ownEnvironment(),
   MONGODB_URI: 'mongodb://127.0.0.1:1/none',

@@ -215,7 +215,7 @@ beforeAll(async () => {
     OIDC_CLIENT_ID: 'tallyport',
     OIDC_CLIENT_SECRET: 'a secret of the provider',
   });
-  // No worker answers here.
+  // There is no worker, so requests for one must give up soon.
   const answers = askerWith(deps, { beginMs: 100 });
   web = await openWebAppOn({ ...deps, answers, passwords: CHEAP_PASSWORDS });
   users = {
@@ -231,10 +231,10 @@ beforeAll(async () => {
   sessions = await web.deps.sessions.find().toArray();
 });
 
-/** Whether a form was posted since the sessions and the server were as at the start. */
+/** Whether a form was posted since sessions and server were last reset. */
 let isChanged = false;
 
-// Some forms end sessions.
+// Some forms end sessions, so the sessions are restored after each test.
 afterEach(async () => {
   if (!isChanged) return;
   await web.deps.sessions.bulkWrite(
@@ -256,10 +256,10 @@ test('Bull Board is for operators, and files are for anyone', () => {
   }
 });
 
-/** Where a user with a second factor is redirected. */
+/** With a second factor, this form redirects before it checks anything. */
 const ONLY_WITHOUT_FACTOR = 'POST /account/two-factor/confirm';
 
-/** Lists the server with both of its members; some forms remove it or them. */
+/** Resets the server and its two members, because some forms remove them. */
 async function listWithMembers(): Promise<void> {
   const members = [
     { userId: users.full.userId, role: 'full', at: new Date() } as const,
@@ -268,7 +268,7 @@ async function listWithMembers(): Promise<void> {
   await web.deps.servers.updateOne({ _id: serverId }, { $set: { removedAt: null, members } });
 }
 
-/** Whether a request reached the route or was refused before it. */
+/** Whether a request reached the route, or was refused before it. */
 async function isLet(method: string, url: string, who: SignedInUser | null, id = serverId): Promise<boolean> {
   if (isChanged) await listWithMembers();
   isChanged = method === 'POST';

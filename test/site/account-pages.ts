@@ -21,7 +21,7 @@ export async function isSignedIn(web: WebApp, headers: { cookie: string }): Prom
   return answer.statusCode === 200;
 }
 
-/** The address at another site to which an answer sends the browser. */
+/** The address on another site to which an answer sends the browser. */
 export function leavesFor(answer: Answer): string {
   return String(answer.headers.refresh).replace(/^0; url=/, '');
 }
@@ -36,20 +36,20 @@ export function sendSignIn(
   return sendForm(web, '/sign-in', { email, password }, headers);
 }
 
-/** Removes all users with their credentials and audit entries, for tests of lists of all users. */
+/** For tests of lists of all users: removes all users with their credentials and audit log entries. */
 export async function removeUsers(deps: AppDeps): Promise<void> {
   const { users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog } = deps;
   const all = [users, credentials, sessions, verifications, twoFactors, rateLimits, mails, auditLog];
   await Promise.all(all.map((collection) => collection.deleteMany({})));
 }
 
-/** The texts of the mails to an address, oldest first. */
+/** The texts of all mails to an address, oldest first. */
 export async function mailsTo({ mails, secrets }: AppDeps, to: string): Promise<string[]> {
   const found = await mails.find({ to }).sort({ createdAt: 1, _id: 1 }).toArray();
   return found.map(({ _id, sealedText }) => secrets.open(sealedText ?? '', mailContext(_id)));
 }
 
-/** The path and query of the newest link mailed to an address. */
+/** The path and query of the link in the newest mail to an address. */
 export async function linkTo(deps: AppDeps, to: string): Promise<string> {
   const text = (await mailsTo(deps, to)).at(-1) ?? '';
   const [link = ''] = /https?:\/\/\S+\?token=\S+/.exec(text) ?? [];
@@ -62,14 +62,14 @@ export function tokenOf(link: string): string {
   return new URL(link, 'http://localhost').searchParams.get('token') ?? '';
 }
 
-/** The copyable text of a page. */
+/** The text to copy on a page. */
 export function copied(body: string): string {
   return /<code>([^<]*)<\/code>/.exec(body)?.[1] ?? '';
 }
 
 /**
- * Sets up a second factor for a user. Returns the app's secret, the backup codes, and the new session. Uses the previous
- * code, so that the current one stays unused; if it expires meanwhile, uses the next one.
+ * Sets up a second factor for a user. Returns the app's secret, the backup codes, and the new session. It uses the
+ * previous code, so that the current one stays unused; if the previous code has just expired, it uses the next one.
  */
 export async function setUpTwoFactor(
   web: WebApp,

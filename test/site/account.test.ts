@@ -106,7 +106,7 @@ test('e-mail notifications are chosen by kind if the listing sends mail', async 
   const { body } = await getPage(mailing, '/account', headers);
   const ticked = [...body.matchAll(/id="mail-(\w+)"[^>]*checked/g)].map(([, kind]) => kind);
   expect(ticked).toEqual(['listener', 'review']);
-  // A form of an earlier version, which was open during the upgrade, changes nothing.
+  // If a form of an earlier version was open during the upgrade: sending it changes nothing.
   expect((await choose({ wantsMail: 'yes' })).statusCode).toBe(400);
   expect(await wants()).toEqual(['listener', 'review']);
   const owner = await signIn(web);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 const page = async (query: Record<string, string>) =>
   (await getPage(web, `/operator/audit?${new URLSearchParams(query)}`, operator.headers)).body;
 
-/** The numbers of all shown entries, over all pages. */
+/** The numbers in all entries, collected over all pages. */
 async function numbers(query: Record<string, string>): Promise<number[]> {
   const seen: number[] = [];
   let nextQuery: Record<string, string> | undefined = query;

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const ORIGIN = 'aHashOfANetwork-012345';
 
-/** Two servers hold votes of one network. */
+/** Votes of one network are held on two servers. */
 beforeEach(async () => {
   const { voteExclusions, blocks } = web.deps;
   await Promise.all([voteExclusions.deleteMany({}), blocks.deleteMany({})]);
@@ -65,6 +65,6 @@ test('“Block this network” leads to the list of blocks, where it can be lift
   );
   const again = await press('block');
   expect([again.statusCode, textOf(again.body)]).toEqual([409, expect.stringContaining('blocked already')]);
-  // The votes still wait for a decision.
+  // The votes are still held.
   expect(await statesOf()).toEqual(['quarantined', 'quarantined']);
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   web = await openWebApp();
 });
 beforeEach(async () => {
-  // The pages show the reviews of all servers.
+  // Remove other reviews, because these pages show the reviews of all servers.
   await web.deps.reviews.deleteMany({});
   operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.deps, operator.userId);

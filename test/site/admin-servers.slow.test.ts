@@ -39,7 +39,7 @@ test('a server is found by name, address, slug, id and its owner’s address', a
     expect(body, q).toContain('Crème de la Craft');
     expect(body, q).not.toContain('>Other<');
   }
-  // A part of the name, before any ranking; hidden and removed servers too.
+  // A part of the name is enough, before any ranking, and also for hidden and removed servers.
   for (const set of [{}, { hiddenAt: new Date() }, { removedAt: new Date() }]) {
     await web.deps.servers.updateOne({ _id: serverId }, { $set: set });
     const { body } = await page('?q=LA+craft');

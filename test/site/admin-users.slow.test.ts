@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 beforeEach(() => removeUsers(shared.deps));
 
-/** An operator and an owner, with helpers for the operator's actions. */
+/** Creates an operator and an owner, with helpers for the operator's actions. */
 async function twoUsers(web = shared) {
   const operator = await signIn(web, { role: 'operator' });
   const owner = await signIn(web);
@@ -140,7 +140,7 @@ test('if operators remove each other’s role at the same time, one operator rem
   const all = [operator, ...others];
   const unmake = (on: SignedInUser, by: SignedInUser) =>
     setRole(deps, on.userId, 'owner', { userId: by.userId, by: by.email });
-  // A connection for each, so that the requests overlap.
+  // Open a connection for each request, so that the requests overlap.
   await Promise.all(Array.from({ length: 20 }, () => deps.users.findOne({})));
   const ends = await Promise.allSettled(
     all.map((one, n) => unmake(one, all[(n + 1) % all.length] ?? operator)),
@@ -190,7 +190,7 @@ test('users are found by the beginning of their address or name, and listed page
     name: n === 7 ? 'Émile Dupont' : `User ${n}`,
     email: `p${String(n).padStart(3, '0')}@example.org`,
     emailVerified: true,
-    // Many with the same creation time: no page may skip one.
+    // Many users have the same creation time: no page may skip one of them.
     createdAt: new Date(now - Math.floor(n / 40) * 1_000),
     updatedAt: new Date(now),
     role: 'owner' as const,
@@ -244,7 +244,7 @@ test('an unconfirmed account with the same address does not become the operator'
   expect(user).toMatchObject({ role: 'operator', emailVerified: true, _id: stranger.userId });
   expect(await isSignedIn(web, stranger.headers)).toBe(false);
   expect((await sendSignIn(web, 'ada@example.org')).statusCode).toBe(401);
-  // The real owner of the address gets a link.
+  // The real owner of the address receives a link.
   const token = tokenOf(await makePasswordLink(web.deps, user));
   await sendForm(web, '/set-password', { token, password: NEW_PASSWORD });
   expect((await sendSignIn(web, 'ada@example.org', NEW_PASSWORD)).headers.location).toBe('/operator');

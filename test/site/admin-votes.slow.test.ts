@@ -94,7 +94,7 @@ test('an exclusion shows the affected votes, is applied once by a worker, and ca
   await age();
   const range = { server: serverId.toHexString(), since: hoursAgo(2), token: tokenId.toHexString() };
   expect((await page(range)).body).toContain('Exclude these votes…');
-  // Without a start time and a player, the page says what an exclusion needs.
+  // Without a start time and without a player, the page says what an exclusion needs.
   const { body } = await page({ server: range.server });
   expect(body).not.toContain('Exclude these votes…');
   expect(body).toContain('To exclude votes, search with a start time or for one player.');
@@ -196,7 +196,7 @@ test('votes are found by the name of a server; several servers of one name are a
     expect(choice).toContain(`/operator/votes?server=${id.toHexString()}&amp;player=Steve`);
   expect(names(choice)).toEqual([]);
   expect(names((await page({ server: `Lonely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
-  // A part of the name is enough when only one server has it.
+  // If only one server matches a part of the name, that part is enough.
   expect(names((await page({ server: `nely & ${name.slice(5)}` })).body)).toEqual(['Steve']);
   await deps.servers.updateOne({ _id: alone }, { $set: { removedAt: new Date() } });
   expect(names((await page({ server: `Lonely & ${name.slice(5)}` })).body)).toEqual(['Steve']);

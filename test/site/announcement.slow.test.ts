@@ -31,7 +31,7 @@ test('an operator sets an announcement, every page shows it, and it ends or is r
   expect(page).toContain('We <strong>move</strong> on<br />\n<a href="https://example.org/news"');
   expect(page).toContain('https://example.org/news</textarea>');
 
-  // The tag of a cached page is of the page with the announcement.
+  // The ETag from before the announcement no longer matches.
   await vi.waitFor(async () => {
     const { etag } = before.headers;
     const headers = { 'if-none-match': String(etag) };
@@ -96,7 +96,7 @@ test('it is read once in five seconds, ends by itself, and survives an outage of
   findOne.mockRejectedValueOnce(new Error('no mongod'));
   await cache.reload();
   expect(String(cache.shown())).toContain('Soon');
-  // A read that hangs does not delay later requests.
+  // If a read hangs, later requests do not wait for it.
   const hanging = createAnnouncementCache({
     announcements: { findOne: () => new Promise(() => undefined) } as never,
     clock,

@@ -21,7 +21,7 @@ let web: WebApp;
 beforeAll(async () => {
   web = await openWebApp(MAIL);
 });
-// All requests come from one network, whose mails are limited.
+// All requests come from one network, which has a limit of mails.
 beforeEach(() => web.deps.rateLimits.deleteMany({}));
 
 const newAddress = () => `moved-${randomUUID()}@example.org`;
@@ -34,7 +34,7 @@ const decide = (token: string, decision: 'confirm' | 'cancel' = 'confirm') =>
 
 const addressOf = async ({ userId }: SignedInUser) => (await web.deps.users.findOne({ _id: userId }))?.email;
 
-/** A user who has asked for another address, and the tokens of both links. */
+/** Creates a user who has requested another address. Returns the tokens of both links. */
 async function requested() {
   const user = await signIn(web);
   const to = newAddress();
@@ -50,7 +50,7 @@ async function requested() {
 test.each(['old first', 'new first'])('both ends confirm before the address changes: %s', async (order) => {
   const { user, to, oldToken, newToken } = await requested();
   const elsewhere = cookiesOf(await sendSignIn(web, user.email));
-  // Mail scanners open links.
+  // Opening a link changes nothing, because mail scanners open links.
   for (const token of [oldToken, newToken]) {
     expect((await getPage(web, `/confirm-address?token=${token}`)).body).toContain('Confirm');
   }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   olivia = await signIn(web);
 });
 
-/** A server of a game, and its page. */
+/** Creates a server of a game. Returns its id and the path of its page. */
 async function serverOf(game: string | null) {
   const names = { name: `Server of ${game}`, address: `${new ObjectId()}.example.org` };
   const serverId = await addOwnedServer(web.deps, olivia.userId, { ...names, ...(game ? { game } : {}) });
@@ -25,7 +25,7 @@ async function serverOf(game: string | null) {
   return { serverId, path, slug };
 }
 
-/** The texts to copy, as the owner copies them. */
+/** The texts that an owner can copy from the page. */
 const codesOf = (body: string) =>
   [...body.matchAll(/<code>([^<]*)<\/code>/g)].map(([, text = '']) =>
     text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
@@ -74,7 +74,7 @@ it('a claim key is created once, filled in once, and never in an address', async
   const key = /tpc_\w{36}/.exec(made.body)?.[0] ?? '';
   expect((await authenticateClaimKey(web.deps, key))?.serverId).toEqual(serverId);
   expect(made.body).not.toContain('YOUR-CLAIM-KEY');
-  // A test would load the page without the key.
+  // No test form while the key is shown: the page after the test would not have the key.
   expect(made.body).not.toContain('Ask as the plugin');
   expect(made.headers['cache-control']).toBe('no-store');
   expect(made.body).not.toMatch(new RegExp(`(href|action)="[^"]*${key}`));

@@ -12,7 +12,7 @@ let shared: OwnerApp;
 beforeAll(async () => {
   shared = await openOwnerApp();
 });
-// All listeners run on one address, so their test votes must not count together.
+// All listeners have the same address, so reset the limit of test votes per address.
 beforeEach(() => shared.deps.rateLimits.deleteMany({}));
 
 const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', port: '8192', serviceName: 'Tallyport' };
@@ -114,7 +114,7 @@ test('settings whose test fails are saved, and no page calls the listener active
   expect(await fixture.read('/listener')).toContain(
     'The last test vote did not arrive: The listener refused the signature',
   );
-  // A vote that is taken, or another test, proves the settings.
+  // A further test vote that is accepted proves the settings.
   await fixture.post('/listener', { ...form, secret: token });
   expect(textOf(await list())).toContain('active');
   await fixture.set({ serviceName: 'Another name' });
@@ -242,7 +242,7 @@ test('the secret of an HTTP listener is shown once, and rotated once even if the
   expect(again.statusCode).toBe(409);
   expect(again.body).not.toMatch(/whsec_/);
   expect((await fixture.post('/listener/rotate')).statusCode).toBe(400);
-  // Changing the URL keeps the secret.
+  // If only the URL changes, the secret stays.
   expect((await fixture.post('/listener', { protocol: 'http', url: `${url}2` })).statusCode).toBe(200);
 });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   web = await openWebApp({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
   startAnswering(web.deps);
 });
-// Manual checks are limited for each user.
+// Reset the limit of manual checks, which each user has.
 beforeEach(async () => {
   olivia = await signIn(web);
 });
@@ -82,13 +82,13 @@ describe('adding a server', () => {
     const overview = await get(locationOf(proved));
     expect(overview.body).toContain('Server listed.');
     expect(overview.body).toContain('Create an API token');
-    // What the proof has just seen.
+    // The page shows what the check has just found.
     expect(textOf(overview.body)).toMatch(
       /online .* Players 12 of 64 .* Version Paper Last checked just now/,
     );
-    // The form is sent again from the browser's history: it leads to the same server.
+    // If the form is sent again from the browser's history: it leads to the same server.
     expect(locationOf(await post(`${path}/check`))).toBe(locationOf(proved));
-    // The draft's page redirects to the server too; other users get 404.
+    // The draft's page redirects to the server too. Other users get 404.
     expect(locationOf(await get(path))).toBe(locationOf(proved).replace('?done=listed', ''));
     expect((await get(path, await signIn(web))).statusCode).toBe(404);
   });

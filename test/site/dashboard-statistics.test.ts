@@ -99,7 +99,7 @@ it('unknown values are grey in charts and empty in CSV files', async () => {
   const page = (await get(serverId, '?days=90')).body;
   expect(page).toContain('50 % online, 25 % offline, 25 % unknown');
   expect(page).toContain('0 % online, 0 % offline, 100 % unknown');
-  // The day between the two is a gap in the lines of players and latency.
+  // The day between them has no data: a gap in the charts of players and latency.
   expect(page.split(/<rect class="gap" x="0" y="0" width="600"/)).toHaveLength(3);
   const players = (await get(serverId, '/players.csv')).body.split('\r\n');
   expect(players).toEqual([

@@ -13,7 +13,7 @@ let serverId: ObjectId;
 const path = () => `/dashboard/servers/${serverId.toHexString()}/tokens`;
 const post = (rest: string, fields: Record<string, string>) =>
   sendForm(web, `${path()}${rest}`, fields, olivia.headers);
-/** All scopes are chosen. */
+/** The form fields with all scopes checked. */
 const ALL = { vote: 'yes', status: 'yes', read: 'yes' };
 
 const tokenIn = (body: string) => /<code>(tpc?_\w{36})<\/code>/.exec(body)?.[1];

@@ -13,10 +13,10 @@ let shared: OwnerApp;
 beforeAll(async () => {
   shared = await openOwnerApp();
 });
-// All listeners run on one address, so their test votes must not count together.
+// All listeners have the same address, so reset the limit of test votes per address.
 beforeEach(() => shared.deps.rateLimits.deleteMany({}));
 
-/** The players on a page of votes, in order. */
+/** The players on a page of votes, in their order. */
 const playersOn = (page: string) =>
   [...page.matchAll(/<th scope="row"[^>]*>(?:<div>)?<a [^>]*><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
 
@@ -97,7 +97,7 @@ test('pages skip and repeat no vote and keep their filter', async () => {
     ...copies(119, (n) => ({
       username: `Player ${n}`,
       usernameKey: `player ${n}`,
-      // 70 votes with the same time, across the end of a page.
+      // 70 votes have the same time, and the first page ends among them.
       votedAt: after(model.votedAt, n < 70 ? -HOUR : -HOUR - n),
     })),
     ...copies(60, (n) => ({
@@ -134,7 +134,7 @@ test('the timeline shows every attempt with its progress, the listener’s answe
   expect(page.body).toContain('Wait a &lt;bit&gt;');
   expect(text).toMatch(/Started by the vote\. Sent the vote( and received an answer)?\. Duration: \d+ ms\./);
   expect(text).toContain(vote._id.toString());
-  // There is no button that would send it twice.
+  // The vote is still waiting, so there is no button to send it again.
   expect(page.body).not.toContain('/resend"');
 });
 
@@ -156,7 +156,7 @@ test('a vote that may have arrived is sent again only after a warning; the timel
     action: 'vote.resend',
   });
   expect(entry).toMatchObject({ by: fixture.owner.email });
-  // The duration of a manual resend says nothing about the listener.
+  // After a manual resend no duration is shown, because it would say nothing about the listener.
   await fixture.drain();
   expect(await fixture.read('/votes')).toContain('confirmed after a manual resend');
 });
@@ -174,7 +174,7 @@ test.each([
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'failed');
   await change(fixture);
-  // The session uses the real time; the test's clock has moved.
+  // The session does not expire, because it uses the real time; only the test's clock has moved.
   const answer = await fixture.post(`/votes/${vote._id}/resend`);
   expect([answer.statusCode, textOf(answer.body)]).toEqual([status, expect.stringContaining(reason)]);
   expect(await stateOf(fixture, vote)).toBe('failed');
@@ -217,7 +217,7 @@ test('exactly the counted votes of a filter are sent again', async () => {
       value,
     ]),
   );
-  // Cast and failed after the question, so it was not counted.
+  // This vote was cast and failed after the confirmation page was shown, so it is not sent.
   const later = await fixture.cast('Zoe');
   await put(fixture, later, 'unconfirmed');
   const sent = await fixture.post('/votes/resend', fields);
@@ -231,7 +231,7 @@ test('exactly the counted votes of a filter are sent again', async () => {
     action: 'vote.resend-range',
   });
   expect(entry).toMatchObject({ by: fixture.owner.email, details: { votes: 1 } });
-  // Without a state: votes that did not arrive. The second request finds none.
+  // Without a state, the filter selects votes that did not arrive. The second request finds none.
   const all = await fixture.read('/votes/resend');
   expect(all).toContain('State not forwarded or failed');
   const shown = new Date(Date.now() + HOUR).toISOString();

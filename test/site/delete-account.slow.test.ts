@@ -59,7 +59,7 @@ test.each(['link', 'banner'])('a change of mind by the %s keeps everything', asy
   await request(user);
   const token = tokenOf(await linkTo(web.deps, user.email));
   if (way === 'link') {
-    // Mail scanners open links.
+    // Opening a link changes nothing, because mail scanners open links.
     expect((await getPage(web, `/keep-account?token=${token}`)).body).toContain('Keep my account');
     expect(await web.deps.accountDeletions.countDocuments({})).toBe(1);
     expect((await sendForm(web, '/keep-account', { token })).body).toContain('Your account stays');
@@ -74,7 +74,7 @@ test.each(['link', 'banner'])('a change of mind by the %s keeps everything', asy
   expect(await isSignedIn(web, user.headers)).toBe(true);
 });
 
-/** A user with something of everything. */
+/** Creates a user with data of every kind. */
 async function richUser() {
   const { deps } = web;
   const [user, neighbour] = [await signIn(web), await signIn(web)];

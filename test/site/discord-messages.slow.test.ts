@@ -60,7 +60,7 @@ test('an owner saves a webhook, chooses kinds, tests and removes it', async () =
   expect(discord.messages[0]?.embeds?.[0]?.title).toBe(
     'Alpha \\<b\\>\\&\\<\\/b\\> \\*Craft\\*\\: test message',
   );
-  // A new webhook keeps the choice.
+  // After a new webhook is set, the choice of kinds stays.
   await save();
   expect((await stored())?.kindsOff).toHaveLength(4);
   await post('/remove');

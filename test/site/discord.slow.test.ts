@@ -50,7 +50,7 @@ async function startDiscord(profile: Profile) {
   return { requests };
 }
 
-/** Runs the OAuth flow as a browser does. */
+/** Follows the OAuth redirects as a browser does. */
 async function goThere(web: WebApp, query: (state: string) => Record<string, string> = granted) {
   const left = await sendForm(web, '/sign-in/discord', { next: '/dashboard/servers/new' });
   expect(left.statusCode).toBe(200);
@@ -64,7 +64,7 @@ function granted(state: string): Record<string, string> {
   return { code: 'a code', state };
 }
 
-/** The text of the page after a refused sign-in. */
+/** The text of the sign-in page after a failed sign-in with Discord. */
 async function messageOf(web: WebApp, answer: { headers: { location?: unknown } }): Promise<string> {
   const url = new URL(String(answer.headers.location), 'http://localhost:3000');
   expect(url.pathname).toBe('/sign-in');
@@ -146,7 +146,7 @@ test('no Discord tokens are stored', async () => {
   const web = await openWebApp(ENV);
   await startDiscord(NORA);
   await goThere(web);
-  // Signing in again brings new tokens.
+  // A further sign-in stores new tokens.
   await goThere(web);
   const [credential] = await web.deps.credentials.find().toArray();
   expect(credential).toMatchObject({ providerId: 'discord', accountId: NORA.id });
@@ -192,7 +192,7 @@ test('a cancelled sign-in and a forged callback show messages', async () => {
   expect(await messageOf(web, forged)).toContain(
     'The sign-in with Discord took too long, or began in another browser.',
   );
-  // The state of another browser's sign-in.
+  // This `state` is from a sign-in in another browser.
   const { left } = await goThere(web);
   const state = new URL(leavesFor(left)).searchParams.get('state');
   const stolen = await getPage(web, `/api/auth/callback/discord?code=x&state=${state}`);

@@ -22,7 +22,7 @@ type Fields = typeof schema;
 
 class TakenError extends Error {}
 
-/** What `run` of the form does in a test. */
+/** The form's `run` function in the current test. */
 let run: Form<Fields>['run'];
 let language: Language;
 

@@ -3,7 +3,7 @@ import { type GermanSite, startGermanSite, TRANSLATED_PAGES } from './german-sit
 import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from './page-forms.ts';
 import { untranslated } from './untranslated.ts';
 
-/** The routes that forms were sent to, each with the mistakes that were made. */
+/** The routes to which forms were sent, each with the mistakes that were made. */
 const posted = new Set<string>();
 
 describe('the errors of every form are German for who reads German', () => {
@@ -15,7 +15,10 @@ describe('the errors of every form are German for who reads German', () => {
 
   type Reading = { language: string; cookie: string; page: string };
 
-  /** The page after a form was sent, also where that leads to another page; the sentence of an error in JSON. */
+  /**
+   * The page after a form was sent; if the answer is a redirect, the page behind it; if it is JSON, the sentence of the
+   * error.
+   */
   async function answerTo(form: PageForm, mistake: Mistake, reading: Reading, origin = site.url) {
     const headers = { accept: 'text/html', 'accept-language': reading.language, cookie: reading.cookie };
     const address = new URL(form.action, reading.page);
@@ -104,10 +107,10 @@ describe('the errors of every form are German for who reads German', () => {
 
 const NO_ID = '0'.repeat(24);
 
-/** The owner is signed in for the other forms. */
+/** These forms end the owner's session, which the other forms need. */
 const ENDS_SESSIONS = /^\/sign-out$|\/end-all$/;
 
-/** Whether a path is one of a route such as `/servers/:slug/vote`. */
+/** Whether a path belongs to a route such as `/servers/:slug/vote`. */
 function matches(path: string, route: string): boolean {
   const [own, pattern] = [path.split('/'), route.split('/')];
   return (

@@ -4,15 +4,15 @@ import { fillListing, type SampleListing } from '../browser/sample-listing.ts';
 import { PAGES, type Reader, STATES } from '../browser/sample-pages.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 
-/** Pages of an operator or for other sites, which are English, and the operator's own texts. */
+/** Pages that are not translated: those for operators and for other sites, and the operator's own texts. */
 const NOT_OURS = /^\/operator|\/widget$|^\/(contact|imprint|privacy|terms)$|^decided reviews$|admin area/;
 
-/** The pages that every language has. */
+/** The pages that exist in every language. */
 export const TRANSLATED_PAGES = [...PAGES, ...STATES].filter(
   ({ route, name }) => !NOT_OURS.test(route) && !NOT_OURS.test(name ?? ''),
 );
 
-/** Names in the sample data and of products. */
+/** Names of products and in the sample data. */
 const NAMES = [
   'Lighthouse Creative',
   'plugin on the survival world',
@@ -24,7 +24,7 @@ const NAMES = [
   'VoteReward (PocketMine)',
 ];
 
-/** A site with the sample data, for readers of several languages. */
+/** A site with the sample data, and readers of each language. */
 export type GermanSite = {
   url: string;
   of: SampleListing;

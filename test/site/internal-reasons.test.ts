@@ -16,7 +16,7 @@ import { ageVotes } from '../support/votes.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import { sendSignIn } from './account-pages.ts';
 
-/** In every internal reason of this file. */
+/** A text that every internal reason of this file contains. */
 const INTERNAL = 'informant-4711';
 const FOR_OWNER = 'rule seven';
 
@@ -47,7 +47,7 @@ beforeAll(async () => {
   voteIds = await decided();
 });
 
-/** Lets an operator decide about everything of the owner; the ids of the votes. */
+/** Lets an operator make decisions about everything that the owner has. Returns the ids of the votes. */
 async function decided(): Promise<UUID[]> {
   const { deps } = web;
   const press = (path: string, fields: Record<string, string>) =>
@@ -79,14 +79,14 @@ async function decided(): Promise<UUID[]> {
   if (!written) throw new Error('no review');
   const rejection = { reason: INTERNAL, reasonForOwner: FOR_OWNER };
   await moderateReview(deps, written._id, 'rejected', operator.email, rejection);
-  // An operator who manages the server invites somebody.
+  // Members and owners must not see who invited, if an operator did.
   const invitation = { email: member.email, role: 'full' };
   const path = `/dashboard/servers/${serverId}/members`;
   expect((await sendForm(web, path, invitation, operator.headers)).statusCode).toBe(303);
   return (await deps.votes.find({ serverId }).toArray()).map(({ _id }) => _id);
 }
 
-/** Every page of an owner without a parameter of its own, and those of the decided votes. */
+/** Every page for owners whose path has no parameter except the server, and the pages of the votes. */
 function ownersPages(): string[] {
   const parameters = /:(?!serverId)\w+/;
   const pages = web.app.site.routes
@@ -177,7 +177,7 @@ test('no mail to an owner has an internal reason or the address of an operator; 
   expect(refused.body).toContain(FOR_OWNER);
   expect(refused.body).toContain(CONTACT);
   expect(refused.body).not.toContain(INTERNAL);
-  // A wrong password shows nothing of it.
+  // After a wrong password, the reason of the suspension is not shown.
   expect((await sendSignIn(web, owner.email, 'a wrong password')).body).not.toContain(FOR_OWNER);
 
   const mails = await deps.mails.find().toArray();

@@ -60,7 +60,7 @@ it('a rate-limited client does not block the same search of others', async () =>
 });
 
 it('several addresses of one network share one search limit', async () => {
-  // A new word, because cached answers do not count.
+  // Each search has a new word, because a cached answer does not count against the limit.
   const search = (host: number) =>
     web.app.inject({ url: `/?q=lantern+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
   for (let host = 1; host <= 60; host += 1) await search(host);

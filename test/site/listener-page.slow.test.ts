@@ -80,7 +80,7 @@ test('text of players and listeners is escaped', async () => {
   await cast('<script>alert(1)</script>');
   const { body } = await get(`/listeners/${listenerId}?state=waiting%22%3E%3Cscript%3E`);
   expect(body).toContain('&lt;script&gt;');
-  // The page's own files are the only scripts on it.
+  // The page has no other scripts than the site's own files.
   expect(body.replaceAll(/<script type="module" src="\/assets\/[^"]+"><\/script>/g, '')).not.toContain(
     '<script',
   );
@@ -97,7 +97,7 @@ test('pages of votes skip and repeat none, also with many at the same time, and 
     _id: new UUID(),
     username: `player ${n + 1}`,
     usernameKey: `player ${n + 1}`,
-    // 70 votes with the same time, across the end of a page.
+    // 70 votes have the same time, and the first page ends among them.
     votedAt: n < 70 ? moment : after(moment, -n),
   }));
   await deps.votes.insertMany(many);

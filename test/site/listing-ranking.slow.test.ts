@@ -48,7 +48,7 @@ test('the ranking is the home page and shows the figures of each rank', async ()
       expect(body).toContain(shown);
     }
     expect(body).toContain('Players on average, day by day: 10, 20, unknown, 30, 5, 5, 5');
-    // The premium label is on rank 2 and changes no rank.
+    // The server with rank 2 has the premium label, which does not change its rank.
     expect(body.indexOf('Premium')).toBeGreaterThan(body.indexOf('>Second<'));
   }
 });
@@ -146,7 +146,7 @@ test('each game has a page with its own title, description and address; earlier 
   );
   expect(body).toContain('<link rel="canonical" href="http://localhost:3000/games/rust" />');
   expect(headers['cache-control']).toContain('public');
-  // The home page links the games.
+  // The home page has links to the games.
   expect((await getPage(web, '/')).body).toMatch(/href="\/games\/rust">Rust<\/a> <span class="soft">\(15\)</);
   const known = [
     ['/?game=rust', '/games/rust'],
@@ -161,7 +161,7 @@ test('each game has a page with its own title, description and address; earlier 
     const { statusCode, headers } = await getPage(web, from);
     expect([from, statusCode, headers.location]).toEqual([from, 301, to]);
   }
-  // A game without servers is not for search engines.
+  // The page of a game without servers tells search engines not to index it.
   const none = await getPage(web, '/games/valheim');
   expect(none.statusCode).toBe(200);
   expect(none.body).toContain('noindex');
@@ -211,7 +211,7 @@ test('versions are those of the chosen game, and another game drops the chosen v
     [...body.matchAll(/<select id="(\w+)"[^>]* disabled>\s*<option[^>]*>([^<]*)/g)].map(
       ([, ...found]) => found,
     );
-  // Every filter stays in its place.
+  // Filters that cannot be used are disabled and stay in their places.
   expect(disabled((await getPage(web, '/')).body)).toEqual([['version', 'Choose a game first']]);
   expect(disabled((await getPage(web, '/games/minecraft')).body)).toEqual([]);
   expect(disabled((await getPage(web, '/?q=a&tag=survival&game=minecraft')).body)).toEqual([
@@ -245,7 +245,7 @@ test('the random server is one of the list, online if any is, and no answer of i
   expect(await draw('?game=minecraft')).toBe('/servers/only');
   expect(await draw('?game=valheim')).toBe('/games/valheim');
   await web.deps.servers.updateOne({ name: 'On' }, { $set: { hiddenAt: new Date() } });
-  // Hidden since the ranking.
+  // This server was hidden after the ranking.
   expect(await draw('?game=rust')).toBe('/servers/off');
   for (let i = 0; i < 60; i += 1) await getPage(web, '/servers/random');
   expect((await getPage(web, '/servers/random')).statusCode).toBe(429);
@@ -331,7 +331,7 @@ test('visitors share a cached page; signed-in users get their own', async () => 
   const own = await getPage(web, '/', headers);
   expect(own.headers['cache-control']).toBe('no-store');
   expect(own.body).toContain('Premium');
-  // Their page was not cached for others.
+  // The signed-in user's page was not cached for others.
   expect((await getPage(web, '/')).body).not.toContain('Sign out');
 });
 
@@ -363,7 +363,7 @@ test('the page shows the formula, and the figures of any server with its neighbo
   await web.deps.voteCounters.updateOne({ serverId: ids[1] }, { $inc: { [`days.${today}`]: 2 } });
   const later = await getPage(web, `/how-ranking-works?server=${ids[1]}`);
   expect(later.body).toMatch(/It had 5 votes at .* It has 7 now; the next ranking counts them\./s);
-  // By a misspelt name: similar names.
+  // A misspelt name shows servers with similar names.
   expect((await getPage(web, '/how-ranking-works?server=Gama')).body).toContain('?server=gamma#check');
   for (const unknown of ['hidden', 'zzzz', '%00', '%ED%A0%80x']) {
     const answer = await getPage(web, `/how-ranking-works?server=${unknown}`);

@@ -6,7 +6,7 @@ beforeAll(async () => {
   web = await openOwnerApp();
 });
 
-/** The address that a shown page polls, below the server's path, and its interval in milliseconds. */
+/** The path that a live page polls (below the server's path) and the interval in milliseconds. */
 function pollOf(body: string): { part: string; ms: number } {
   const [, path = ''] = /data-hx-get="([^"]+)"/.exec(body) ?? [];
   const [, ms] = /data-hx-trigger="every (\d+)ms/.exec(body) ?? [];

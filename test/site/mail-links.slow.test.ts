@@ -34,7 +34,7 @@ test('with mail, an account exists only after the address is confirmed with the 
   expect(await mailsTo(web.deps, NEWCOMER.email)).toHaveLength(1);
 
   const link = await linkTo(web.deps, NEWCOMER.email);
-  // Mail scanners open links.
+  // Opening a link changes nothing, because mail scanners open links.
   expect((await getPage(web, link)).body).toContain('Create account');
   expect((await sendSignIn(web, NEWCOMER.email)).statusCode).toBe(401);
   const confirmed = await finish(web, tokenOf(link));
@@ -69,7 +69,7 @@ test('with mail, no page reveals whether an address is known', async () => {
   const [again, first] = [await up(email), await up('new@example.org')];
   expect(again.statusCode).toBe(200);
   expect(shown(again.body, email)).toBe(shown(first.body, 'new@example.org'));
-  // Its owner gets one mail.
+  // The owner of the address gets only one mail, although the form was sent twice.
   await up(email);
   const letters = await mailsTo(web.deps, email);
   expect(letters.filter((text) => text.includes('has an account there already'))).toHaveLength(1);
@@ -117,7 +117,7 @@ test('an address gets five links an hour', async () => {
   for (let n = 0; n < 5; n += 1) expect((await ask(n)).statusCode).toBe(200);
   expect((await ask(6)).statusCode).toBe(429);
   expect(await mailsTo(web.deps, email)).toHaveLength(5);
-  // It does not prevent signing in.
+  // A user at this limit can still sign in.
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
 });
 

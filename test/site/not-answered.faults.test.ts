@@ -17,7 +17,7 @@ test('while Redis is away a test vote’s page says so at once, and works again 
     return [statusCode, textOf(body)];
   };
 
-  // It ends a test that is under way.
+  // Redis dies during a test of a listener: the test ends.
   fixture.listener.stall();
   const testing = test();
   await vi.waitUntil(() => fixture.listener.held === 1, EVENTUALLY);
@@ -33,7 +33,7 @@ test('while Redis is away a test vote’s page says so at once, and works again 
     expect(await test()).toEqual([200, expect.stringContaining('The test vote arrived')]);
   }, EVENTUALLY);
 
-  // A suspended Redis keeps its connections.
+  // If Redis is suspended, its connections stay open.
   await redis.pause();
   await web.deps.diagnosisAllowances.deleteMany({});
   expect(await test()).toEqual([503, expect.stringContaining(AWAY)]);

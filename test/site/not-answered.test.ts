@@ -5,7 +5,7 @@ import { WEBHOOK_ADDRESS } from '../support/fake-discord.ts';
 import { getPage, openWebAppOn, sendForm, textOf } from '../support/web-app.ts';
 import { type OwnerFixture, ownerFixture } from './owner-fixture.ts';
 
-/** An owner at a site without a worker, whose web process waits for one for less long. */
+/** An owner on a site without a worker. Its web process waits for a worker only a short time. */
 async function withoutWorker(): Promise<OwnerFixture> {
   const opened = await openDeliveryDeps();
   const deps = { ...opened, answers: askerWith(opened, { beginMs: 100 }) };

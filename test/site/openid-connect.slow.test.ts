@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 type Options = { at?: WebApp; next?: string; change?: (back: URLSearchParams) => void };
 
-/** Signs in as a browser does, with the parameters of the callback as `change` leaves them. */
+/** Signs in as a browser does. `change` may change the parameters of the callback. */
 async function goThere({ at = web, next = '', change }: Options = {}) {
   const left = await sendForm(at, '/sign-in/oidc', { next });
   expect(left.statusCode).toBe(200);
@@ -48,7 +48,7 @@ async function goThere({ at = web, next = '', change }: Options = {}) {
   return { left, back, answer: await getPage(at, `${back.pathname}${back.search}`, cookiesOf(left)) };
 }
 
-/** The text of the page after a refused sign-in. */
+/** The text of the sign-in page after a failed sign-in. */
 async function messageOf({ headers }: { headers: { location?: unknown } }): Promise<string> {
   const url = new URL(String(headers.location), 'http://localhost:3000');
   expect(url.pathname).toBe('/sign-in');
@@ -191,7 +191,7 @@ test('a link is also mailed and recorded when the account is linked to another s
   });
   const { deps } = withMail;
   await goThere({ at: withMail });
-  // A first sign-up links nothing to an existing account.
+  // A sign-up links nothing to an existing account.
   expect(await deps.auditLog.countDocuments()).toBe(0);
   expect(await mailsTo(deps, 'nora@example.org')).toEqual([]);
   await deps.credentials.updateMany({}, { $set: { providerId: 'discord', accountId: '80351110224678912' } });
@@ -278,7 +278,8 @@ test('a network returns from the provider a limited number of times', async () =
     answers.push((await getPage(fresh, returned, { cookie: 'tallyport.state=x' })).statusCode);
   }
   expect(answers).toEqual([...Array.from({ length: 30 }, () => 303), 429]);
-  // A picture on another page cannot use up the limit: browsers do not send the cookie with it.
+  // The limit counts only requests with the cookie. A picture on another site makes the browser send requests without
+  // it, so it cannot use up the limit.
   const withoutCookie = await getPage(fresh, returned);
   expect(withoutCookie.headers.location).toBe('/sign-in?error=state_mismatch&from=oidc');
 });
@@ -343,7 +344,7 @@ test.each([
   expect(await web.deps.credentials.countDocuments({ providerId: 'oidc' })).toBe(0);
 });
 
-/** What the browser is told: the status, where it goes, which cookies it gets. */
+/** What the browser sees of an answer: the status, the redirect and the cookies. */
 function seenOf({ statusCode, headers, body }: Awaited<ReturnType<typeof getPage>>) {
   const names = [headers['set-cookie'] ?? []].flat().map((cookie) => cookie.split('=')[0]);
   return { statusCode, location: headers.location, names, body };

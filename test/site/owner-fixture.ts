@@ -20,10 +20,13 @@ export type OwnerFixture = DeliveryBench & {
   read(part: string): Promise<string>;
 };
 
-/** The web application on a platform whose clock the test moves. */
+/** A web application whose dependencies have a clock that the test moves. */
 export type OwnerApp = WebApp & { deps: ClockedDeps };
 
-/** Opens the application on its own platform, with a worker of `answer-now`. Tests that do not move its clock can share it. */
+/**
+ * Opens the application on a database of its own, with a worker for the queue `answer-now`. Tests that do not move its
+ * clock can share it.
+ */
 export async function openOwnerApp(env: Record<string, string> = {}): Promise<OwnerApp> {
   const deps = await openDeliveryDeps(env);
   const web = await openWebAppOn(deps);

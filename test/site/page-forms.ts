@@ -6,7 +6,7 @@ type Field = { name: string; type: string; value: string };
 /** A form of a page that changes something. */
 export type PageForm = { action: string; isUpload: boolean; fields: Field[] };
 
-/** The forms of a page that are posted. */
+/** The forms of a page with the method POST. */
 export function formsOf(page: string): PageForm[] {
   const forms: PageForm[] = [];
   let current: PageForm | undefined;
@@ -26,19 +26,19 @@ export function formsOf(page: string): PageForm[] {
   return forms;
 }
 
-/** Ways to fill in a form wrongly. */
+/** The ways in which a form is filled in wrongly. */
 export const MISTAKES = ['nothing', 'empty', 'too long', 'wrong'] as const;
 export type Mistake = (typeof MISTAKES)[number];
 
 const GIVEN = ['hidden', 'checkbox', 'radio'];
 
-/** The mistakes that a form can have: without a field to fill in, only its hidden values can be wrong. */
+/** The mistakes that are possible in a form. If it has only hidden fields, only their values can be wrong. */
 export function mistakesOf({ fields }: PageForm): readonly Mistake[] {
   if (fields.some(({ type }) => !GIVEN.includes(type))) return MISTAKES;
   return fields.length > 0 ? ['wrong'] : [];
 }
 
-/** The body of a form that was filled in wrongly. */
+/** The body of a wrongly filled form. */
 export function bodyOf({ fields, isUpload }: PageForm, mistake: Mistake): FormData | URLSearchParams {
   const body = isUpload ? new FormData() : new URLSearchParams();
   for (const field of mistake === 'nothing' ? [] : fields) {

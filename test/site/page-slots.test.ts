@@ -19,7 +19,7 @@ describe('slots', () => {
       done();
     });
     giveBack();
-    // Twice is once.
+    // A slot is returned once, even if the function is called twice.
     giveBack();
     const handled = new Promise<void>((resolve) => {
       setImmediate(() => {
@@ -29,7 +29,7 @@ describe('slots', () => {
     });
     await Promise.all([...later, handled]);
     expect(order).toEqual(['first', 'what has arrived meanwhile', 'second']);
-    // Both are free again: nothing waits.
+    // Both slots are free again: taking one does not wait.
     (await take('ann'))();
   });
 
@@ -68,7 +68,7 @@ describe('pages', () => {
     slug = (await web.deps.servers.findOne({ _id: serverId }))?.slug ?? '';
   });
 
-  /** Replaces the slots of the application, with one of each that a test takes. */
+  /** Replaces the application's slots with one slot for visitors and one for users, and takes both. */
   async function allTaken(app: FastifyInstance): Promise<Record<'visitors' | 'users', () => void>> {
     const slots: Record<'visitors' | 'users', TakeSlot> = {
       visitors: createSlots(ONE),

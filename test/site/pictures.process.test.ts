@@ -12,7 +12,7 @@ import { CHEAP_PASSWORDS, OWN_ORIGIN, openWebAppOn } from '../support/web-app.ts
 import { startWeb } from '../support/web-process.ts';
 import { startWorker } from '../support/workers.ts';
 
-/** Files of native image libraries that a process has mapped. */
+/** The native image libraries that a process has loaded. */
 async function imageLibraries(pid: number | undefined): Promise<string[]> {
   const maps = await readFile(`/proc/${pid}/maps`, 'utf8');
   return maps.split('\n').filter((line) => /sharp|libvips|resvg/i.test(line));
@@ -56,6 +56,6 @@ test('a web process takes a banner and sends cards and a logo without an image l
   const { banner: shown } = (await deps.servers.findOne({ _id: serverId }))?.profile ?? {};
   expect((await fetch(`${web.url}/pictures/${shown?.wide}.webp`)).status).toBe(200);
   expect(await imageLibraries(web.child.pid)).toEqual([]);
-  // Its drawing has the logo.
+  // The worker's drawing contains the logo.
   expect(worker.lines.some((line) => line.event === 'card.without_logo')).toBe(false);
 }, 60_000);

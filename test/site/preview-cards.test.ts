@@ -14,7 +14,7 @@ let serverId: ObjectId;
 let slug: string;
 let number = 0;
 
-/** How far the time of the pages' cache is ahead. */
+/** How far the clock of the page cache has been moved forward. */
 let ahead = 0;
 
 beforeAll(async () => {
@@ -29,14 +29,14 @@ beforeEach(async () => {
   serverId = await addOwnedServer(web.deps, (await signIn(web)).userId, { name: `Card ${number}` });
   slug = `card-${number}`;
 });
-/** Requests the card anew: a process caches answers for three seconds. */
+/** Requests the card. The clock is moved first, because a process caches answers for three seconds. */
 async function getCard(headers: Record<string, string> = {}) {
   ahead += 4 * SECOND;
   return getPage(web, `/servers/${slug}/card.png`, headers);
 }
 const draw = (png = 'drawn') => drawCard(web.deps, serverId, async () => Buffer.from(png));
 const card = () => web.deps.previewCards.findOne({ _id: serverId });
-/** Moves the drawing back in time. */
+/** Makes the stored drawing older. */
 const age = (ms: number) =>
   web.deps.previewCards.updateOne({ _id: serverId }, { $set: { drawnAt: after(web.deps.clock.now(), -ms) } });
 
@@ -154,7 +154,7 @@ test('goes with its server, and a hidden or unknown server has none', async () =
   expect(await card()).toBeNull();
   expect((await getCard()).statusCode).toBe(404);
   expect((await getPage(web, '/servers/nobody/card.png')).statusCode).toBe(404);
-  // Removed between the request and the drawing.
+  // The server is removed between the request and the drawing.
   const now = web.deps.clock.now();
   await web.deps.previewCards.insertOne({
     _id: serverId,

@@ -29,14 +29,14 @@ let serverId: ObjectId;
 let path: string;
 let pictureProcess: PictureProcess;
 
-/** Encodes what waits, as a worker does. */
+/** Encodes all waiting uploads, as a worker does. */
 async function encodeAll() {
   const ends = [];
   for (const id of await dueUploads(web.deps))
     ends.push(await encodeUpload({ ...web.deps, pictureProcess }, id));
   return ends;
 }
-/** The address of the application, which listens from the first call on. */
+/** The address of the application. It listens after the first call. */
 let listens: Promise<string> | undefined;
 async function listening(): Promise<URL> {
   listens ??= web.app.listen({ port: 0, host: '127.0.0.1' });
@@ -51,7 +51,7 @@ beforeAll(async () => {
   atTheEnd(async () => pictureProcess.close());
 });
 beforeEach(async () => {
-  // Uploads are limited for each user.
+  // Each test has a new user, because uploads are limited per user.
   owner = await signIn(web);
   serverId = await addOwnedServer(web.deps, owner.userId, { game: 'minecraft' });
   path = `/dashboard/servers/${serverId.toHexString()}/profile`;
@@ -64,7 +64,7 @@ const serverNow = async () => {
 };
 const profileNow = async () => (await serverNow()).profile;
 const stored = (id: string | null | undefined) => web.deps.pictures.findOne({ _id: id ?? '' });
-/** Makes pictures old enough to be deleted. */
+/** Makes all pictures old enough to be deleted. */
 const age = () => web.deps.pictures.updateMany({}, { $set: { usedAt: after(web.deps.clock.now(), -DAY) } });
 const png = (colour?: string) => picture(1_300, 325, colour).png().toBuffer();
 
@@ -230,7 +230,7 @@ describe('a banner', () => {
 });
 
 describe('an uploaded banner', () => {
-  /** A JPEG that says where it was taken. */
+  /** A JPEG whose metadata say where it was taken. */
   const tagged = () =>
     picture(1_300, 325)
       .withExif({ IFD0: { Copyright: 'GPS 52.5, 13.4' } })
@@ -321,7 +321,7 @@ describe('an uploaded banner', () => {
     const [fresh, old, orphan] = [left(now), left(after(now, -2 * MINUTE)), left(now, new ObjectId())];
     await web.deps.pictureUploads.insertMany([fresh, old, orphan]);
     expect((await encodeAll()).toSorted()).toEqual(['not-due', 'unwanted', 'unwanted']);
-    // The server may name it in a moment.
+    // It is not deleted yet, because the server may refer to it in a moment.
     expect((await web.deps.pictureUploads.find({}).toArray()).map(({ _id }) => _id)).toEqual([fresh._id]);
     await web.deps.pictureUploads.deleteMany({});
   });

@@ -21,7 +21,7 @@ async function newServer() {
   const serverId = await addOwnedServer(web.deps, owner.userId);
   const path = `/dashboard/servers/${serverId.toHexString()}/profile`;
   const read = async () => (await web.deps.servers.findOne({ _id: serverId }))?.profile;
-  /** Sends the form as a browser does: a field for each chosen tag. */
+  /** Sends the form as a browser does: one field for each chosen tag. */
   const save = (fields: Fields) => {
     const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((one) => [name, one]));
     return web.app.inject({
@@ -184,9 +184,9 @@ describe('an operator', () => {
       { by: operator.email, details: { part, reason: 'It <insults> players.' } },
     ]);
 
-    // Twice: there is nothing to remove any more.
+    // A second removal is refused, because there is nothing to remove any more.
     expect((await removeAs(serverId, { part, profileReason: 'Again.' })).statusCode).toBe(409);
-    // The owner writes it again: the reason is settled.
+    // If the owner writes the part again, the reason of its removal is deleted.
     await save(FULL);
     expect((await read())?.removals).toEqual([]);
   });

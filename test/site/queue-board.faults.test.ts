@@ -13,7 +13,7 @@ test('without Redis the admin area says so, and Bull Board answers 503 at once',
   const queues = () => web.app.inject({ url: '/operator/queues/api/queues', headers });
   await vi.waitUntil(async () => (await queues()).statusCode === 200, EVENTUALLY);
 
-  // It answers while Redis is stopped.
+  // While Redis is suspended, Bull Board answers.
   await redis.pause();
   expect((await queues()).statusCode).toBe(503);
   redis.resume();

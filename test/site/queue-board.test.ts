@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
 
-/** Every route of Bull Board's API, its parameters filled in. */
+/** Every route of Bull Board's API, with values for its parameters. */
 const BOARD_API = appRoutes.api.map(({ method, route }) => ({
   method: [method].flat().join().toUpperCase() as 'GET' | 'PUT' | 'POST' | 'PATCH',
   url: `/operator/queues${[route].flat()[0]}`
@@ -53,7 +53,7 @@ test('each button of Bull Board is recorded in the audit log with its user befor
       headers: { ...operator.headers, ...OWN_ORIGIN },
     });
   expect((await press('PUT', 'forward-votes/retry/failed')).statusCode).toBe(200);
-  // Refused requests are not recorded.
+  // A refused request is not written to the audit log.
   expect((await press('POST', 'forward-votes/add')).statusCode).toBe(403);
   const entries = await web.deps.auditLog.find({ action: 'queue.button' }).toArray();
   expect(entries).toMatchObject([

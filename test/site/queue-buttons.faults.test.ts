@@ -16,12 +16,12 @@ import { putInState } from '../support/votes.ts';
 import { OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 type Method = 'PUT' | 'POST' | 'PATCH';
-/** A button; one with `:jobId` is pressed for every job. */
+/** A button of Bull Board. If its path contains `:jobId`, it is pressed for every job. */
 type Button = { method: Method; path: string; body?: object; expected: number[] };
 
 const FORGED = { serverId: 'f'.repeat(24), listenerId: 'f'.repeat(24) };
 
-/** Every button of a queue; a job may be in a state in which its button is refused with 400, 404, 409 or 500. */
+/** Every button of a queue. Depending on the state of the job, a button may be refused with 400, 404, 409 or 500. */
 function buttonsOf(queue: DeliveryQueue): Button[] {
   const at = `/api/queues/${queue}`;
   return [
@@ -37,7 +37,7 @@ function buttonsOf(queue: DeliveryQueue): Button[] {
     put(`${at}/rate-limit`, { max: 1, duration: 100 }),
     put(`${at}/rate-limit/release`),
     put(`${at}/empty`),
-    // Bull Board obliterates only paused queues.
+    // Bull Board can obliterate only paused queues.
     put(`${at}/obliterate`, { force: true }),
     { method: 'PUT', path: `${at}/job-schedulers/none/remove`, expected: [404] },
     { method: 'PATCH', path: `${at}/job-schedulers/none`, body: { every: 1_000 }, expected: [404] },
@@ -116,7 +116,7 @@ function openWorker(deps: AppDeps, process: Processor): Worker {
   return worker;
 }
 
-/** Jobs of the listener in every job state, and its wake-up job. */
+/** Adds jobs of the listener in every job state, and its wake-up job. */
 async function makeJobs({ deps, serverId }: DeliveryBench): Promise<void> {
   const queue = deps.queues['forward-votes'];
   const listener = await deps.listeners.findOne({ serverId });
@@ -129,23 +129,24 @@ async function makeJobs({ deps, serverId }: DeliveryBench): Promise<void> {
     if (job.name === 'failing') throw new Error('a fault of ours');
     if (job.name === 'hanging') await new Promise(() => {});
   });
-  // Bull Board cleans only jobs older than five seconds.
+  // Bull Board's “clean” removes only jobs older than five seconds.
   const old = { timestamp: Date.now() - HOUR };
   const passing = await queue.add('passing', payload, old);
   const failing = await queue.add('failing', payload, old);
   const hanging = await queue.add('hanging', payload, old);
-  // Not by counting: a job added while the queue was emptied may be there too.
+  // The states of these jobs are checked, not their numbers: a job that was added while the queue was emptied may be
+  // there too.
   const isInState = async () =>
     (await passing.isCompleted()) && (await failing.isFailed()) && (await hanging.isActive());
   await vi.waitUntil(isInState, EVENTUALLY);
   await worker.close(true);
   await queue.add('waiting', payload, old);
-  // The delayed job of an unreachable listener, which deduplicates every plain wake-up.
+  // The delayed job of an unreachable listener. Through its deduplication id, plain wake-ups are ignored.
   await queue.add('delayed', payload, { ...old, delay: 2 * HOUR, deduplication: { id: key } });
   await queue.pause();
 }
 
-/** Expires the locks of active jobs, so that the next worker treats them as stalled. */
+/** Expires the locks of active jobs, so that the next worker treats the jobs as stalled. */
 async function expireLocks({ queues, producerRedis }: AppDeps): Promise<void> {
   const queue = queues['forward-votes'];
   for (const { id = '' } of await queue.getActive()) {
@@ -155,7 +156,7 @@ async function expireLocks({ queues, producerRedis }: AppDeps): Promise<void> {
   await producerRedis.del(queue.toKey('stalled-check'));
 }
 
-/** One vote in each state and three more waiting ones; returns the names that must arrive. */
+/** Casts one vote in each state and three more that wait. Returns the player names whose votes must arrive. */
 async function castVotes(bench: DeliveryBench): Promise<string[]> {
   const { deps, listener } = bench;
   await bench.cast('delivered');
@@ -170,7 +171,9 @@ async function castVotes(bench: DeliveryBench): Promise<string[]> {
   return waiting;
 }
 
-/** Waits until `names` have arrived and these queues have nothing left to do, and returns everything that arrived. */
+/**
+ * Waits until the votes of `names` have arrived and these queues are idle. Returns the names of all votes that arrived.
+ */
 async function arrivals(
   { deps, listener, serverId }: DeliveryBench,
   names: string[],
@@ -219,7 +222,10 @@ test('all buttons pressed while votes are sent lose and duplicate no vote', asyn
   expect(await arrivals(bench, names)).toEqual(names.toSorted());
 }, 60_000);
 
-/** What keeps a listener in a queue while the buttons are pressed, and what releases its votes. */
+/**
+ * For each queue: the behaviour that makes the listener stay in it while the buttons are pressed, and the behaviour
+ * that lets its votes arrive.
+ */
 const HELD_IN = {
   'test-listeners': { votes: 3, held: { onConnect: 'close' }, released: {} },
   'drain-backlogs': { votes: 150, held: { answerDelayMs: 100 }, released: {} },

@@ -16,7 +16,7 @@ let operator: SignedInUser;
 let bought: ObjectId;
 let honest: ObjectId;
 
-/** Yesterday 500 new names voted for a server with at most 12 players, and 20 for another. */
+/** Yesterday, 500 new names voted for a server with at most 12 players, and 20 for another server. */
 beforeAll(async () => {
   web = await openWebApp();
   owner = await signIn(web);

@@ -28,7 +28,7 @@ const online = (players: number) => ({
   peakPlayers: players,
 });
 
-/** A server with a probe in this minute and a report one hour earlier. */
+/** Creates a server with a probe in this minute and a report one hour earlier. */
 async function probedAndReporting(port: number): Promise<ObjectId> {
   const { deps } = web;
   const serverId = await addOwnedServer(deps, olivia.userId, { port });

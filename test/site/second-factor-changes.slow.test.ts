@@ -37,7 +37,7 @@ describe.each(FORMS)('/account/two-factor/%s', (form) => {
     const code = codeOf(secret);
     const half = await sendSignIn(web, owner.email);
     expect((await sendForm(web, '/sign-in/code', { code }, cookiesOf(half))).statusCode).toBe(303);
-    // An attacker knows the code and uses an open session.
+    // An attacker who knows the code tries it in an open session.
     const replayed = await change(web, form, headers, { code });
     expect(replayed.statusCode).toBe(400);
     expect(replayed.body).toContain('That code was already used.');
@@ -118,7 +118,7 @@ test('a password set by a link and a second factor reset by an operator are mail
   expect(await web.deps.auditLog.countDocuments({ action: 'account.password', by: email })).toBe(1);
 });
 
-/** Moves an operator's session into the past. */
+/** Makes the operator's sessions older. */
 async function ago(web: WebApp, ms: number): Promise<void> {
   const at = new Date(Date.now() - ms);
   await web.deps.sessions.updateMany({}, { $set: { createdAt: at, secondFactorAt: at } });

@@ -9,7 +9,7 @@ import { getPage, OWN_ORIGIN, openWebApp, sendForm, type WebApp } from '../suppo
 let web: WebApp;
 let serverId: ObjectId;
 let headers: Record<string, string>;
-/** Other addresses of one server, by what they are. */
+/** Other addresses of one server, by kind. */
 let addresses: Record<'id' | 'capitals' | 'earlier slug', string>;
 
 beforeAll(async () => {

@@ -76,7 +76,7 @@ it('many combining marks do not cover the image', () => {
   expect([...imageText(`a${'\u0301'.repeat(500)}b`)]).toHaveLength(13);
 });
 
-/** Unusual names. */
+/** Server names with unusual characters. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -99,7 +99,7 @@ const hostile = fc
   )
   .map((parts) => parts.join(''));
 
-/** The parts of our images: tags with quoted attributes, and text of allowed characters and escapes. */
+/** What our images may consist of: tags with quoted attributes, and text of allowed characters and escapes. */
 const TEXT = String.raw`(?:[^<>&"\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?:amp|lt|gt|quot|#39);|')*`;
 const TAG = String.raw`<\/?[a-z]+(?:\s+[a-zA-Z:-]+="${TEXT}")*\/?>`;
 
@@ -119,7 +119,7 @@ it('images are well-formed for any server name', () => {
   );
 });
 
-/** Whether an image consists only of such parts. */
+/** Whether an image consists only of these parts. */
 function isWellFormed(written: string): boolean {
   const [head = '', ...pieces] = written.split(/(?=<)/);
   const piece = new RegExp(`^${TAG}${TEXT}$`, 'u');
@@ -163,7 +163,7 @@ it('an answer that carries a renewed session is not cached by proxies', async ()
 
 it('a drawing for previews of links shows the name, or the address if the fonts lack its characters', () => {
   expect(shareDrawing(INFO, 'Tallyport')).toContain('>Harbour Lights<');
-  // The fonts have no Hangul and no pictographs.
+  // The fonts have neither Hangul nor pictographs, so the address is drawn.
   expect(shareDrawing({ ...INFO, name: '서버' }, 'Tallyport')).toContain('>play.example.org:25565<');
   expect(shareDrawing({ ...INFO, name: '⚔ Swords ⚔' }, 'Tallyport')).toContain('>Swords<');
   for (const name of ['<b>&amp;"\u0000', '👨‍👩‍👧‍👦', 'W'.repeat(100), 'سيرفر', '‮evil'])

@@ -26,7 +26,7 @@ beforeAll(async () => {
   olivia = await signIn(web);
 });
 
-/** Olivia's listed server: its id and the path of its page. */
+/** Lists a server of Olivia's. Returns its id and the path of its page. */
 async function list(name: string): Promise<{ id: ObjectId; path: string }> {
   const id = await addOwnedServer(web.deps, olivia.userId, { name, port: port++ });
   return { id, path: `/servers/${(await web.deps.servers.findOne({ _id: id }))?.slug}` };
@@ -195,7 +195,7 @@ describe('a server’s page', () => {
     for (const site of ['same-site', 'cross-site']) {
       expect(await encodingFor({ ...page, 'sec-fetch-site': site }), site).toBeUndefined();
     }
-    // A refresh by the script, and a browser that does not say where the request comes from.
+    // Two cases: a refresh by the script; and a browser that does not say from which site the request comes.
     expect(await encodingFor({ 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' })).toBeUndefined();
     expect(await encodingFor({})).toBeUndefined();
   });
@@ -213,7 +213,7 @@ describe('a server’s page', () => {
     await answerReview(web.deps, { serverId: id, reviewId, answer: HOSTILE }, 'test');
     for (const { body } of [await get(path), await get(path, olivia)]) {
       expect(body).not.toMatch(/<script>|<img src=x|onerror=y>(?!&)/);
-      // page.js and vote.js.
+      // The two scripts are page.js and vote.js.
       expect(body.match(/<script/g)?.length).toBe(2);
       expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(6);
     }
@@ -245,7 +245,7 @@ describe('a server’s page', () => {
     expect((await get(`${path}?players=all`)).body).toContain(
       'No data yet. The first full day appears tomorrow.',
     );
-    // Other values are ignored.
+    // Invalid values are ignored.
     const odd = await get(`${path}?players=__proto__&reviews=-1&x=<b>`);
     expect(odd.statusCode).toBe(200);
     expect(odd.body).toContain('<link rel="canonical" href="http://localhost:3000/servers/drawn" />');
@@ -285,7 +285,7 @@ describe('a server’s page', () => {
     expect(sent.statusCode).toBe(404);
     for (const who of [olivia, operator])
       expect(await read(hidden.path, who)).toContain('has hidden this server');
-    // Nobody else gets their cached page.
+    // Other users do not get the page from the cache.
     expect((await get(hidden.path)).statusCode).toBe(404);
     expect((await get('/servers/..%2f..%2fetc')).statusCode).toBe(404);
     expect((await get('/servers/$where')).statusCode).toBe(404);

@@ -18,12 +18,12 @@ const from = (address: string, headers: { cookie?: string } = {}) => ({
   ...headers,
 });
 
-/** Sets the counters of keys that begin with `kind`. Real attempts would each cost a password hash. */
+/** Sets the counters whose keys begin with `kind`, because real attempts would each take a password hash. */
 async function makeTries({ deps }: WebApp, kind: string, count: number): Promise<void> {
   await deps.rateLimits.updateMany({ _id: new RegExp(`^${kind}`) }, { $set: { count } });
 }
 
-/** A web application that checks no password before `release`. */
+/** Opens a web application in which password checks wait until `release` is called. */
 async function blockedPasswordChecks() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const passwords = {
@@ -37,7 +37,7 @@ async function blockedPasswordChecks() {
   return { web, release, deviceCookie };
 }
 
-/** The cookie of a known device. */
+/** Returns the cookie of a known device. */
 async function deviceOf(web: WebApp, email: string, address = '203.0.113.9'): Promise<{ cookie: string }> {
   const { cookie } = cookiesOf(await sendSignIn(web, email, PASSWORD, from(address)));
   const device = cookie.split('; ').find((one) => one.includes('tallyport.device='));
@@ -50,7 +50,7 @@ test('wrong attempts from one network are refused and do not block other network
   const { email } = await signIn(web, { role: 'operator', twoFactor: false });
   expect((await sendSignIn(web, email, 'wrong', from('2001:db8:7:7::1'))).statusCode).toBe(401);
   await makeTries(web, 'sign-in:account:', 9);
-  // Any address of one IPv6 network.
+  // The limit counts all addresses of an IPv6 network together.
   expect((await sendSignIn(web, email, 'wrong', from('2001:db8:7:7::2'))).statusCode).toBe(401);
   const refused = await sendSignIn(web, email, PASSWORD, from('2001:db8:7:7::99'));
   expect(refused.statusCode).toBe(429);
@@ -87,7 +87,7 @@ test('a known device has ten attempts in ten minutes, and is unknown for other a
   // The limit of a device is the same in every network.
   expect((await sendSignIn(web, email, 'wrong', from('192.0.2.2', device))).statusCode).toBe(401);
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.3', device))).statusCode).toBe(429);
-  // For another account it is an unknown device.
+  // For another account, this is an unknown device.
   await sendSignIn(web, other.email, 'wrong', from('198.51.100.1', device));
   await makeTries(web, 'sign-in:account:', 10);
   expect((await sendSignIn(web, other.email, PASSWORD, from('198.51.100.1', device))).statusCode).toBe(429);
@@ -166,11 +166,11 @@ test('correct passwords count too: an account signs in thirty times in ten minut
   for (let n = 0; n < 32; n += 1) {
     const answer = await sendSignIn(web, email, PASSWORD, from('192.0.2.1', device));
     statuses.push(answer.statusCode);
-    // Each sign-in creates a new device.
+    // Each successful sign-in replaces the device's cookie.
     if (answer.statusCode === 303) device = { cookie: cookiesOf(answer).cookie };
   }
   expect(statuses.indexOf(429)).toBe(30);
-  // Its other devices, and other accounts, sign in elsewhere.
+  // The limit of this device does not affect other devices of the account, or other accounts.
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.2'))).statusCode).toBe(303);
 });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
 const NEWCOMER = { name: 'Nora Newcomer', email: 'Nora@Example.org', password: PASSWORD };
 
 test('a user signs up, signs out and signs in, and reaches the requested page', async () => {
-  // Passwords are hashed here as in production.
+  // In this test, passwords are hashed with the cost of production.
   const web = await openWebAppOn(await testDeps());
   const up = await sendForm(web, '/sign-up', NEWCOMER);
   expect(up.statusCode).toBe(303);
@@ -36,7 +36,7 @@ test('a user signs up, signs out and signs in, and reaches the requested page', 
   expect(await isSignedIn(web, first)).toBe(true);
   const out = await sendForm(web, '/sign-out', {}, first);
   expect(out.headers.location).toBe('/sign-in?done=signed-out');
-  // The old cookie no longer works.
+  // The cookie of the earlier session no longer works.
   expect(await isSignedIn(web, first)).toBe(false);
   const back = await sendForm(web, '/sign-in', {
     email: 'nora@example.org',
@@ -73,7 +73,7 @@ test('cookies are limited to this site and its path, and secure with https', asy
 test('two simultaneous sign-ups with one address on two processes create one user', async () => {
   const first = await openWebApp();
   const { deps } = first;
-  // The processes share only the database.
+  // Two processes have nothing in common but the database.
   const other = await openAppDeps(deps.config, 'test');
   onTestFinished(() => other.close());
   const second = await openWebAppOn({ ...other, passwords: CHEAP_PASSWORDS });
@@ -82,7 +82,7 @@ test('two simultaneous sign-ups with one address on two processes create one use
   );
   const [made, ...refused] = answers.map(({ statusCode }) => statusCode).toSorted();
   expect(made).toBe(303);
-  // A mailbox makes two accounts a day, so the third of them at once may meet that limit first.
+  // A mailbox may have two new accounts a day, so the third simultaneous one may be refused by that limit first.
   for (const status of refused) expect([409, 429]).toContain(status);
   expect(await deps.users.countDocuments()).toBe(1);
   expect(await deps.credentials.countDocuments()).toBe(1);

@@ -15,7 +15,7 @@ describe('new accounts of a day', () => {
     deps = { ...(await testDeps()), clock: stoppedClock(new Date('2026-11-21T10:00:00Z')) };
   });
 
-  /** How many of `many` accounts may be made. */
+  /** The number of accounts, out of `many`, that the limits allow. */
   async function made(many: number, account: (n: number) => { email: string; address: string }) {
     let count = 0;
     for (let n = 0; n < many; n += 1) if (!(await takeSignUp(deps, account(n)))) count += 1;
@@ -95,7 +95,7 @@ describe('the sign-up page', () => {
   test('without mail makes five accounts for an address, then says when the next one is possible', async () => {
     const web = await openWebApp();
     for (let n = 0; n < 5; n += 1) expect((await signUp(web, n)).statusCode).toBe(303);
-    // An address that is taken uses up nothing.
+    // A sign-up with a taken address does not count against the limit.
     const refused = await signUp(web, 5);
     expect(refused.statusCode).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000);
@@ -118,7 +118,7 @@ describe('the sign-up page', () => {
     expect((await finish('nora1@d1.example')).statusCode).toBe(303);
     const refused = await finish('nora2@d2.example');
     expect([refused.statusCode, Number(refused.headers['retry-after']) > 86_000]).toEqual([429, true]);
-    // Nobody gets a link in vain.
+    // At the limit, no link is sent, because it could not be used.
     expect((await signUp(web, 3)).statusCode).toBe(429);
     await web.deps.rateLimits.deleteMany({});
     expect((await finish('nora2@d2.example')).statusCode).toBe(303);

@@ -26,7 +26,7 @@ it('names every collection of a migrated database, and its TTL index', async () 
   const listed = new Map(keys.map((key) => [deps[key].collectionName, STORED_DATA[key]]));
   expect([...listed.keys()].toSorted()).toEqual([...actual.keys()].toSorted());
   for (const [name, stored] of listed) {
-    // Without personal data the time does not matter.
+    // For collections without personal data, the TTL does not matter.
     if (stored) expect([name, [stored.ttl ?? []].flat()]).toEqual([name, actual.get(name)]);
   }
 });
@@ -35,7 +35,7 @@ it.each(
   Object.entries(STORED_DATA).flatMap(([name, stored]) => (stored ? [[name, stored] as const] : [])),
 )('says in words how long %s are stored', (_name, { kept, ttl, ...words }) => {
   for (const text of [kept(config), ...Object.values(words)]) expect(text).toMatch(/\w{3,}/);
-  // An index on the time of creation, or of closing, is the lifetime itself.
+  // A TTL of more than an hour counts from the creation or the closing of a document, so the page must name this time.
   for (const { seconds } of [ttl ?? []].flat())
     if (seconds > 3_600) expect(kept(config)).toContain(`${(seconds * 1_000) / DAY} days`);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(() => removeUsers(web.deps));
 
-/** A user with servers, on a network of their own. */
+/** Creates a user with servers, whose requests come from a network of their own. */
 async function ownerWith(servers: number, network: number) {
   const owner = await signIn(web);
   const ids: ObjectId[] = [];

@@ -2,14 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript-6';
 import { expect, test } from 'vitest';
 
-/** The longest line of a template. Lines of code are shorter (`biome.json`). */
+/** The maximum length of a line in a template. Lines of code are shorter (`biome.json`). */
 const LONGEST = 120;
 
-/** The numbers of the lines of a file's `html` templates that are too long. */
+/** The numbers of the lines in `html` templates of a file that are too long. */
 function longLines(text: string): number[] {
   const lines = text.split('\n');
   const isLong = (line: number) => (lines[line] ?? '').length > LONGEST;
-  // Most files need not be parsed.
+  // A file without long lines need not be parsed. Most files have none.
   if (!lines.some((_, line) => isLong(line))) return [];
   const file = ts.createSourceFile('page.ts', text, ts.ScriptTarget.Latest);
   const inTemplates = new Set<number>();

@@ -19,10 +19,10 @@ beforeAll(async () => {
   web = await openWebApp();
 });
 
-// All requests come from one address, so their attempts must not count together.
+// All requests come from one address, so reset the limit of attempts.
 beforeEach(() => web.deps.rateLimits.deleteMany({}));
 
-/** Where a code without a pending sign-in redirects. */
+/** The redirect after a code without a pending sign-in. */
 const ENDED = '/sign-in?done=code-too-late&next=%2Fdashboard';
 
 function sendCode(web: WebApp, code: string, pending: { cookie: string }) {
@@ -46,7 +46,7 @@ test('an operator without a second factor must set it up to open the admin area'
   expect(page.body).toContain('Operators of this listing must use two-factor authentication.');
   const { headers } = await setUpTwoFactor(web, operator);
   expect((await getPage(web, '/operator', headers)).statusCode).toBe(200);
-  // The earlier session has ended.
+  // Turning the second factor on has ended the earlier session.
   expect(await isSignedIn(web, operator.headers)).toBe(false);
 });
 
@@ -68,7 +68,7 @@ test('setup shows the secret as a QR code and as text, and needs a correct code 
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('The code is wrong.');
   expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
-  // After a second start, the newer secret is valid.
+  // If the setup is started a second time, the newer secret counts.
   await setUpTwoFactor(web, { headers });
   await halfSignedIn(web, email);
 });
@@ -83,7 +83,7 @@ test('a sign-in needs a code, and each code works once', async () => {
   expect(done.headers.location).toBe('/dashboard');
   expect(await isSignedIn(web, cookiesOf(done))).toBe(true);
 
-  // An attacker knows the code and the password.
+  // An attacker who knows the password and the code tries to use it again.
   const replayed = await sendCode(web, code, second);
   expect(replayed.statusCode).toBe(401);
   expect(replayed.body).toContain('That code was already used.');
@@ -162,7 +162,7 @@ test('codes sent by others do not block sign-ins', async () => {
 
 test('a session from before the setup does not count as one with a second factor', async () => {
   const operator = await signIn(web, { role: 'operator', twoFactor: false });
-  // An attacker with the password.
+  // An attacker who knows the password.
   const other = cookiesOf(await sendSignIn(web, operator.email));
   expect(await isSignedIn(web, other)).toBe(true);
   const { headers } = await setUpTwoFactor(web, operator);
@@ -282,7 +282,7 @@ test('the sign-in page does not reveal valid codes to a session', async () => {
     const answer = await sendCode(web, code, headers);
     expect([code, answer.headers.location]).toEqual([code, ENDED]);
   }
-  // With a pending sign-in the session changes nothing: five wrong codes end it.
+  // If there is a pending sign-in, the session does not matter: five wrong codes end the pending sign-in.
   const pending = await halfSignedIn(web, nora.email);
   const both = { cookie: `${headers.cookie}; ${pending.cookie}` };
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', both);

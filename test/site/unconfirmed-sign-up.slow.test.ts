@@ -19,7 +19,7 @@ function finish(web: WebApp, link: string, password = OWN_PASSWORD) {
   return sendForm(web, '/verify-email', { token: tokenOf(link), name: 'Vera', password });
 }
 
-/** An unconfirmed account, as listings without mail and older versions create them. */
+/** Creates an unconfirmed account, as listings without mail and older versions do. */
 async function unconfirmed(web: WebApp, email = VICTIM) {
   const stranger = await signIn(web, { email });
   await web.deps.users.updateOne({ _id: stranger.userId }, { $set: { emailVerified: false } });
@@ -62,7 +62,7 @@ test('a sign-up link works once and for a day; then the other links stop working
   const answers = await Promise.all([finish(web, first), finish(web, first), finish(web, first)]);
   const [made, ...refused] = answers.map(({ statusCode }) => statusCode).toSorted();
   expect(made).toBe(303);
-  // A mailbox makes two accounts a day, so the third of them at once may meet that limit first.
+  // A mailbox may have two new accounts a day, so the third simultaneous one may be refused by that limit first.
   for (const status of refused) expect([400, 429]).toContain(status);
   expect((await finish(web, second, 'another long password')).statusCode).toBe(400);
   expect((await sendSignIn(web, VICTIM, OWN_PASSWORD)).statusCode).toBe(303);
@@ -108,7 +108,7 @@ describe('an older unconfirmed account', () => {
     expect(await isSignedIn(web, headers)).toBe(false);
     expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
     const entered = await sendSignIn(web, VICTIM, OWN_PASSWORD);
-    // The attacker's second factor is not required.
+    // The second factor that the attacker had set up is not required.
     expect(entered.headers.location).toBe('/dashboard');
     expect(await web.deps.users.find().toArray()).toMatchObject([
       { _id: stranger.userId, emailVerified: true },

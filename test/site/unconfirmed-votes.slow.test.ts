@@ -16,10 +16,10 @@ let shared: OwnerApp;
 beforeAll(async () => {
   shared = await openOwnerApp();
 });
-// All listeners run on one address, so their test votes must not count together.
+// All listeners have the same address, so reset the limit of test votes per address.
 beforeEach(() => shared.deps.rateLimits.deleteMany({}));
 
-/** An owner with an unconfirmed vote, caused by a wrong token. */
+/** Creates an owner with an unconfirmed vote, which a wrong token has caused. */
 async function usedUp(): Promise<OwnerFixture & { port: string }> {
   const fixture = await ownerFixture(shared);
   const port = await start(votifierPlus());
@@ -78,7 +78,7 @@ test('unconfirmed votes are not sent again if the owner opts out', async () => {
       'delivery.state': 'unconfirmed',
     }),
   ).toBe(1);
-  // A field missing from the form keeps its value.
+  // If the form does not contain a field, the stored value stays.
   expect(await fixture.deps.listeners.findOne({ serverId: fixture.serverId })).toMatchObject({
     maxSendings: 1,
   });

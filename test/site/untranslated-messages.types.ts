@@ -18,8 +18,8 @@ import {
 const SAVE = defineMessage('Save');
 
 /**
- * What the type check refuses: texts that were not translated. Nothing runs this; `tsc` fails if the line under an
- * `@ts-expect-error` compiles.
+ * Places at which the type check must refuse untranslated texts. This function is never called: `tsc` fails if the line
+ * under an `@ts-expect-error` compiles.
  */
 export function refused(): unknown[] {
   return [

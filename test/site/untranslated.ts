@@ -1,11 +1,11 @@
 import { Parser } from 'htmlparser2';
 
-/** Attributes that people read. */
+/** Attributes whose text users read or hear. */
 const READ = ['aria-label', 'title', 'placeholder', 'alt'];
-/** Content that no language changes: code, names, addresses, and text that users wrote. */
+/** Elements whose content is the same in all languages: code, names, addresses, and text of users. */
 const AS_IT_IS = ['script', 'style', 'code', 'pre', 'bdi', 'time', 'textarea'];
 
-/** Common English words that are no German ones. */
+/** Common English words that are not German words. */
 const ENGLISH =
   /\b(the|of|is|are|with|this|that|your|you|not|and|for|to|has|have|by|from|or|be|it|its|at|no|when|who|which|votes|players|reviews?|unknown|never|none|yes)\b/i;
 
@@ -14,9 +14,9 @@ const SAME =
   /^(server|status|name|version|discord|video|website|online|offline|premium|dashboard|browser|code|port|token|tokens|host|link|links|banner|icon|shop|api|imprint|utc|http|https?:\/\/\S+|\S+@\S+|play\.example\.org|vote-?(listener|reward|ing)?|votifier v\d|banner, \w+|acknowledged|owner|\W*)$/i;
 
 /**
- * The texts of a German page that are English: those with English words, and those that the English page has too.
+ * The English texts on a German page: those with English words, and those that are also on the English page.
  *
- * @param names - texts of the sample data, which stay as they are
+ * @param names - texts of the sample data, which are not translated
  */
 export function untranslated(german: string, english: string, names: string[]): string[] {
   const same = new Set(textsOf(english));
@@ -26,7 +26,7 @@ export function untranslated(german: string, english: string, names: string[]): 
   return [...new Set(textsOf(german).filter(isEnglish))];
 }
 
-/** The texts of a page that our code wrote. */
+/** The texts of a page that come from our code. */
 function textsOf(page: string): string[] {
   const texts: string[] = [];
   const skipped: boolean[] = [];

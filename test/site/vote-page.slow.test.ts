@@ -48,7 +48,7 @@ describe('the vote form', () => {
     );
     const linked = await getPage(open, `/servers/${open.slug}/vote?username=Alex%20%3Cb%3E`);
     expect(linked.body).toContain('value="Alex &lt;b&gt;"');
-    // A phone changes no letter of the name.
+    // The field tells phones not to change the name.
     const [field] = /<input id="username"[^>]*>/.exec(linked.body) ?? [];
     for (const attribute of ['autocapitalize="none"', 'autocorrect="off"', 'spellcheck="false"'])
       expect(field).toContain(attribute);
@@ -208,7 +208,7 @@ describe('the proof of work', () => {
     expect(await vote(other.slug, 'Steve', {})).toBe('proof-for-another-server');
     expect(await vote(open.slug, 'Alex', {})).toBe('proof-for-another-player');
     expect(await vote(open.slug, 'Steve', { address: '198.51.100.1' })).toBe('proof-for-another-network');
-    // Another spelling is the same player, and another address of the /24 the same network.
+    // Another spelling is the same player, and another address of the same /24 is the same network.
     expect(await vote(open.slug, 'steve', { address: '203.0.113.99' })).toBe('accepted');
   });
 
@@ -247,7 +247,7 @@ describe('the proof of work', () => {
         { made: SESSION, sent: 'x'.repeat(36) },
       ])
         expect(codeOf(await voteAcross(open, 'Alex', session))).toBe('proof-for-another-network');
-      // An address that is no session is none.
+      // An invalid session value is ignored.
       expect(codeOf(await voteAcross(open, 'Alex', { made: 'x', sent: 'x' }))).toBe(
         'proof-for-another-network',
       );
@@ -258,7 +258,8 @@ describe('the proof of work', () => {
       const session = { made: SESSION, sent: SESSION };
       expect(codeOf(await voteAcross(open, 'Steve', session))).toBe('accepted');
       expect(codeOf(await voteAcross(open, 'Alex', session))).toBe('accepted');
-      // The network of each vote, the network of each challenge, and the /48 around it.
+      // Three counters have two new players: the network of the votes, the network of the challenges, and the /48
+      // around it.
       expect(await newPlayersOf(open)).toEqual([2, 2, 2]);
       expect(codeOf(await voteAcross(open, 'Third', session))).toBe('too-many-players');
       for (const address of [IPV4, IPV6]) {
@@ -280,7 +281,7 @@ describe('the proof of work', () => {
       const form = { ...asked, proof: await solve(made.json<Challenge>()) };
       const answer = await postVoteForm(open, `${open.slug}/vote`, form, { address: IPV4 });
       expect(codeOf(answer)).toBe('too-many-players');
-      // A refused vote leaves no trace in the other network.
+      // A refused vote does not count in the other network.
       expect((await voteOnPage(open, open.slug, 'Steve', { address: IPV4 })).statusCode).toBe(303);
     });
 
@@ -362,7 +363,7 @@ describe('the proof of work', () => {
     await voteOnPage(open, open.slug, 'Steve', { address: '203.0.113.7' });
     const players = Array.from({ length: 20 }, (_, i) => ({ serverId: new ObjectId(), player: `p${i}` }));
     await voteOrigins.updateOne({}, { $set: { players } });
-    // The secret number is at most 800 now: three in four are above 200.
+    // The secret number is now at most 800: for three of four challenges it is above 200.
     let counter = 0;
     for (let tries = 0; tries < 20 && counter <= 200; tries += 1) counter = await counterOf('203.0.113.7');
     expect(counter).toBeGreaterThan(200);
@@ -386,7 +387,7 @@ describe('the limit of a network', () => {
     const early = await proofOfWorkFor(open, open.slug, 'Dan', home(3));
     for (const [i, name] of ['Ann', 'Ben', 'Cleo', 'Gus'].entries())
       expect((await voteOnPage(open, open.slug, name, home(i))).statusCode).toBe(303);
-    // The challenge says so before any work.
+    // The challenge is refused already, before the browser does any work.
     const challenge = await postVoteForm(open, `${open.slug}/vote/challenge`, { username: 'Dan' }, home(3));
     expect([challenge.statusCode, challenge.json().code]).toEqual([429, 'too-many-players']);
     const fourth = await postVoteForm(open, `${open.slug}/vote`, { username: 'Dan', proof: early }, home(3));
@@ -408,7 +409,7 @@ describe('the limit of a network', () => {
     expect(
       (await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Dan' }, headers)).statusCode,
     ).toBe(303);
-    // Another network, and the next day.
+    // A vote from another network, and a vote on the next day, are accepted.
     expect((await voteOnPage(open, open.slug, 'Eve', { address: '198.51.100.1' })).statusCode).toBe(303);
     clock.move(DAY);
     expect((await voteOnPage(open, open.slug, 'Finn', home(3))).statusCode).toBe(303);
@@ -444,7 +445,7 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
   const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
   const open = await withServer(await openWebAppOn({ ...(await testDeps()), clock }));
   const { deps, serverId } = open;
-  // More new players than are usual.
+  // Casts more votes of new players than are usual for the server.
   const fill = async () => {
     await deps.rateLimits.deleteMany({});
     const limit = { times: 20, windowMs: HOUR };

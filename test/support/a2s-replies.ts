@@ -5,16 +5,16 @@ export type InfoFields = {
   players?: number;
   max?: number;
   bots?: number;
-  /** The game; its lower 24 bits also end the answer if `edf` has bit 0x01. */
+  /** The id of the game. If `edf` has bit 0x01, its lower 24 bits also end the answer. */
   appId?: number;
   type?: number;
   os?: number;
-  /** Which optional fields follow. */
+  /** Bits that say which optional fields follow. */
   edf?: number;
   keywords?: string;
 };
 
-/** An answer to A2S_INFO that is not split, as a server of Team Fortress 2 sends it. */
+/** An answer to A2S_INFO in one packet, as a server of Team Fortress 2 sends it. */
 export function infoReply(fields: InfoFields = {}): Buffer {
   const { name = 'A server', version = '8622567', players = 3, max = 24, bots = 0 } = fields;
   const { appId = 440, type = 0x64, os = 0x6c, edf = 0, keywords = '' } = fields;

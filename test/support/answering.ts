@@ -5,15 +5,15 @@ import { buildWorkers } from '../../workers/build-workers.ts';
 import { atTheEnd } from './at-the-end.ts';
 
 /**
- * A worker of `answer-now` in this process, with the dependencies of the application that asks it; stopped when the test
- * ends, or the file (see `atTheEnd`).
+ * Starts a worker for the queue `answer-now` in this process, with the dependencies of the application that uses it. It
+ * is stopped when the test or the file ends (see `atTheEnd`).
  */
 export function startAnswering(deps: AppDeps): void {
   const worker = buildWorkers(deps, { metrics: createMetrics(deps), queues: ['answer-now'] });
   atTheEnd(() => worker.close());
 }
 
-/** The asker of a process that waits for less long; closed as the worker is. */
+/** An `answers` dependency with shorter waits than in production. It is closed when the test or the file ends. */
 export function askerWith(
   { producerRedis: connection, queues, config, producer, log }: AppDeps,
   limits: Partial<AnswerLimits>,

@@ -2,19 +2,19 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import { codesOf } from '../../src/http/error-codes.ts';
 
-/** An HTTP answer, read whole. */
+/** A complete HTTP answer. */
 export type Answer = {
   status: number;
   headers: Headers;
-  /** The body as text, and read as JSON (empty when it is none). */
+  /** The body as text, and parsed as JSON (empty if it is not JSON). */
   text: string;
   body: Record<string, unknown>;
 };
 
-/** Headers that an answer has only in the case that their description names. */
+/** Headers that an answer has only in a case that their description names. */
 const SOMETIMES = new Set(['Idempotent-Replayed']);
 
-/** Every JSON error of the API has a sentence, a code of its status, and the address that explains the code. */
+/** Checks that a JSON error has a sentence, a code that belongs to its status, and the URL that explains the code. */
 function expectCode({ status, body }: Answer): void {
   expect(body).toMatchObject({
     error: expect.any(String),
@@ -49,9 +49,9 @@ export type OpenApi = {
   components: { schemas: Record<string, Schema>; headers: Record<string, unknown> };
 };
 
-/** The API's own description, with which answers are compared. */
+/** The OpenAPI document of the API, with which answers are compared. */
 export type ApiDescription = {
-  /** Fails unless the description has this answer: its status, its headers, and exactly its fields. */
+  /** Fails unless the document describes this answer: its status, its headers, and exactly its fields. */
   check(method: string, endpoint: string, answer: Answer): void;
 };
 
@@ -64,7 +64,7 @@ export async function readDescription(url: string): Promise<ApiDescription> {
       const path = `/api/v1/servers/{server_id}/${endpoint.split('?')[0]}`;
       const operation = document.paths[path]?.[method.replace('HEAD', 'GET').toLowerCase()];
       const described = operation?.responses[answer.status];
-      // The description's prose says what answers an unknown path or method.
+      // The answers for unknown paths and methods are described only in prose.
       if (!operation) expect([400, 404, 405]).toContain(answer.status);
       else expect(described, `${method} ${path} answered ${answer.status}`).toBeDefined();
       for (const name of Object.keys(described?.headers ?? {})) {

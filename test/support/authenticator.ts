@@ -2,7 +2,10 @@ import { createHmac } from 'node:crypto';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** What an authenticator app shows for a secret (base32, blanks allowed): RFC 6238, six digits, half a minute. */
+/**
+ * The code that an authenticator app shows for a secret (base32, blanks allowed): RFC 6238, six digits, a new code
+ * every half minute.
+ */
 export function codeOf(secret: string, at = Date.now()): string {
   const bits = [...secret.replace(/[\s=]/g, '')]
     .map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0'))

@@ -1,10 +1,12 @@
-/** A pong of a Bedrock server up to its text, without the text's length (minecraft.wiki, "RakNet"). */
+/**
+ * The beginning of a Bedrock server's pong, up to its text and without the text's length (minecraft.wiki, "RakNet").
+ */
 export const PONG_HEAD = Buffer.from(
   '1c0000000000000001000000000000002a00ffff00fefefefefdfdfdfd12345678',
   'hex',
 );
 
-/** The pong of a Bedrock server with these fields, as it writes them. */
+/** A complete pong of a Bedrock server whose text is `fields`. */
 export function pongOf(fields: string): Buffer {
   return Buffer.concat([
     PONG_HEAD,

@@ -9,15 +9,15 @@ import {
 import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import { usernameKey } from '../../src/votes/username.ts';
 
-/** What a door gets: the key of the name follows from the name. */
+/** The values of a vote that a test gives. The key of the player's name is derived from the name. */
 export type Ballot = Pick<CastRequest, 'serverId' | 'username' | 'tokenId'> & { quarantineId?: ObjectId };
 
-/** Casts a vote without a door: by the rule alone, with much time. */
+/** Casts a vote without the API and the page, by the rule alone. The deadline is far away. */
 export function castVote(deps: CastDeps, ballot: Ballot, voteId?: UUID): ReturnType<typeof castVoteWithin> {
   return castVoteWithin(deps, requestOf(ballot), new CastDeadline(MINUTE), voteId);
 }
 
-/** Casts a vote under an idempotency key without a door, with much time. */
+/** Casts a vote with an idempotency key, without the API and the page. The deadline is far away. */
 export function castOnce(
   deps: OnceDeps,
   { key, ...ballot }: Ballot & { key: string },

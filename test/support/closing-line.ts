@@ -13,7 +13,7 @@ export default class ClosingLine implements Reporter {
     const broken = modules.filter((module) => module.errors().length > 0).length + errors.length;
     const suite = process.env.npm_lifecycle_event?.replace(':', '-') ?? 'tests';
     const counts = `${count('passed')} passed, ${count('failed') + broken} failed, ${count('skipped')} skipped`;
-    // After the summary of vitest's own reporter, which it prints in the same event.
+    // At exit, so that this line comes after the summary that vitest's reporter prints in the same event.
     process.once('exit', () => console.log(`${suite}: ${counts}`));
   }
 }

@@ -1,13 +1,11 @@
-/**
- * Milliseconds of processor time that this process spends on `work`, which do not depend on other load.
- */
+/** The CPU time in milliseconds that this process spends on `work`. It does not depend on the load of the machine. */
 export function cpuMs(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
   return since(before);
 }
 
-/** Milliseconds of processor time that this process has spent since `before`, from `process.cpuUsage()`. */
+/** The CPU time in milliseconds that this process has spent since `before`, a value of `process.cpuUsage()`. */
 export function since(before: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;

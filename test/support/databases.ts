@@ -10,14 +10,14 @@ export type FreshNames = { mongodbUri: string; redisUrl: string; queuePrefix: st
 
 type End = (database: string) => Promise<void>;
 
-/** Names of this worker's databases that no test uses now. Each is empty or does not exist yet. */
+/** Databases of this vitest worker that no test uses now. Each is empty or does not exist yet. */
 const free: string[] = [];
 let named = 0;
 
-/** The addresses of the pool's databases. */
+/** The addresses of all databases in the pool. */
 const pooled = new Set<string>();
 
-/** The collections of migrated databases, by address. */
+/** For each migrated database of the pool: its collections. */
 const migrated = new Map<string, string>();
 
 /** Open connections to databases of the pool, by address. */
@@ -27,7 +27,10 @@ const connections = new Map<string, Promise<Mongo>>();
 const ofFile: { database: string; end: End }[] = [];
 let client: MongoClient | undefined;
 
-/** Returns the databases of the file to the pool. `setup.ts` registers it first, so everything else is closed by then. */
+/**
+ * Returns the databases of the file to the pool. `setup.ts` registers it first, so it runs last, when everything else
+ * is closed.
+ */
 export async function giveBackDatabases(): Promise<void> {
   for (const { database, end } of ofFile.splice(0)) await end(database);
   const opened = await Promise.all(connections.values());
@@ -38,9 +41,9 @@ export async function giveBackDatabases(): Promise<void> {
 }
 
 /**
- * New names; call it once per test file, or once per test where tests would see each other. The database is empty, and
- * `migrateFresh` makes it ready. It comes from a pool of those that earlier tests of the same vitest worker used, and
- * is emptied when that test or file has ended.
+ * New names for a database and a queue prefix. Call it once per test file, or once per test if tests must not see each
+ * other's data. The database is empty; `migrateFresh` migrates it. It comes from a pool: databases of ended tests of
+ * the same vitest worker are emptied and used again.
  */
 export function freshNames(): FreshNames {
   named += free.length === 0 ? 1 : 0;
@@ -49,20 +52,20 @@ export function freshNames(): FreshNames {
   return lend(database, giveBack);
 }
 
-/** New names of a database that does not exist yet. It is dropped when that test or file has ended. */
+/** New names for a database that does not exist yet. It is dropped when the test or file ends. */
 export function unmigratedNames(): FreshNames {
   return lend(`test_once_${randomBytes(6).toString('hex')}`, drop);
 }
 
 /**
- * The connection to a database of the pool, which the tests of a file share: to connect and to compile the models costs
- * more than most tests. Its `close` does nothing. Undefined for other databases.
+ * The connection to a database of the pool. The tests of a file share it, because connecting and compiling the models
+ * takes longer than most tests. Its `close` does nothing. Undefined for other databases.
  */
 export async function pooledMongo(uri: string): Promise<Mongo | undefined> {
   if (!pooled.has(uri)) return undefined;
   let opening = connections.get(uri);
   if (!opening) {
-    // On a busy machine an operation may take longer than the 5 s that a web process gives it.
+    // A longer time limit than a web process has: on a busy machine an operation may take longer than 5 s.
     opening = openMongo(uri, createLogger({ LOG_LEVEL: 'silent' }, 'test'), {
       operationMs: LONG_OPERATION_TIMEOUT_MS,
     });
@@ -72,8 +75,8 @@ export async function pooledMongo(uri: string): Promise<Mongo | undefined> {
 }
 
 /**
- * Migrates the database at `uri`, unless it comes from the pool with its collections and indexes. A test that drops an
- * index makes it again; every other change of the collections is noticed.
+ * Migrates the database at `uri`, unless it comes from the pool with its collections and indexes. If a test drops an
+ * index, it must create it again; any other change of the collections is noticed.
  */
 export async function migrateFresh({ mongo }: { mongo: Mongo }, uri: string): Promise<void> {
   if (migrated.has(uri)) return;
@@ -90,7 +93,7 @@ function lend(database: string, end: End): FreshNames {
   try {
     onTestFinished(() => end(database));
   } catch {
-    // Called outside a test.
+    // No test is running, so the file uses the database.
     ofFile.push({ database, end });
   }
   return {
@@ -103,7 +106,10 @@ function lend(database: string, end: End): FreshNames {
 /** Deleting more documents than this takes longer than migrating another database. */
 const MANY = 2_000;
 
-/** Empties a database if its collections are unchanged since the migration; drops it if they are not or if it is large. */
+/**
+ * Returns a database to the pool: empties it. If its collections have changed since the migration, or if it is large,
+ * it is dropped instead.
+ */
 async function giveBack(database: string): Promise<void> {
   const db = open(database);
   const collections = await collectionsOf(db);
@@ -131,7 +137,7 @@ type Info = { name: string; type?: string; options?: object };
 
 async function collectionsOf(db: Db): Promise<Info[]> {
   const all: Info[] = await db.listCollections().toArray();
-  // A profile that a test left makes the database changed, so that it is dropped.
+  // If a test left a profile, the database counts as changed and is dropped.
   return all.filter(({ name }) => !name.startsWith('system.') || name === 'system.profile');
 }
 
@@ -139,12 +145,15 @@ function describe(collections: Info[]): string {
   return JSON.stringify(collections.map(({ name, options }) => [name, options]).toSorted());
 }
 
-/** The collections that have documents, and how many, in one command; without the notes of applied migrations. */
+/**
+ * The collections that have documents, with their numbers, read in one command. The records of applied migrations are
+ * left out.
+ */
 async function countDocuments(db: Db, collections: Info[]): Promise<{ name: string; count: number }[]> {
   const counts = collections
     .filter(({ name }) => name !== 'migrations')
     .map(({ name, type }) => ({
-      // `$collStats` counts the buckets of a time series.
+      // For a time series, `$collStats` counts its buckets.
       coll: type === 'timeseries' ? `system.buckets.${name}` : name,
       pipeline: [{ $collStats: { count: {} } }, { $project: { _id: 0, name: { $literal: name }, count: 1 } }],
     }));

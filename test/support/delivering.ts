@@ -13,7 +13,7 @@ import { castVote } from './casting.ts';
 import { type MovableClock, movableClock } from './start-app.ts';
 import { testDeps } from './test-deps.ts';
 
-/** Configuration for deliveries: short timeouts, and loopback is allowed. */
+/** A configuration for deliveries: short timeouts, and loopback addresses are allowed. */
 export const QUICK = {
   ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
   LISTENER_TIMEOUT_MS: '1500',
@@ -21,7 +21,7 @@ export const QUICK = {
   RELAY_INTERVAL_MS: '200',
 };
 
-/** A listed server with a running v2 listener, drained by hand. */
+/** A listed server with a running v2 listener. The test itself drains its votes. */
 export type DeliveryBench = {
   deps: AppDeps;
   clock: MovableClock;
@@ -34,7 +34,7 @@ export type DeliveryBench = {
   vote(vote: Vote): Promise<Vote>;
 };
 
-/** Sends the due votes of a server's listener, as a worker of all delivery queues does. */
+/** Sends the due votes of a server's listener, as a worker with all delivery queues does. */
 export async function drainHere(
   deps: AppDeps,
   serverId: ObjectId | string,
@@ -57,7 +57,7 @@ export async function drainHere(
 /** Dependencies whose clock the test moves. */
 export type ClockedDeps = AppDeps & { clock: MovableClock };
 
-/** Opens dependencies of its own, with a clock that the test moves. */
+/** Opens separate dependencies with a clock that the test moves. */
 export async function openDeliveryDeps(env: Record<string, string> = {}): Promise<ClockedDeps> {
   return { ...(await testDeps({ ...QUICK, ...env })), clock: movableClock() };
 }
@@ -67,7 +67,7 @@ export async function deliveryBench(env: Record<string, string> = {}): Promise<D
   return deliveryBenchOn(await openDeliveryDeps(env));
 }
 
-/** One more server with its listener, on dependencies that are open. */
+/** Adds another server with its listener to open dependencies. */
 export async function deliveryBenchOn(deps: ClockedDeps): Promise<DeliveryBench> {
   const { clock } = deps;
   const listener = new VotifierListener();

@@ -1,6 +1,6 @@
 /**
- * Loaded before a process of ours (`--import`): writes each connection, name look-up and datagram to the file
- * `DIAL_GUARD_FILE`, one a line, and refuses all but connections to `DIAL_GUARD_ALLOWED` (`127.0.0.1:27017,…`).
+ * Loaded before a process of ours starts (`--import`). Writes each connection, name lookup and datagram to the file
+ * `DIAL_GUARD_FILE`, one per line, and refuses all except connections to `DIAL_GUARD_ALLOWED` (`127.0.0.1:27017,…`).
  */
 import dgram from 'node:dgram';
 import dns from 'node:dns';
@@ -20,7 +20,10 @@ function note(target: string): void {
   if (!allowed.includes(target)) throw new Error(`refused by the test: ${target}`);
 }
 
-/** The target of `connect(options)`, `connect(port, host)`, `connect(path)` or Node's own list of normalized arguments. */
+/**
+ * The target of a connection, from the arguments `connect(options)`, `connect(port, host)`, `connect(path)` or Node's
+ * normalized list.
+ */
 function targetOf(args: Any[]): string {
   const [first, second] = Array.isArray(args[0]) ? args[0] : args;
   if (typeof first === 'object') return first.path ?? `${first.host ?? 'localhost'}:${first.port}`;
@@ -44,7 +47,7 @@ for (const [what, owner] of Object.entries({
   )) {
     const original = owner[name];
     owner[name] = function (this: unknown, host: string, ...rest: Any[]) {
-      // Listening on an address looks it up too.
+      // Listening on an IP address causes a lookup too, which is not recorded.
       if (net.isIP(host) === 0) note(`${what}.${name} ${host}`);
       return original.call(this, host, ...rest);
     };

@@ -1,5 +1,5 @@
 /**
- * For `vi.waitFor` and `vi.waitUntil`, which give up after a second by themselves: a machine that is busy with other
- * tests needs longer now and then.
+ * Options for `vi.waitFor` and `vi.waitUntil`. Their default timeout is a second, which is sometimes too short on a
+ * machine that is busy with other tests.
  */
 export const EVENTUALLY = { timeout: 45_000, interval: 50 };

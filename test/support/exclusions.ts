@@ -10,7 +10,7 @@ import {
 } from '../../src/votes/exclusions/request-exclusion.ts';
 import type { VoteExclusion } from '../../src/votes/exclusions/vote-exclusion.ts';
 
-/** Excludes votes as the command line does: it requests the exclusion and finishes it. */
+/** Excludes votes as the command line does: requests the exclusion and finishes it. */
 export async function excludeVotes(
   deps: AppDeps,
   request: ExclusionRequest,

@@ -6,27 +6,30 @@ import { decodeSpans, type ExportedSpan } from './otlp-decoding.ts';
 
 export type { ExportedSpan };
 
-/** `refuse`: 503; `hang`: no answer; `drip`: an answer that never ends; `nonsense`: 200 with a body that is not OTLP. */
+/**
+ * How the collector answers. `refuse`: 503; `hang`: no answer; `drip`: an answer that never ends; `nonsense`: 200 with
+ * a body that is not OTLP.
+ */
 type Behaviour = 'take' | 'refuse' | 'hang' | 'drip' | 'nonsense';
 
-/** A collector of traces, until the test ends. */
+/** A trace collector that runs until the test ends. */
 export type FakeCollector = {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  /** The value for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
-  /** The spans that it took, in the order of their arrival. */
+  /** The accepted spans, in the order of their arrival. */
   spans: ExportedSpan[];
   /** The bodies of all requests as text. */
   bodies: string[];
   /** The headers of the last request. */
   headers: http.IncomingHttpHeaders;
-  /** How many requests reached it. */
+  /** The number of received requests. */
   requests: number;
   behaviour: Behaviour;
-  /** Waits until a taken span matches. */
+  /** Waits until an accepted span matches. */
   span(matching: (span: ExportedSpan) => boolean): Promise<ExportedSpan>;
 };
 
-/** Answers as the OpenTelemetry Collector's receiver does for OTLP over HTTP with protobuf. */
+/** Starts a collector that answers as the OpenTelemetry Collector does for OTLP over HTTP with protobuf. */
 export async function startFakeCollector(): Promise<FakeCollector> {
   const collector: FakeCollector = {
     url: '',

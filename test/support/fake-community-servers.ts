@@ -3,7 +3,7 @@ import net, { type Socket } from 'node:net';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { Responder, UdpResponder } from './fake-game-servers.ts';
 
-/** How the HTTP side of a FiveM server answers. */
+/** What the HTTP side of a FiveM server does. */
 export type WebManner = 'answers' | 'forbids' | 'closed' | 'silent' | 'drips' | 'resets' | 'speaks-html';
 
 /** A FiveM server (citizenfx/fivem, `GameServer` and `InfoHttpHandler`): `getinfo` over UDP, `/info.json` on the same port. */
@@ -85,9 +85,9 @@ export class SampServer extends UdpResponder {
     ['lagcomp', 'On'],
     ['version', '0.3.7-R2'],
   ];
-  /** The letters of questions that it answers. */
+  /** The letters of the questions that the server answers. */
   answered = 'ircd';
-  /** The letters of the questions so far. */
+  /** The letters of all received questions. */
   readonly letters: string[] = [];
 
   protected answerTo(request: Buffer): Buffer | undefined {
@@ -120,7 +120,7 @@ export class SampServer extends UdpResponder {
   }
 }
 
-/** A text after its length of four bytes. */
+/** A text with its length in four bytes before it. */
 function sized(text: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(text.length);
@@ -128,12 +128,12 @@ function sized(text: Buffer): Buffer {
 }
 
 const OK = 'error id=0 msg=ok\n\r';
-/** The answer of a TeamSpeak 3 server to a client without the permission. */
+/** The answer of a TeamSpeak 3 server if the client lacks the permission. */
 export const NO_PERMISSION = 'error id=2568 msg=insufficient\\sclient\\spermissions failed_permid=4\n\r';
 
 /** A TeamSpeak 3 server: ServerQuery over TCP (TeamSpeak 3 Server Query Manual). */
 export class TeamspeakServer extends Responder {
-  /** The answer to `serverinfo`; a string is sent as it is. */
+  /** The answer to `serverinfo`. A string is sent unchanged. */
   info: Record<string, string> | string = {
     virtualserver_name: 'Our\\sroom',
     virtualserver_maxclients: '32',
@@ -141,7 +141,7 @@ export class TeamspeakServer extends Responder {
     virtualserver_queryclientsonline: '1',
     virtualserver_version: '3.13.7\\s[Build:\\s1655727713]',
   };
-  /** Complete answers that replace the usual ones, by the first word of the command; `''`: none. */
+  /** Answers that replace the usual ones, by the first word of the command. `''`: no answer. */
   answers: Record<string, string> = {};
   greeting = 'TS3\n\rWelcome to the TeamSpeak 3 ServerQuery interface.\n\r';
   readonly commands: string[] = [];
@@ -176,7 +176,7 @@ export class TeamspeakServer extends Responder {
       this.commands.push(command);
       if (!this.hears()) return;
       const answer = this.answers[command.split(' ')[0] ?? ''] ?? this.#usual(command);
-      // Two segments, as a real server often sends.
+      // The answer comes in two segments, as often from a real server.
       const half = Math.floor(answer.length / 2);
       socket.write(answer.slice(0, half));
       setImmediate(() => socket.write(answer.slice(half)));

@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from './fake-http-listener.ts';
 
-/** A message that a webhook accepted. */
+/** A message that a webhook has accepted. */
 export type DiscordMessage = {
   content?: string;
   thread_name?: string;
@@ -9,32 +9,38 @@ export type DiscordMessage = {
   allowed_mentions?: { parse: string[] };
 };
 
-/** How it answers a known webhook. `hang`: never; `drip`: a body that never ends; `cut`: it takes it and closes. */
+/**
+ * How Discord answers for an existing webhook. `hang`: no answer; `drip`: a body that never ends; `cut`: it accepts the
+ * message and closes the connection.
+ */
 type Behaviour =
   | { kind: 'accept' | 'hang' | 'drip' | 'cut' }
   | { kind: 'limit'; retryAfter: number }
   | { kind: 'fail'; status: number }
-  /** An error of Discord itself. */
+  /** An error answer of Discord itself. */
   | { kind: 'refuse'; status: number; code: number };
 
-/** The part of Discord that webhooks use, until the test ends. */
+/** The part of Discord's API that webhooks use. It runs until the test ends. */
 export type FakeDiscord = {
-  /** For `DISCORD_API_URL`. */
+  /** The value for `DISCORD_API_URL`. */
   url: string;
-  /** The address of a webhook that exists, as “Copy Webhook URL” gives it. */
+  /** The address of an existing webhook, as “Copy Webhook URL” in Discord gives it. */
   address: string;
   /** The accepted messages, in order. */
   messages: DiscordMessage[];
-  /** How many requests reached it. */
+  /** The number of received requests. */
   requests: number;
   behaviour: Behaviour;
-  /** The channel of the webhook: a forum takes messages for a post only, or with a name for a new one. */
+  /**
+   * The kind of the webhook's channel. A forum accepts a message only for an existing post, or with the name of a new
+   * one.
+   */
   channel: 'text' | 'forum';
-  /** The threads of the channel, or the posts of the forum; each open or locked. */
+  /** The threads of the channel, or the posts of the forum: open or locked. */
   threads: Map<string, 'open' | 'locked'>;
-  /** The thread of each accepted message; null for the channel itself. */
+  /** For each accepted message, its thread; null for the channel itself. */
   postedTo: (string | null)[];
-  /** The owner of the channel deletes the webhook. */
+  /** Deletes the webhook, as the owner of the channel can. */
   deleteWebhook(): void;
 };
 
@@ -85,7 +91,7 @@ export async function startFakeDiscord(): Promise<FakeDiscord> {
   return discord;
 }
 
-/** Why a message for this thread, or for none, is refused. */
+/** The refusal of a message because of its thread; null if it is accepted. */
 function refusedThread(
   { channel, threads }: FakeDiscord,
   threadId: string | null,
@@ -141,7 +147,7 @@ function behave(
       json(response, behaviour.status, { message: 'Refused', code: behaviour.code });
       return;
     case 'fail':
-      // As error pages of proxies do.
+      // The error page of a proxy.
       response.writeHead(behaviour.status).end(`upstream connect error: POST ${path}`);
   }
 }

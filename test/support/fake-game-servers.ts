@@ -5,19 +5,19 @@ import { statusPacket } from '../../src/demo/game-server.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 
-/** How a fake server handles a request. By default it does what a real server does. */
+/** How a fake server handles a request. By default it behaves like a real server. */
 export type Manner = {
-  /** It accepts every request and does not answer. */
+  /** Accepts requests and does not answer. */
   silent?: boolean;
   /** Sent unchanged instead of every answer. */
   answer?: Uint8Array;
-  /** The last bytes of a TCP answer come this much later, in a separate segment. */
+  /** The delay of the last bytes of a TCP answer, which come in a separate segment. */
   lateSegmentMs?: number;
-  /** The size of that last segment in bytes; 4 by default. */
+  /** The number of these last bytes; 4 by default. */
   lateBytes?: number;
-  /** A TCP answer comes one byte at a time, with this pause. */
+  /** A TCP answer is sent byte by byte, with this pause between the bytes. */
   dripMs?: number;
-  /** The connection is closed after this many bytes of the answer. */
+  /** Closes the connection after this many bytes of the answer. */
   closeAfter?: number;
   /** The share of requests, 0 to 1, that are lost. */
   lost?: number;
@@ -30,9 +30,9 @@ export type GameServer = {
   readonly port: number;
   said: GameStatus;
   manner: Manner;
-  /** Requests so far, the lost ones too. */
+  /** The number of requests, including lost ones. */
   asked: number;
-  /** Connections that are open (TCP). */
+  /** The number of open TCP connections. */
   readonly open: number;
   start(): Promise<void>;
   /** Closes the port: connections are refused. */
@@ -48,7 +48,7 @@ export abstract class Responder implements GameServer {
   abstract start(): Promise<void>;
   abstract stop(): Promise<void>;
 
-  /** Counts a request, and returns whether to answer it. */
+  /** Counts a request. Returns whether to answer it. */
   protected hears(): boolean {
     this.asked += 1;
     return this.manner.silent !== true && Math.random() >= (this.manner.lost ?? 0);
@@ -88,28 +88,28 @@ abstract class TcpResponder extends Responder {
   }
 }
 
-/** The first byte of a list ping of Minecraft up to 1.6.4. */
+/** The first byte of a list ping, the status request of Minecraft up to 1.6.4. */
 const LIST_PING = 0xfe;
 
-/** A kick packet: FF, the length in UTF-16 code units, the text. */
+/** A kick packet: FF, the length in UTF-16 code units, then the text. */
 export function kickPacket(text: string): Buffer {
   const length = Buffer.from([text.length >> 8, text.length & 0xff]);
   return Buffer.concat([Buffer.from([0xff]), length, Buffer.from(text, 'utf16le').swap16()]);
 }
 
-/** A Minecraft Java server: status over TCP. It answers list pings of older clients as servers since 1.7 do. */
+/** A Minecraft Java server: status over TCP. It also answers list pings of older clients, as servers since 1.7 do. */
 export class JavaServer extends TcpResponder {
-  /** A whole status that replaces that of `said`. */
+  /** A status that is sent instead of the usual one. */
   status: unknown;
   /** The host names of the handshakes. */
   readonly handshakes: string[] = [];
-  /** The status comes this much later; list pings are answered at once. */
+  /** The delay of the status. List pings are answered at once. */
   statusDelayMs = 0;
 
   protected accept(socket: Socket): void {
     socket.on('data', (bytes) => {
       const isListPing = bytes[0] === LIST_PING;
-      // Handshake and request come in one segment: `[length] 0 [version] [host] [port] 1`, `1 0`.
+      // Handshake and request arrive in one segment: `[length] 0 [version] [host] [port] 1`, `1 0`.
       if (!isListPing) this.handshakes.push(bytes.toString('utf8', 4, 4 + bytes.readUInt8(3)));
       if (!this.hears()) return;
       if (isListPing) this.#answer(socket, this.#kick());
@@ -145,26 +145,26 @@ export class JavaServer extends TcpResponder {
   }
 }
 
-/** Whether a server of that time has read the list ping. */
+/** Whether a server of this era has received a complete list ping. */
 function isWholePing(received: Buffer, era: OldJavaServer['era']): boolean {
   if (era === 'beta') return true;
   if (era === '1.4') return received.length >= 2;
-  // `FE 01 FA`, `MC|PingHost` with its length, then data with its length.
+  // The complete ping is `FE 01 FA`, `MC|PingHost` with its length, then data with its length.
   return received.length >= 29 && received.length >= 29 + received.readUInt16BE(27);
 }
 
 /**
- * A server of Minecraft up to 1.6.4. Until it has read a whole packet it waits; an unknown packet it refuses. Its answer
- * is a kick packet, after which it closes the connection. As CraftBukkit it also refuses a second connection within
- * `throttleMs`, except after a list ping (DedicatedServerConnectionThread, PendingConnection).
+ * A server of Minecraft up to 1.6.4. It waits until it has received a complete packet, and refuses unknown packets. Its
+ * answer is a kick packet, after which it closes the connection. Like CraftBukkit, it refuses a second connection
+ * within `throttleMs`, except after a list ping (DedicatedServerConnectionThread, PendingConnection).
  */
 export class OldJavaServer extends TcpResponder {
   /** Which list pings it answers: `1.6` waits for the whole ping, `1.4` for its second byte, `beta` for its first. */
   era: '1.6' | '1.4' | 'beta' = '1.6';
-  /** What it does with a packet of another protocol. */
+  /** What the server does with a packet of another protocol. */
   refusal: 'waits' | 'closes' | 'kicks' = 'waits';
   throttleMs = 0;
-  /** The text of the answer, instead of that of `said`. */
+  /** A text that is sent instead of the usual answer. */
   text: string | undefined;
   /** The first bytes of each connection, as hex. */
   readonly requests: string[] = [];
@@ -217,7 +217,7 @@ export abstract class UdpResponder extends Responder {
   /** Called with the port from which a request came. */
   onRequest: (port: number) => void = () => {};
 
-  /** The answer to a request; undefined if a real server does not answer. */
+  /** The answer to a request; undefined if a real server would not answer. */
   protected abstract answerTo(request: Buffer): Buffer | Buffer[] | undefined;
 
   async start(): Promise<void> {
@@ -248,11 +248,11 @@ export abstract class UdpResponder extends Responder {
 
 /** A server of Valve's Source engine: A2S with challenge (developer.valvesoftware.com, "Server queries"). */
 export class SourceServer extends UdpResponder {
-  /** The requests: `info`, `players`, `rules`, or `challenge` if the challenge was missing. */
+  /** The received requests: `info`, `players`, `rules`; or `challenge` for a request without a challenge. */
   readonly questions: string[] = [];
-  /** How many challenges it sends before it answers; each is another one. */
+  /** How many challenges the server sends before it answers. Each is different. */
   challenges = 1;
-  /** Replaces the datagrams of the answer to `info`. */
+  /** Datagrams that are sent instead of the usual answer to `info`. */
   info: Buffer[] | undefined;
   #challenge = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
   #sent = 0;

@@ -8,21 +8,21 @@ import { onTestFinished } from 'vitest';
 /** A request that an HTTP listener received. */
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 
-/** A website that accepts votes, until the test ends. */
+/** A website that accepts votes. It runs until the test ends. */
 export type HttpListener = {
   port: number;
   /** The received requests, in order. */
   received: Received[];
-  /** How it answers; 204 by default. */
+  /** Answers a request; by default with 204. */
   answer: (response: ServerResponse, received: Received) => void;
-  /** How many challenges it received; they are not in `received`. */
+  /** The number of received challenges. They are not in `received`. */
   challenges: number;
-  /** Its answer to a challenge; by default the challenge itself. */
+  /** Answers a challenge; by default with the challenge itself. */
   answerChallenge: (response: ServerResponse, challenge: string) => void;
 };
 
 type Options = {
-  /** The certificate in test/support/certificates that it shows; plain HTTP without one. */
+  /** The name of its certificate in test/support/certificates. Without one it uses plain HTTP. */
   certificate?: string;
   port?: number;
 };
@@ -62,7 +62,7 @@ function challengeIn(body: string): string | null {
   return data.challenge;
 }
 
-/** Lets `server` listen on loopback until the test ends, however many connections are open. Returns its port. */
+/** Lets `server` listen on loopback until the test ends, even if connections are still open. Returns its port. */
 export async function listen(server: Server, port = 0): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -89,7 +89,7 @@ export function testCertificate(name: string): string {
   return readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 }
 
-/** Lets this process trust an authority of the tests until the test ends. */
+/** Makes this process trust an authority of the tests until the test ends. */
 export function trustTestAuthority(name = 'authority'): void {
   const before = tls.getCACertificates('default');
   tls.setDefaultCACertificates([...before, testCertificate(name)]);

@@ -1,6 +1,6 @@
 /**
- * A process with many fake listeners: vote listeners that answer, and ports that accept and never greet. It is started by
- * `startFakeListeners` (fake-listeners.ts), which gives the plan and the orders.
+ * A process with many fake listeners: vote listeners that answer, and ports that accept connections and send no
+ * greeting. `startFakeListeners` (fake-listeners.ts) starts it and sends it the plan and the commands.
  */
 import net from 'node:net';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -8,19 +8,20 @@ import type { FakeOrder, FakePlan, FakeReport } from './fake-listeners.ts';
 
 const plan = JSON.parse(process.argv[2] ?? '{}') as FakePlan;
 
-/** A greeting that never ends. */
+/** A greeting that is never complete. */
 const DRIP = 'VOTIFIER 2 '.padEnd(200, 'x');
 const DRIP_MS = 1_000;
 
 const silent = { open: 0, peak: 0, total: 0 };
 
-/** Accepts connections and sends nothing; every `dripEvery`th connection gets one byte of a greeting per second. */
+/** Accepts connections and sends nothing. Every `dripEvery`th connection gets one byte of a greeting per second. */
 function neverGreets(): net.Server {
   const { dripEvery = 0 } = plan.silent ?? {};
   return net.createServer((socket) => {
     silent.open += 1;
     silent.total += 1;
-    // Ends that arrived before this connection are counted first: they may come later in the same round of the loop.
+    // Count in the next turn of the event loop: connections that ended before this one may be reported later in the
+    // same turn.
     setImmediate(() => {
       silent.peak = Math.max(silent.peak, silent.open);
     });

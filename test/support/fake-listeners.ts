@@ -1,23 +1,23 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** The fake listeners of a process. */
+/** The fake listeners that a process starts. */
 export type FakePlan = {
   /** The token of every listener. */
   token: string;
-  /** Listeners that greet and answer. `report`: each vote is reported as it comes. */
+  /** Vote listeners that greet and answer. With `report`, each received vote is reported at once. */
   listeners?: { count: number; answerDelayMs?: number; report?: boolean };
-  /** Ports that accept and never greet; every `dripEvery`th connection gets a byte a second. */
+  /** Ports that accept connections and send no greeting. Every `dripEvery`th connection gets a byte per second. */
   silent?: { ports: number; dripEvery?: number };
 };
 
 export type FakeOrder = { kind: 'start' | 'stop' | 'forget'; index: number } | { kind: 'report' };
 
-/** What the fake listeners received. Times are those of the system's clock. */
+/** What the fake listeners received. Times are those of the system clock. */
 export type FakeReport = {
   kind: 'report';
   received: { votes: number; firstAt: number | null; lastAt: number | null }[];
-  /** Connections to the ports that never greet: open now, the most at once, and all. */
+  /** The connections to the silent ports: open now, the maximum at a time, and in total. */
   silent: { open: number; peak: number; total: number };
 };
 
@@ -32,21 +32,25 @@ export type FakeListeners = {
   pid: number;
   ports: number[];
   silentPorts: number[];
-  /** Drops a listener's connections and refuses new ones; opens it again; forgets the votes it received. */
+  /**
+   * `stop` drops a listener's connections and refuses new ones; `start` opens it again; `forget` deletes the record of
+   * its votes.
+   */
   stop(index: number): Promise<void>;
   start(index: number): Promise<void>;
   forget(index: number): Promise<void>;
   report(): Promise<FakeReport>;
-  /** Calls `listen` for every vote that a listener receives, if the plan has `report`. */
+  /** Registers a function that is called for every vote that a listener receives, if the plan has `report`. */
   onVote(listen: (voteId: string) => void): void;
   close(): Promise<void>;
 };
 
-/** Starts the process and waits until its listeners listen. */
+/** Starts the process and waits until its listeners accept connections. */
 export async function startFakeListeners(plan: FakePlan): Promise<FakeListeners> {
   const child = fork(new URL('fake-listeners-process.ts', import.meta.url), [JSON.stringify(plan)]);
   const opened = await receive(child, 'ports');
-  // One order at a time: an answer does not name its order.
+  // The promise of the last command. Commands run one after another, because an answer does not say to which command it
+  // belongs.
   let last: Promise<unknown> = Promise.resolve();
   const ask = <K extends 'done' | 'report'>(order: FakeOrder, answer: K) => {
     const asked = last.then(() => {

@@ -5,25 +5,25 @@ import { freePort } from '../../src/embedded/free-port.ts';
 /** A mail as its reader sees it. */
 export type Received = { to: string; from: string; subject: string; text: string; messageId: string };
 
-/** What the mail server does; by default it accepts everything. */
+/** How the mail server behaves. By default it accepts everything. */
 export type MailBehaviour = {
-  /** Its answer to the recipient: 450 and similar codes are transient, 550 is final. */
+  /** Its answer to the recipient: codes such as 450 are transient, 550 is final. */
   recipientCode?: number;
-  /** Its answer to the text. */
+  /** Its answer to the text of the mail. */
   textCode?: number;
-  /** It receives the text and does not answer. */
+  /** It receives the text and sends no answer. */
   silentAfterText?: boolean;
   /** It receives the text and closes the connection. */
   cutAfterText?: boolean;
 };
 
-/** A mail server on loopback, stopped when the test ends. */
+/** A mail server on loopback. It is stopped when the test ends. */
 export type MailServer = {
   url: string;
   received: Received[];
   behaviour: MailBehaviour;
   stop(): Promise<void>;
-  /** Listens again, on the same port. */
+  /** Starts it again on the same port. */
   start(): Promise<void>;
 };
 
@@ -116,7 +116,7 @@ function quotedPrintable(value: string): string {
   ).toString();
 }
 
-/** RFC 2047 words of a header. */
+/** Decodes the RFC 2047 words in a header. */
 function words(value: string): string {
   return value
     .replace(/\?= =\?/g, '?==?')

@@ -5,10 +5,10 @@ import { onTestFinished, vi } from 'vitest';
 
 const TYPES = { A: 1, TXT: 16, AAAA: 28, SRV: 33 } as const;
 
-/** The data of the record of each type that a name server has for every name; `silent`: it does not answer. */
+/** For each type, the record data for every name. `silent`: no answer. */
 type Records = Partial<Record<keyof typeof TYPES, Buffer | 'silent'>>;
 
-/** `names`: other data for these names. May be changed while it runs. */
+/** `names` has other data for single names. A test may change the zone while the server runs. */
 export type Zone = Records & { names?: Record<string, Records> };
 
 /** The data of a TXT record, in parts of at most 255 bytes. */
@@ -29,7 +29,7 @@ export function srv(port: number, target: string): Buffer {
   return Buffer.concat([numbers, Buffer.from([...labels, 0])]);
 }
 
-/** Starts a name server on this machine for the length of a test, and gives its address. */
+/** Starts a name server on this machine, which runs until the test ends, and returns its address. */
 export async function nameServer(zone: Zone): Promise<string> {
   const socket = createSocket('udp4');
   socket.on('message', (query, from) => {
@@ -42,7 +42,7 @@ export async function nameServer(zone: Zone): Promise<string> {
   return `127.0.0.1:${socket.address().port}`;
 }
 
-/** A name server that answers nothing. */
+/** Starts a name server that answers nothing. */
 export const silentNameServer = () => nameServer({ A: 'silent', AAAA: 'silent', SRV: 'silent' });
 
 function answerTo(query: Buffer, zone: Zone): Buffer | null {
@@ -65,18 +65,19 @@ function answerTo(query: Buffer, zone: Zone): Buffer | null {
   header.writeUInt16BE(data ? 1 : 0, 6);
   const question = query.subarray(12, end);
   if (!data) return Buffer.concat([header, question]);
-  // The question's name, its type, the class, a minute to live, and the length of the data.
+  // An answer record: the name of the question, the type, the class, a TTL of a minute, and the length of the data.
   const record = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length]);
   return Buffer.concat([header, question, record, data]);
 }
 
-/** Makes these the name servers of this machine, in this order, for the length of a test. */
+/** Makes this process use these name servers, in this order, until the test ends. */
 export function useNameServers(addresses: string[]): void {
   for (const method of ['resolve4', 'resolve6', 'resolveSrv', 'resolveTxt'] as const) {
     const resolve: (this: Resolver, name: string) => Promise<never> = Resolver.prototype[method] as never;
     const spy = vi.spyOn(Resolver.prototype, method);
     spy.mockImplementation(function (this: Resolver, name: string) {
-      // Not while another query of it is under way, as for the second family.
+      // Do not set the servers while another query of this resolver runs, such as the one for the second address
+      // family.
       if (this.getServers().join() !== addresses.join()) this.setServers(addresses);
       return resolve.call(this, name);
     } as never);

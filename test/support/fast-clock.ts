@@ -1,20 +1,20 @@
 import { onTestFinished, vi } from 'vitest';
 
-/** The milliseconds of a fast clock per millisecond of this process. */
+/** The fast clock advances this many milliseconds per real millisecond. */
 const FAST_STEP_MS = 20;
 
 /** A clock that runs 20 times as fast. */
 export type FastClock = {
-  /** Sets it to normal speed. */
+  /** Sets the clock to normal speed. */
   slowDown(): void;
-  /** Sets it to fast again. */
+  /** Sets the clock to fast again. */
   speedUp(): void;
 };
 
 /**
- * Makes timers and `performance.now()` run 20 times as fast until the test ends. The clock moves only while the event
- * loop turns, so a busy machine slows it down together with the sockets of this process. What another process has to
- * answer in time has a twentieth of that time: `slowDown()` first.
+ * Makes timers and `performance.now()` run 20 times as fast until the test ends. The clock advances only while the
+ * event loop turns, so a busy machine slows it down together with this process's sockets. Call `slowDown()` before
+ * waiting for another process, which otherwise would have only a twentieth of the time.
  */
 export function useFastClock(): FastClock {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -34,7 +34,7 @@ export function useFastClock(): FastClock {
   };
 }
 
-/** Waits for `work`; gives its result and the milliseconds that it took on the clock of this process. */
+/** Waits for `work`. Returns its result and the milliseconds that it took on this process's clock. */
 export async function timed<T>(work: Promise<T>): Promise<{ result: T; tookMs: number }> {
   const began = performance.now();
   const result = await work;

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FaultProxy, matchText, mongoCommand, startFaultProxy } from './fault-proxy.ts';
 
-/** Answers every line with the same line, except `bye`. Keeps what it received. */
+/** A server that answers every line with the same line, except `bye`. `received` contains what it got. */
 let received: string[];
 let server: Server;
 let proxy: FaultProxy;
@@ -31,7 +31,7 @@ async function dial(): Promise<Socket> {
   return socket;
 }
 
-/** Sends a line and waits for its answer; null when the connection ends first. */
+/** Sends a line and waits for its answer; null if the connection ends first. */
 async function ask(socket: Socket, line: string): Promise<string | null> {
   const answer = Promise.race([
     once(socket, 'data').then(([bytes]) => String(bytes)),
@@ -112,7 +112,7 @@ describe('the line', () => {
     const before = await dial();
     proxy.hang();
     const answers = [ask(before, 'one'), ask(await dial(), 'two')];
-    // A request beside the proxy was answered; the earlier one through it has not even arrived.
+    // A request that does not use the proxy is answered. The earlier request through the proxy has not arrived.
     const past = connect((server.address() as { port: number }).port, '127.0.0.1');
     expect(await ask(past, 'past')).toBe('past');
     past.destroy();
@@ -126,7 +126,7 @@ describe('the line', () => {
     proxy.delay(40);
     const answers: (string | null)[] = [];
     const late = ask(delayed, 'late').then((answer) => answers.push(answer));
-    // A request beside the proxy is answered earlier.
+    // A request that does not use the proxy is answered earlier.
     const past = connect((server.address() as { port: number }).port, '127.0.0.1');
     answers.push(await ask(past, 'past'));
     past.destroy();

@@ -6,29 +6,30 @@ import { freePort } from '../../src/embedded/free-port.ts';
 /** Whether a fault applies to a request, by its bytes. */
 export type Matcher = (request: Buffer) => boolean;
 
-/** Runs while a request or its answer is delayed; its error reaches the test. */
+/** Runs while a request or its answer is delayed. If it fails, the test fails. */
 type Meanwhile = () => Promise<unknown>;
 
 /**
- * A proxy between a client and mongod or Redis that makes the network fail as a test needs it.
+ * A proxy between a client and mongod or Redis, with which a test makes the network fail.
  *
- * The faults for one request (`cut…`, `stallNext`) each meet the next request that matches, once; several may wait, in
- * the order in which they were requested. Each returns a promise of the moment at which the fault has happened; it
- * rejects when the proxy is closed before. The faults of the line (`refuse`, `hang`, `delay`) last until `restore()`.
+ * The faults for one request (`cut…`, `stallNext`) apply to the next matching request, once. Several may be pending;
+ * they apply in the order in which they were requested. Each returns a promise that resolves when the fault has
+ * happened, and rejects if the proxy is closed before. The faults of all connections (`refuse`, `hang`, `delay`) last
+ * until `restore()`.
  */
 export type FaultProxy = {
   port: number;
-  /** `uri` (`mongodb://127.0.0.1:27017/name`, `redis://…`) with the proxy's port. */
+  /** Replaces the port in `uri` (`mongodb://127.0.0.1:27017/name`, `redis://…`) with the proxy's port. */
   through(uri: string): string;
   /**
-   * The next request that matches reaches the server; when its answer arrives here, `meanwhile` runs, the answer is
-   * thrown away and the connection is cut: the client cannot know the result of its request. If the connection closes
-   * without an answer, because another fault killed the server, this fault has happened too.
+   * Forwards the next matching request. When its answer arrives at the proxy, `meanwhile` runs, the answer is thrown
+   * away and the connection is cut: the client cannot know the result of its request. If the connection closes without
+   * an answer, because another fault killed the server, this fault has happened too.
    */
   cutAfterNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
-  /** The next matching request is dropped, `meanwhile` runs, and the connection is closed. */
+  /** Drops the next matching request, runs `meanwhile`, and closes the connection. */
   cutBeforeNext(matches: Matcher, meanwhile?: Meanwhile): Promise<void>;
-  /** The next matching request is forwarded only after `meanwhile` has ended. */
+  /** Runs `meanwhile`, and only then forwards the next matching request. */
   stallNext(matches: Matcher, meanwhile: Meanwhile): Promise<void>;
   /** Cuts every connection and refuses new ones. */
   refuse(): Promise<void>;
@@ -38,7 +39,7 @@ export type FaultProxy = {
   delay(ms: number): void;
   /** Ends `refuse`, `hang` and `delay`; delayed data is forwarded. */
   restore(): Promise<void>;
-  /** Removes the faults that no request has met yet; their promises reject. */
+  /** Removes the faults that have not applied to any request yet. Their promises reject. */
   forget(): void;
   close(): Promise<void>;
 };
@@ -53,9 +54,9 @@ type Fault = {
 /**
  * Starts a proxy in front of the service on 127.0.0.1:`serverPort`.
  *
- * @param requests - how the client's bytes fall into requests. `mongodb`: one message of the connection protocol each
- *   (a client must not compress; the driver does not by default). `chunks`: as they arrive, which suits Redis: a
- *   matcher may meet several commands at once
+ * @param requests - how the client's bytes are split into requests. `mongodb`: one message of the wire protocol each (a
+ * client must not compress; the driver does not by default). `chunks`: as the bytes arrive, for Redis; a chunk may
+ * contain several commands
  */
 export async function startFaultProxy(
   serverPort: number,
@@ -83,7 +84,7 @@ export async function startFaultProxy(
   });
 
   function relay(client: Socket, upstream: Socket): void {
-    /** Set by the last request if its answer must be lost. */
+    /** Set if the answer to the last request must be lost. */
     let losing: Fault | undefined;
 
     async function sendRequests(): Promise<void> {
@@ -115,7 +116,7 @@ export async function startFaultProxy(
       upstream.destroy();
     }
 
-    // A broken connection ends these with an error, which is ignored.
+    // If a connection breaks, these end with an error, which is ignored.
     void Promise.all([sendRequests().catch(cut), sendAnswers().catch(cut)]).then(() =>
       losing?.done.resolve(),
     );
@@ -129,7 +130,7 @@ export async function startFaultProxy(
   async function happen(fault: Fault): Promise<void> {
     try {
       await fault.meanwhile();
-      // The request is forwarded, or the connection closed, before the promise resolves.
+      // Resolve the promise only after the request was forwarded, or the connection closed.
       setImmediate(fault.done.resolve);
     } catch (error) {
       fault.done.reject(error);
@@ -142,7 +143,7 @@ export async function startFaultProxy(
     meanwhile: Meanwhile = async () => undefined,
   ): Promise<void> {
     const done = Promise.withResolvers<void>();
-    // A test that fails before it awaits the fault must not fail twice.
+    // If the test fails before it awaits the fault, the rejection must not be a second failure.
     done.promise.catch(() => undefined);
     faults.push({ kind, matches, meanwhile, done });
     return done.promise;
@@ -208,7 +209,7 @@ async function listen(server: Server, port: number): Promise<void> {
   await once(server, 'listening');
 }
 
-/** The connection protocol's messages: each begins with its own length, four bytes, low byte first. */
+/** Splits bytes into messages of MongoDB's wire protocol: each begins with its length, four bytes, low byte first. */
 async function* mongodbMessages(client: Socket): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   for await (const chunk of client) {
@@ -224,18 +225,18 @@ async function* mongodbMessages(client: Socket): AsyncGenerator<Buffer> {
 /**
  * Matches a MongoDB command on a collection, such as `mongoCommand('insert', 'votes')`.
  *
- * @param containing - texts, such as names of fields, that the message must contain too
+ * @param containing - texts that the message must also contain, such as names of fields
  */
 export function mongoCommand(name: string, collection: string, ...containing: string[]): Matcher {
   const value = Buffer.from(`${collection}\0`);
   const length = Buffer.alloc(4);
   length.writeInt32LE(value.length);
-  // A BSON element of type text: its type, its name, its length, its text.
+  // A BSON element of type string: its type, its name, its length, its text.
   const element = Buffer.concat([Buffer.from(`\x02${name}\0`), length, value]);
   return (request) => request.includes(element) && containing.every((text) => request.includes(text));
 }
 
-/** Matches requests that contain `text`, such as `matchText('evalsha')` for Redis, in any case. */
+/** Matches requests that contain `text` in upper or lower case, such as `matchText('evalsha')` for Redis. */
 export function matchText(text: string): Matcher {
   return (request) => request.toString('latin1').toLowerCase().includes(text.toLowerCase());
 }

@@ -7,12 +7,12 @@ const schemas = new Map(SCHEMAS.map((schema) => [schema.get('collection'), schem
 /** The operations whose first argument is a filter. */
 const FILTERED = /^(find|count|update|delete|replace)/;
 
-/** Which collections the library for accounts stores fields in that no schema of ours has. */
+/** Collections in which the sign-in library stores fields that are not in our schemas. */
 const OF_THE_LIBRARY = new Set(['credentials', 'two_factors', 'verifications', 'sessions']);
 
 /**
- * Throws where a filter names a field that no document has: the driver's types let a misspelt key pass. mongoose calls
- * it with each operation on `Model.collection`.
+ * Throws if a filter names a field that no document has, because the driver's types accept misspelt keys. mongoose
+ * calls it for each operation on `Model.collection`.
  */
 export function requireKnownKeys(collection: string, operation: string, first: unknown): void {
   const schema = schemas.get(collection);
@@ -47,7 +47,7 @@ function isKnown(schema: Schema, key: string): boolean {
   return found;
 }
 
-/** Whether it is a path of the schema, or lies in a field that holds anything. */
+/** Whether the key is a path of the schema, or lies within a field of mixed type. */
 function hasPath(schema: Schema, key: string): boolean {
   if (schema.pathType(key) !== 'adhocOrUndefined') return true;
   const parts = key.split('.');

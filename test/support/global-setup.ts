@@ -10,14 +10,14 @@ import { startMongod, startRedis } from './services.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The mongod that all test files share, each with a database of its own: `freshNames()`. */
+    /** The mongod that all test files share. Each file has its own database: `freshNames()`. */
     mongodbUri: string;
-    /** The Redis that all test files share, each with a queue prefix of its own. */
+    /** The Redis that all test files share. Each file has its own queue prefix. */
     redisUrl: string;
-    /** What `startMongod()` and `startRedis()` run. */
+    /** The programs that `startMongod()` and `startRedis()` run. */
     mongodBinary: Binary;
     redisBinary: Binary;
-    /** The browser for page tests; null if there is none and none is required. */
+    /** The path of the browser for page tests; null if there is none and none is required. */
     chromium: string | null;
     /** Whether `promtool` is on PATH, for the tests of alert rules. */
     promtool: boolean;
@@ -26,7 +26,7 @@ declare module 'vitest' {
   }
 }
 
-/** One mongod and one Redis for the whole run. */
+/** Starts one mongod and one Redis for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await sweepFolders();
   const env = ownEnvironment();
@@ -48,7 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/** With `REQUIRE_BROWSER` set, as CI does, no test of pages is skipped. */
+/** The browser. With `REQUIRE_BROWSER` set, as in CI, a missing browser fails the run, so no page test is skipped. */
 function browserFor(env: Record<string, string | undefined>): string | null {
   const chromium = findChromium(env);
   if (chromium) return chromium;
@@ -58,7 +58,10 @@ function browserFor(env: Record<string, string | undefined>): string | null {
   return null;
 }
 
-/** Whether a program is on PATH. With `REQUIRE_TOOLS` set, as CI does, no test is skipped. */
+/**
+ * Whether a program is on PATH. With `REQUIRE_TOOLS` set, as in CI, a missing program fails the run, so no test is
+ * skipped.
+ */
 function hasTool(name: string, tests: string, required: string | undefined): boolean {
   if (!spawnSync(name, ['--help']).error) return true;
   if (required) throw new Error(`no ${name} on PATH`);

@@ -6,14 +6,14 @@ import { SECOND } from '../../src/platform/clock.ts';
 /** A web process. */
 type Web = { url: string };
 
-/** A load balancer that sends each request to one of the ready web processes. */
+/** A load balancer. It sends each request to one of the ready web processes. */
 export type LoadBalancer = {
   url: string;
   /** Whether it sends requests to this process. */
   sendsTo(web: Web): boolean;
-  /** Sends no more requests to this process; waits until those under way are answered. */
+  /** Sends no more requests to this process, and waits until its running requests are answered. */
   drain(web: Web): Promise<void>;
-  /** Ends `drain`: sends requests to it again as soon as it is ready. */
+  /** Ends `drain`: the process gets requests again as soon as it is ready. */
   restore(web: Web): void;
   close(): Promise<void>;
 };
@@ -32,7 +32,7 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
     while (!stop.signal.aborted) {
       const answer = await isReady(web.url);
       if (answer && !drained.has(web)) ready.add(web);
-      // A missing answer does not count: on a busy machine an answer may be late.
+      // If there is no answer, nothing changes: on a busy machine an answer may be late.
       if (answer === false) ready.delete(web);
       await pause(SECOND, undefined, { signal: stop.signal }).catch(() => undefined);
     }
@@ -57,7 +57,7 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
     });
     incoming.pipe(forwarded);
   });
-  // A client may send its next request at the moment in which an idle connection is closed.
+  // Idle connections stay open: otherwise a client may send its next request just when its connection is closed.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -79,7 +79,7 @@ export async function startLoadBalancer(webs: Web[]): Promise<LoadBalancer> {
   };
 }
 
-/** Whether `/readyz` answers 200; undefined without an answer within a second. */
+/** Whether `/readyz` answers 200; undefined if there is no answer within a second. */
 export async function isReady(url: string): Promise<boolean | undefined> {
   try {
     return (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(SECOND) })).ok;

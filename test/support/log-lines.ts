@@ -6,11 +6,11 @@ export type LogLine = { event?: string } & Record<string, unknown>;
 /** What a process has logged so far. */
 export type LogLines = {
   lines: LogLine[];
-  /** Adds a line of output: JSON, or text that is shown only when a wait fails. */
+  /** Adds a line of output: JSON, or other text, which is shown only if a wait fails. */
   add(text: string): void;
-  /** The output has ended: every current and later wait fails at once. */
+  /** Says that the output has ended: every current and later wait fails at once. */
   end(): void;
-  /** The first line of this event for which `matching` is true, already logged or later. */
+  /** Waits for the first line of this event for which `matching` is true. Lines that were already logged count too. */
   waitForEvent(event: string, matching?: (line: LogLine) => boolean): Promise<LogLine>;
 };
 

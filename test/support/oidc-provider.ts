@@ -6,31 +6,31 @@ import { atTheEnd } from './at-the-end.ts';
 
 type Claims = Record<string, unknown>;
 
-/** An OpenID Connect provider; closed as a web application is (see `atTheEnd`). */
+/** An OpenID Connect provider. It is closed when the test or the file ends (see `atTheEnd`). */
 export type OidcProvider = {
   issuer: string;
-  /** The settings of a listing that signs in with it. */
+  /** The settings of a listing that offers sign-in with this provider. */
   env: Record<string, string>;
-  /** What it says of the user who is signed in there. Without a user, that user cancels. */
+  /** The claims of the user who is signed in at the provider. If null, that user cancels the sign-in. */
   user: Claims | null;
-  /** Whether the ID token has the address; else only the userinfo endpoint has it. */
+  /** Whether the ID token contains the e-mail address. Otherwise only the userinfo endpoint returns it. */
   isEmailInToken: boolean;
-  /** The requests that reached it: method and path. */
+  /** The method and path of each received request. */
   requests: string[];
-  /** Wrong answers, each off by default. */
+  /** Wrong answers. All are off by default. */
   lies: {
     /** Changes the discovery document. */
     discovery?: (document: Claims) => unknown;
-    /** Changes the ID token, which is signed again. */
+    /** Changes the claims of the ID token, which is signed again. */
     token?: (claims: Claims) => Claims;
     /** Signs the ID token with another key. */
     hasWrongKey?: boolean;
-    /** Changes what the userinfo endpoint answers. */
+    /** Changes the answer of the userinfo endpoint. */
     userinfo?: (claims: Claims) => Claims;
-    /** It accepts requests and never answers. */
+    /** The provider accepts requests and never answers. */
     hangs?: boolean;
   };
-  /** Closes all connections, as a crash does. */
+  /** Closes all connections, as in a crash. */
   cut(): void;
 };
 
@@ -47,10 +47,10 @@ const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const wrongKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 /**
- * The certified provider of the package `oidc-provider` on loopback, with one client that requires PKCE, and a user who
- * is signed in there without a form.
+ * Starts the certified provider of the package `oidc-provider` on loopback. It has one client, which requires PKCE, and
+ * a user who is signed in without a form.
  *
- * @param publicUrl - of the listing
+ * @param publicUrl - the URL of the listing
  */
 export async function startOidcProvider(publicUrl = 'http://localhost:3000'): Promise<OidcProvider> {
   const server = http.createServer();
@@ -106,7 +106,7 @@ function createProvider(op: OidcProvider, publicUrl: string): Provider {
     pkce: { required: () => true },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ ...op.user, sub: accountId }) }),
-    // The user has agreed before.
+    // The user has already agreed, so there is no consent page.
     loadExistingGrant: async ({ oidc }) => {
       const grant = new provider.Grant({
         clientId: CLIENT.id,
@@ -137,7 +137,7 @@ function createProvider(op: OidcProvider, publicUrl: string): Provider {
   return provider;
 }
 
-/** The provider warns of its own store in memory. */
+/** A store of our own, because the provider warns about its built-in store in memory. */
 function storeIn(stored: Map<string, AdapterPayload>, model: string): Adapter {
   const find = async (matches: (key: string, payload: AdapterPayload) => boolean) =>
     [...stored].find(([key, payload]) => key.startsWith(`${model} `) && matches(key, payload))?.[1];
@@ -170,7 +170,7 @@ function signed(claims: Claims, key: KeyObject): string {
  * Follows the provider's redirects as a browser does.
  *
  * @param url - the address to which the listing sends the user
- * @returns the address at the listing to which the provider sends the user back
+ * @returns the address on the listing to which the provider sends the user back
  */
 export async function signInAt({ issuer }: OidcProvider, url: string): Promise<URL> {
   const cookies = new Map<string, string>();

@@ -2,29 +2,29 @@
 export type ExportedSpan = {
   traceId: string;
   spanId: string;
-  /** Empty for the first span of a trace. */
+  /** The id of the parent span; empty for the first span of a trace. */
   parentId: string;
   name: string;
   kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
-  /** Milliseconds since 1970. */
+  /** The start in milliseconds since 1970. */
   startedAt: number;
   endedAt: number;
   attributes: Record<string, string | number | boolean>;
   links: { traceId: string; spanId: string }[];
   isError: boolean;
   events: string[];
-  /** Of its resource: `tallyport-web`. */
+  /** The service name of its resource: `tallyport-web`. */
   service: string;
 };
 
-/** A field of a protobuf message: a number, or the bytes of a text or of a message. */
+/** A field of a protobuf message: a number; or bytes, which are a text or a message. */
 type Field = { field: number; value: bigint | Uint8Array };
 
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 /**
- * Reads the spans of an `ExportTraceServiceRequest`, by opentelemetry-proto's trace.proto. Field numbers are those of that
- * file. It shares no code with the exporter.
+ * Reads the spans of an `ExportTraceServiceRequest`. Field numbers are those of opentelemetry-proto's trace.proto. It
+ * shares no code with the exporter.
  */
 export function decodeSpans(request: Uint8Array): ExportedSpan[] {
   return messages(fieldsOf(request), 1).flatMap((resourceSpans) => {
@@ -93,7 +93,10 @@ function messages(message: Field[], field: number): Field[][] {
   );
 }
 
-/** The fields of a protobuf message in their order (encoding: protobuf.dev). Throws when it is cut or not protobuf. */
+/**
+ * The fields of a protobuf message in their order (encoding: protobuf.dev). Throws if the message is incomplete or not
+ * protobuf.
+ */
 function fieldsOf(message: Uint8Array): Field[] {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   const fields: Field[] = [];

@@ -4,15 +4,15 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { atTheEnd } from './at-the-end.ts';
 
-/** Whether a process is gone, by itself or by a signal. */
+/** Whether a process has ended, by itself or by a signal. */
 export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
 /**
- * Starts a Tallyport process by its entry, such as `src/web.ts`, with only `env` and the folder of compiled code as its
- * environment. Its output comes in pipes, and by an IPC channel it notices that its parent is gone. It is killed at the
- * latest when the test ends (see at-the-end.ts).
+ * Starts a Tallyport process by its main file, such as `src/web.ts`. Its environment is only `env` and the cache folder
+ * of compiled code. Its output comes through pipes; through an IPC channel it notices the end of its parent. When the
+ * test ends, it is killed if it still runs (see at-the-end.ts).
  */
 export function spawnOwn(entry: string, env: Record<string, string>, args: string[] = []) {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));

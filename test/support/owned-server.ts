@@ -25,7 +25,7 @@ export async function addOwner(
   return insertedId;
 }
 
-/** A listed server that belongs to a user. */
+/** Lists a server that belongs to a user. */
 export async function addOwnedServer(
   deps: AppDeps,
   ownerId: ObjectId,

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
-/** A picture with a colour gradient, so that it does not compress to nothing. */
+/** A picture with a colour gradient, so that its compressed size is not tiny. */
 export function picture(width: number, height: number, colour = '#0f6168') {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><defs><linearGradient id="g"><stop stop-color="${colour}"/><stop offset="1" stop-color="#fff"/></linearGradient></defs><rect width="100%" height="100%" fill="url(#g)"/></svg>`;
   return sharp(Buffer.from(svg));
@@ -22,7 +22,7 @@ export function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, checksum]);
 }
 
-/** A PNG whose header states a size; its pixels are `rows` of zeros. */
+/** A PNG whose header states a size. The pixel data is `rows`, zeros by default. */
 export function pngOfSize(width: number, height: number, rows = Buffer.alloc(1_000)): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

@@ -4,12 +4,12 @@ import { freePort } from '../../src/embedded/free-port.ts';
 import { EVENTUALLY } from './eventually.ts';
 import { startRedis, type TestService } from './services.ts';
 
-/** A Redis Cluster of three primaries without replicas: a shard whose primary is killed has none. */
+/** A Redis Cluster of three primaries without replicas: if a primary is killed, its shard is unavailable. */
 export type RedisCluster = { url: string; primaries: TestService[]; stop(): Promise<void> };
 
 const SLOTS = 16_384;
 
-/** Starts the cluster and waits until every slot is served. The other shards continue without a dead one. */
+/** Starts the cluster and waits until every slot is served. If a shard is unavailable, the other shards still work. */
 export async function startRedisCluster(): Promise<RedisCluster> {
   const primaries = await Promise.all(
     [0, 1, 2].map(async () => {

@@ -3,12 +3,12 @@ import { MongoClient } from 'mongodb';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { startMongod, type TestService } from './services.ts';
 
-/** A replica set of three members, each of which may be killed and stopped at will. */
+/** A replica set of three members, each of which a test may kill or stop. */
 export type ReplicaSet = {
   members: TestService[];
-  /** Its address, without a database: add one before the `?`. */
+  /** Its URI for a database. */
   uri(database: string): string;
-  /** The member that is primary now; waits until there is one. */
+  /** The current primary. Waits until there is one. */
   primary(): Promise<TestService>;
   stop(): Promise<void>;
 };
@@ -18,7 +18,7 @@ const NAME = 'rs';
 /**
  * Starts three members on loopback and waits for a primary.
  *
- * @param electionTimeoutMs - how long members wait without a primary before they elect another one
+ * @param electionTimeoutMs - after this time without a primary, the members elect another one
  */
 export async function startReplicaSet({
   electionTimeoutMs = 1_000,
@@ -27,7 +27,7 @@ export async function startReplicaSet({
   electionTimeoutMs?: number;
   binary?: Binary;
 } = {}): Promise<ReplicaSet> {
-  // A primary that stops would wait 15 s for a successor.
+  // Without this parameter, a primary that is stopped would wait 15 s for a successor.
   const args = ['--replSet', NAME, '--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'];
   const options = { args, ...(binary ? { binary } : {}) };
   const members = await Promise.all([1, 2, 3].map(() => startMongod(options)));
@@ -49,7 +49,7 @@ export async function startReplicaSet({
   return set;
 }
 
-/** Makes a replica set of started members; `port` is one of them. */
+/** Makes a replica set of started members. `port` is the port of one of them. */
 export async function initiate(
   name: string,
   port: number,
@@ -65,7 +65,7 @@ export async function initiate(
   });
 }
 
-/** The index of the member that is primary now; waits until there is one, or returns undefined after `timeoutMs`. */
+/** The index of the current primary. Waits until there is one; with `timeoutMs`, returns undefined after that time. */
 export async function primaryOf(ports: number[]): Promise<number>;
 export async function primaryOf(ports: number[], timeoutMs: number): Promise<number | undefined>;
 export async function primaryOf(ports: number[], timeoutMs = Infinity): Promise<number | undefined> {

@@ -1,6 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-/** A command of `npm run` that maintainers use. Wrong options end the process with 2, like those of the product. */
+/**
+ * A command for `npm run` that maintainers use. For wrong options, the exit code is 2, as for the product's command
+ * line.
+ */
 export function script(usage: string, about: string): Command {
   return new Command()
     .name(usage)
@@ -11,14 +14,14 @@ export function script(usage: string, about: string): Command {
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 
-/** Parses an option's value that is a number above 0. */
+/** Parses the value of an option: a number above 0. */
 export function positive(text: string): number {
   const value = Number(text);
   if (!(Number.isFinite(value) && value > 0)) throw new InvalidArgumentError('It must be a number above 0.');
   return value;
 }
 
-/** Parses an option's value that is a number from 0 on. */
+/** Parses the value of an option: a number from 0 on. */
 export function notNegative(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !(Number.isFinite(value) && value >= 0))

@@ -5,7 +5,7 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import type { ReviewList } from '../../src/reviews/review.ts';
 import { deliveredVote } from './votes.ts';
 
-/** How many documents of each kind one server has. */
+/** The number of documents of each kind for one server. */
 export type Amounts = { votes: number; months: number; samples: number; reviews: number; keys: number };
 
 const BATCH = 5_000;
@@ -20,7 +20,7 @@ function times<T>(count: number, make: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => make(i));
 }
 
-/** Fills the collections that requests read with the history of `servers`, up to 2 days before `now`. */
+/** Fills the collections that requests read with a history of `servers`, which ends 2 days before `now`. */
 export async function addHistory(
   deps: AppDeps,
   servers: ObjectId[],
@@ -34,7 +34,7 @@ export async function addHistory(
   await insertAll(
     deps.votes,
     each(amounts.votes, (serverId, i) =>
-      // Half of them belong to one player, one a day.
+      // Half of the votes are by one player, one a day.
       i % 2
         ? deliveredVote(serverId, `player ${i}`, after(newest, -i * HOUR))
         : deliveredVote(serverId, 'steve', after(newest, -i * DAY), { seq: amounts.votes - i }),

@@ -11,14 +11,17 @@ import { slugOf } from '../../src/servers/slug.ts';
 
 const BATCH = 5_000;
 
-/** How many days ago the first server was listed: more than the servers of a test. */
+/**
+ * The first server was listed this many days ago, each further one a day later. It must exceed the number of servers in
+ * a test.
+ */
 const OLDEST_DAYS = 2_000;
 
 /** The fields of a listed server that a test sets; the others have defaults. */
 export type Listed = Partial<
   Pick<Server, 'name' | 'game' | 'countryCode' | 'isPremium' | 'hiddenAt' | 'removedAt'>
 > & {
-  /** Votes of today, which determine the rank. */
+  /** The number of today's votes, which determines the rank. */
   votes?: number;
   online?: number | null;
   max?: number;
@@ -26,13 +29,13 @@ export type Listed = Partial<
   motd?: string;
   address?: string;
   players?: (number | null)[];
-  /** By our own checks; null for none. */
+  /** The uptime from our own probes; null if unknown. */
   uptime?: number | null;
   /** The number of approved reviews and the sum of their ratings. */
   reviews?: { count: number; ratingSum: number };
 };
 
-/** Lists servers as if they had been here for a while, each under a slug of its name, and ranks them. */
+/** Lists servers that have existed for a while, each with a slug of its name, and ranks them. */
 export async function listServers(deps: AppDeps, listed: Listed[]): Promise<ObjectId[]> {
   const now = deps.clock.now();
   const servers = listed.map((one, index) => serverOf(one, index, now));
@@ -66,7 +69,7 @@ function serverOf(one: Listed, index: number, now: Date) {
   const _id = new ObjectId();
   const { address = `${index + 1}.example.org`, motd = '' } = one;
   const settings = { name, address, port: 25_565, queryPort: null, game, countryCode, isPremium };
-  // In the given order for equal votes.
+  // For servers with equal votes, the older listing ranks first; so the given order is the order of the ranks.
   const listedAt = after(now, (index - OLDEST_DAYS) * DAY);
   const server = newListing({ _id, settings, now, listedAt, rankPosition: index + 1 });
   const { version = '', max = 100, players, hiddenAt = null, removedAt = null, uptime = null } = one;
@@ -96,10 +99,10 @@ function serverOf(one: Listed, index: number, now: Date) {
 }
 
 /**
- * Lists one server for each port, its v2 listener set there, as their owners would one by one: one is listed and
- * the others are copies of it.
+ * Lists one server for each port and sets its v2 listener to that port. Only one server is listed by the product; the
+ * others are copies of it.
  *
- * @param lastDeliveredAt - when they last accepted a vote
+ * @param lastDeliveredAt - when the listeners last accepted a vote
  */
 export async function listServersAt(
   deps: AppDeps,
@@ -131,7 +134,7 @@ export async function listServersAt(
         _id: new ObjectId(),
         serverId,
         port: ports[from + i] as number,
-        // A worker may have looked at the model already.
+        // A worker may already have taken the lease of the original.
         lease: null,
         breaker: REACHABLE,
         lastDeliveredAt,

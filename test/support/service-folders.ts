@@ -7,12 +7,12 @@ import { identityOf, isAlive, type ProcessIdentity } from '../../src/embedded/pr
 
 const NAME = 'tallyport-test-services';
 const ON_DISK = join(tmpdir(), NAME);
-/** A durable service waits for the disk most of the time. */
+/** A file system in memory. On a disk, a durable service spends most of its time waiting. */
 const IN_MEMORY = '/dev/shm';
-/** A whole run's databases take half of that. */
+/** The databases of a whole run take half of this space. */
 const ENOUGH_BYTES = 8 * 1_024 ** 3;
 
-/** A folder in memory, if there is room for the databases. */
+/** The folder for the databases: in memory if there is enough room. */
 function quickest(): string {
   try {
     accessSync(IN_MEMORY, constants.W_OK);
@@ -24,9 +24,9 @@ function quickest(): string {
 }
 
 /**
- * A new folder with a record of the process that owns it.
+ * Creates a folder with a record of the process that owns it.
  *
- * @param onDisk - for measurements that wait for a disk, as in production
+ * @param onDisk - for measurements that must wait for a disk, as in production
  */
 export async function ownedFolder(onDisk = false): Promise<string> {
   const root = onDisk ? ON_DISK : quickest();
@@ -37,8 +37,8 @@ export async function ownedFolder(onDisk = false): Promise<string> {
 }
 
 /**
- * Removes the folders whose process is gone, and ends the service that still works in one of them: a test
- * process that is killed leaves its services behind, which have process groups of their own.
+ * Removes the folders whose owning process has ended, and ends the service that still runs in one of them. If a test
+ * process is killed, its services remain, because they have process groups of their own.
  */
 export async function sweepFolders(): Promise<void> {
   for (const root of [ON_DISK, join(IN_MEMORY, NAME)]) {
@@ -48,14 +48,14 @@ export async function sweepFolders(): Promise<void> {
 
 async function sweep(dir: string): Promise<void> {
   const owner = await readFile(join(dir, 'owner.json'), 'utf8').catch(() => undefined);
-  // A folder without an owner is being made at this moment.
+  // A folder without an owner is just being created.
   if (owner === undefined || (await isAlive(JSON.parse(owner)))) return;
   const service = await readFile(join(dir, 'service.json'), 'utf8').catch(() => undefined);
   if (service !== undefined) await end(JSON.parse(service));
   await rm(dir, { recursive: true, force: true });
 }
 
-/** Records the process that works in `dir`. */
+/** Records the process that runs in `dir`. */
 export async function noteService(dir: string, pid: number): Promise<void> {
   await writeFile(join(dir, 'service.json'), JSON.stringify(await identityOf(pid)));
 }

@@ -8,28 +8,28 @@ import { type ServiceKind, startService } from '../../src/embedded/service-proce
 import { EVENTUALLY } from './eventually.ts';
 import { noteService, ownedFolder } from './service-folders.ts';
 
-/** A mongod or Redis of one test file alone, which may be killed and stopped at will. */
+/** A mongod or Redis for one test file, which may kill and stop it. */
 export type TestService = {
   port: number;
-  /** The current process; another one after `restart()`. */
+  /** The id of the current process. It changes with `restart()`. */
   pid(): number;
-  /** Stops it cleanly. The data stays until the end of the test run, so `restart()` still works. */
+  /** Stops the service cleanly. Its data stays until the end of the test run, so `restart()` still works. */
   stop(): Promise<void>;
-  /** SIGKILL; waits until the process is gone. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing is answered. Waits until every thread has stopped. */
+  /** Sends SIGSTOP and waits until every thread has stopped. Connections stay open, and nothing is answered. */
   pause(): Promise<void>;
-  /** SIGCONT */
+  /** Sends SIGCONT. */
   resume(): void;
-  /** Restarts it on the same port with the same data; stops it first if it runs. */
+  /** Restarts the service on the same port with the same data. If it runs, it is stopped first. */
   restart(): Promise<void>;
 };
 
 type Options = { port?: number; binary?: Binary; onDisk?: boolean; args?: string[] };
 
 /**
- * What differs from the mongod that the product runs. It closes files which nobody used for some seconds: the
- * databases of a whole run have more files than a process may hold open. It deletes nothing by age: tests move the
+ * Differences from the mongod that the product runs. It closes files that were not used for some seconds, because the
+ * databases of a whole run have more files than a process may open. It deletes nothing by age, because tests move the
  * product's clock. It writes no diagnostic data.
  */
 const TEST_PARAMETERS = [
@@ -49,8 +49,8 @@ const TEST_MONGOD: ServiceKind = {
 };
 
 /**
- * Starts a mongod in a fresh folder, on a free port or on `port`; in memory where there is room, unless `onDisk`. `uri`
- * names no database: add `/name`.
+ * Starts a mongod in a fresh folder, on a free port or on `port`. The folder is in memory if there is room, unless
+ * `onDisk` is set. `uri` has no database: add `/name`.
  *
  * @param options - `args` are added to its command line
  */
@@ -64,7 +64,7 @@ export async function startMongod(options: Options = {}): Promise<TestService & 
   return { ...service, uri: MONGOD.address(service.port) };
 }
 
-/** Starts a Redis in a fresh folder, on a free port or on `port`; `args` as for a mongod. */
+/** Starts a Redis in a fresh folder, on a free port or on `port`. `args` are added to its command line. */
 export async function startRedis(options: Options = {}): Promise<TestService & { url: string }> {
   const { args = [] } = options;
   const kind = { ...REDIS, args: (dir: string, port: number) => [...REDIS.args(dir, port), ...args] };
@@ -100,7 +100,9 @@ async function start(kind: ServiceKind, binary: Binary, options: Options): Promi
   };
 }
 
-/** A signal takes a moment to stop all threads; where the system does not list them, none is waited for. */
+/**
+ * Whether all threads have stopped, which takes a moment after the signal. True on systems that do not list threads.
+ */
 function hasStopped(pid: number): boolean {
   if (process.platform !== 'linux') return true;
   const threads = `/proc/${pid}/task`;

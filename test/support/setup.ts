@@ -6,7 +6,8 @@ import { requireKnownKeys } from './filter-keys.ts';
 import { namePlugins } from './plugin-names.ts';
 import { requireShardKey } from './shard-key.ts';
 
-// vitest runs this before each file, so these hooks are called last, and the second one first.
+// vitest runs this file before each test file. Hooks run in reverse order, so these run after all others, the second
+// one first.
 afterAll(giveBackDatabases);
 afterAll(closeAtFileEnd);
 

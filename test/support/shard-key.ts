@@ -4,9 +4,9 @@ import type { Document } from 'mongodb';
 const WRITES = /^(update|delete|replace|findOneAnd)/;
 
 /**
- * Throws where our code writes votes without naming their server: `votes` may be sharded by server and player (design rule
- * 1), and such an operation would be refused or ask every shard. mongoose calls it with each operation on
- * `Model.collection`; commands are not compared. Operators' searches and periodic work may read from every shard.
+ * Throws if our code writes votes without naming their server. `votes` may be sharded by server and player (design rule
+ * 1): such an operation would be refused, or would go to every shard. mongoose calls this for each operation on
+ * `Model.collection`; commands are not checked. Operators' searches and periodic work may read from every shard.
  */
 export function requireShardKey(collection: string, operation: string, first: unknown, stack?: string): void {
   if (collection !== 'votes') return;

@@ -6,10 +6,10 @@ import { after, DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
 
-/** The password of every account that a test makes. */
+/** The password of every account that a test creates. */
 export const PASSWORD = 'three ships in the bay';
 
-/** A signed-in user: `headers` have the session. */
+/** A signed-in user. `headers` contains the session cookie. */
 export type SignedInUser = { userId: ObjectId; email: string; headers: { cookie: string } };
 
 type Options = {
@@ -18,16 +18,16 @@ type Options = {
   email?: string;
   /** Whether an operator has a second factor: true by default. */
   twoFactor?: boolean;
-  /** How many days ago the account was made: 0 by default. From 7 on it is established. */
+  /** How many days ago the account was created: 0 by default. From 7 days on, it is established. */
   days?: number;
 };
 
-/** Makes a user with a confirmed address and signs them in, without a request to the application. */
+/** Creates a user with a confirmed address and signs them in, without a request to the application. */
 export async function signIn(
   { deps }: { deps: AppDeps },
   { role = 'owner', email = `${role}-${randomUUID()}@example.org`, twoFactor = true, days = 0 }: Options = {},
 ): Promise<SignedInUser> {
-  // With mail, signing up would wait for the address to be confirmed.
+  // Without mail, because with mail a sign-up waits until the address is confirmed.
   const config = { ...deps.config, SMTP_URL: undefined };
   const auth = createAuth({ ...deps, config, passwords: CHEAP_PASSWORDS }, async () => {});
   const { headers, response } = await auth.api.signUpEmail({

@@ -13,11 +13,11 @@ import { type Answer, ask, readDescription } from './api-description.ts';
 import { migrateFresh } from './databases.ts';
 import { onPooledMongo, testConfig, UNLIMITED } from './test-deps.ts';
 
-/** A clock that a test sets and moves; it continues from the time that was set. */
+/** A clock that a test can set and move. It keeps running. */
 export type MovableClock = Clock & {
-  /** Moves it by `ms` milliseconds. */
+  /** Moves the clock by `ms` milliseconds. */
   move(ms: number): void;
-  /** Stops it at `at`. */
+  /** Stops the clock at `at`. */
   stop(at: Date): void;
 };
 
@@ -44,14 +44,14 @@ export type TestServer = { serverId: ObjectId; slug: string; tokenId: ObjectId; 
 export type TestDeps = {
   deps: AppDeps;
   clock: MovableClock;
-  /** The environment of a process that works on the same database and queues. */
+  /** The environment of another process that works on the same database and queues. */
   env: Record<string, string>;
   /** The address of the application: `http://127.0.0.1:41234`. */
   url: string;
   addServer(settings?: Partial<NewServer>): Promise<TestServer>;
   /**
-   * Calls an endpoint of `server`, such as `info`, and checks the answer against the OpenAPI document. `url` is
-   * another process's.
+   * Calls an endpoint of `server`, such as `info`, and checks the answer against the OpenAPI document. With `url`, the
+   * call goes to another process.
    */
   call(server: TestServer, endpoint: string, init?: RequestInit, url?: string): Promise<Answer>;
   /** Casts a vote. */
@@ -66,7 +66,7 @@ export type TestDeps = {
   close(): Promise<void>;
 };
 
-/** The environment of a process that works with the same database and queues as one with `config`. */
+/** The environment of a process that works on the same database and queues as one with `config`. */
 function processEnvironment(config: ConnectedConfig): Record<string, string> {
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
   return {
@@ -83,7 +83,7 @@ function processEnvironment(config: ConnectedConfig): Record<string, string> {
   };
 }
 
-/** Opens dependencies on a fresh, migrated database, and serves the whole application on a free port. */
+/** Opens dependencies on a fresh, migrated database, and runs the whole application on a free port. */
 export async function startApp(changes: Record<string, string> = {}): Promise<TestDeps> {
   const config = testConfig(changes);
   const clock = movableClock();

@@ -1,6 +1,6 @@
 import { after, type Clock } from '../../src/platform/clock.ts';
 
-/** A clock that is stopped until a test sets or moves it. */
+/** A clock that does not run. A test sets and moves it. */
 export type StoppedClock = Clock & { set(at: Date): void; move(ms: number): void };
 
 /** A clock stopped at `at`, by default at the current time. */

@@ -7,8 +7,8 @@ import { freshNames, migrateFresh, pooledMongo } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';
 
 /**
- * Every fake peer has the address of this machine, and a busy machine refuses nothing: a test of these limits sets its
- * own.
+ * High limits: all fake peers have the address of this machine, so the usual limits would refuse them. A test of a
+ * limit sets its own value.
  */
 export const UNLIMITED = {
   DESTINATION_LIMIT: '1000000',
@@ -17,7 +17,7 @@ export const UNLIMITED = {
   CONNECTIONS_PER_ADDRESS: '0',
 };
 
-/** A configuration with a database and queues of its own; `env` is what an operator would set. */
+/** A configuration with its own database and queues. `env` are the variables that an operator would set. */
 export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   const fresh = freshNames();
   const config = loadConfig({
@@ -33,22 +33,22 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   return config as ConnectedConfig;
 }
 
-/** Options of `openAppDeps` that share the connection to a database of the pool among the tests of a file. */
+/** Options of `openAppDeps` with which the tests of a file share the connection to a pooled database. */
 export async function onPooledMongo({ MONGODB_URI }: ConnectedConfig): Promise<OpenOptions> {
   const mongo = await pooledMongo(MONGODB_URI);
   return mongo ? { mongo } : {};
 }
 
 /**
- * The dependencies as a process opens them, with the database migrated and, unless `env` names another Redis, connected
- * to Redis; closed when the test ends.
+ * Opens the dependencies as a process does: the database is migrated, and Redis is connected (unless `env` names
+ * another Redis). They are closed when the test ends.
  */
 export async function testDeps(env: Record<string, string> = {}): Promise<AppDeps> {
   const config = testConfig(env);
   const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
   atTheEnd(() => deps.close());
   await migrateFresh(deps, config.MONGODB_URI);
-  // On a busy machine an add that waits for the connection may be given up.
+  // Wait for the connection: on a busy machine, adding a job may give up before it is connected.
   if (!env.REDIS_URL) await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
   return deps;
 }

@@ -4,13 +4,13 @@ import { OWN_ORIGIN, type WebApp } from './web-app.ts';
 
 /** A visitor of the vote form. */
 export type Visitor = {
-  /** The address of its requests. */
+  /** The network address of its requests. */
   address?: string;
-  /** The session of a signed-in user. */
+  /** Headers with the session of a signed-in user. */
   headers?: Record<string, string>;
 };
 
-/** Sends a form of the vote page as its script does, and gets JSON for a refusal. */
+/** Sends a form of the vote page as its script does. A refusal is JSON. */
 export function postVoteForm(
   { app, deps }: WebApp,
   path: string,
@@ -31,13 +31,13 @@ export function postVoteForm(
   });
 }
 
-/** The proof for a challenge, as the vote form sends it. */
+/** Solves a challenge. Returns the proof of work as the vote form sends it. */
 export async function solve(challenge: Challenge): Promise<string> {
   const solution = await solveChallenge({ challenge, deriveKey });
   return Buffer.from(JSON.stringify({ challenge, solution })).toString('base64');
 }
 
-/** The proof of a visitor for a vote. */
+/** Gets and solves a challenge of a visitor. Returns the proof of work. */
 export async function proofOfWorkFor(
   web: WebApp,
   slug: string,

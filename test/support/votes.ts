@@ -10,12 +10,14 @@ import { noDelivery } from '../../src/votes/vote.ts';
 
 const BATCH = 5_000;
 
-/** A vote's delivery in `state` without attempts; `more` has further fields. */
+/** A vote's delivery in `state`, without attempts. `more` overrides fields. */
 export function deliveryIn(state: Delivery['state'], more: Partial<Delivery> = {}): Delivery {
   return { ...noDelivery(), state, ...more };
 }
 
-/** A vote of `player` as it is stored, the first one of its player and not forwarded unless `more` says so. */
+/**
+ * A stored vote by `player`. By default it is the player's first vote and is not forwarded; `more` overrides fields.
+ */
 export function storedVote(
   serverId: ObjectId,
   player: string,
@@ -35,7 +37,7 @@ export function storedVote(
   };
 }
 
-/** The times that the delivery of a due vote of `votedAt` has in `state`: a state has these and no others. */
+/** The time fields that the delivery of a due vote has in `state`. Each state has exactly its own ones. */
 function timesIn(
   state: Delivery['state'],
   votedAt: Date,
@@ -46,7 +48,7 @@ function timesIn(
   return state === 'delivered' ? { deliveredAt: votedAt } : {};
 }
 
-/** Puts the delivery of a vote into `state`; it was never tried unless `more` says so. */
+/** Sets the delivery of a vote to `state`. By default there was no attempt; `more` overrides fields. */
 export async function putInState(
   { votes }: Pick<AppDeps, 'votes'>,
   { serverId, _id, votedAt }: Pick<Vote, 'serverId' | '_id' | 'votedAt'>,
@@ -57,12 +59,12 @@ export async function putInState(
   await votes.updateOne({ serverId, _id }, { $set: { delivery } });
 }
 
-/** A delivery that has waited since `votedAt`, never tried and due at once, unless `more` says otherwise. */
+/** A delivery that has waited since `votedAt`, without attempts and due at once. `more` overrides fields. */
 export function waitingDelivery(votedAt: Date, more: Partial<Delivery> = {}): Delivery {
   return deliveryIn('waiting', { ...timesIn('waiting', votedAt), ...more });
 }
 
-/** A vote that waits for its listener, as casting inserts it. */
+/** A vote that waits for its listener, as a new vote is inserted. */
 export function waitingVote(
   serverId: ObjectId,
   player: string,
@@ -73,7 +75,7 @@ export function waitingVote(
   return storedVote(serverId, player, votedAt, { ...waiting, ...more });
 }
 
-/** A vote that its listener accepted at the first attempt. */
+/** A vote that its listener acknowledged at the first attempt. */
 export function deliveredVote(
   serverId: ObjectId,
   player: string,
@@ -84,7 +86,7 @@ export function deliveredVote(
   return storedVote(serverId, player, votedAt, { _id: newVoteId(votedAt), delivery, ...more });
 }
 
-/** Inserts `each` waiting votes for every server, a millisecond apart, without adding jobs. */
+/** Inserts `each` waiting votes for every server, a millisecond apart. Adds no jobs. */
 export async function insertWaitingVotes(
   { votes }: Pick<AppDeps, 'votes'>,
   serverIds: ObjectId[],
@@ -103,7 +105,7 @@ export async function insertWaitingVotes(
   }
 }
 
-/** Moves a server's votes `byMs` into the past, to the day before too, with its counters. */
+/** Moves a server's votes, and their counters, `byMs` into the past, if necessary to the day before. */
 export async function ageVotes(
   deps: Pick<AppDeps, 'votes' | 'voteCounters' | 'voteCounts' | 'clock'>,
   serverId: ObjectId,

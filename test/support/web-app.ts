@@ -10,18 +10,18 @@ import { testDeps } from './test-deps.ts';
 /** The web application in this process, and its dependencies. */
 export type WebApp = { app: FastifyInstance; deps: AppDeps };
 
-/** Password hashes with the lowest cost; each hash records its cost, so checking is cheap too. */
+/** Hashes passwords with the lowest cost. A hash records its cost, so checking is cheap too. */
 export const CHEAP_PASSWORDS: PasswordHasher = {
   hash: (password) => hashPassword(password, { N: 16, r: 1, p: 1 }),
   verify: verifyPassword,
 };
 
-/** The web application on a database of its own; closed when the test ends, or the file (see `atTheEnd`). */
+/** Opens the web application on a database of its own. It is closed when the test or the file ends (see `atTheEnd`). */
 export async function openWebApp(env: Record<string, string> = {}): Promise<WebApp> {
   return openWebAppOn({ ...(await testDeps(env)), passwords: CHEAP_PASSWORDS });
 }
 
-/** The web application on dependencies that are open already; closed as that of `openWebApp`. */
+/** Opens the web application on dependencies that are already open. It is closed like that of `openWebApp`. */
 export async function openWebAppOn(deps: AppDeps): Promise<WebApp> {
   const stopping = new AbortController();
   const app = await buildApp(deps, {
@@ -33,7 +33,7 @@ export async function openWebAppOn(deps: AppDeps): Promise<WebApp> {
   return { app, deps };
 }
 
-/** The headers of a browser with a form of our pages. */
+/** The headers that a browser sends with a form of our own pages. */
 export const OWN_ORIGIN = { origin: 'http://localhost:3000', 'sec-fetch-site': 'same-origin' };
 
 /** Sends a form as a browser does. */

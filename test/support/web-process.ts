@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { spawnOwn } from './own-process.ts';
 
-/** A real web process, stopped at the end of the test at the latest. */
+/** A real web process. When the test ends, it is stopped if it still runs. */
 export type WebProcess = {
   child: ChildProcess;
   /** The addresses of the application and the metrics: `http://127.0.0.1:41234`. */
   url: string;
   metricsUrl: string;
-  /** What it wrote to its log until it listened. */
+  /** Its log output until it listened. */
   log(): string;
-  /** What it wrote to standard error. */
+  /** Its output on standard error. */
   errors(): string;
-  /** Waits for its end; the exit code. */
+  /** Resolves with the exit code when the process ends. */
   ended: Promise<number | null>;
 };
 
@@ -38,14 +38,14 @@ export async function startWeb(env: Record<string, string>): Promise<WebProcess>
     if (address) addresses[event] = address;
     const { 'web.listening': url, 'process.endpoints': metricsUrl } = addresses;
     if (!url || !metricsUrl) continue;
-    // Leaving the loop closes the interface: later output must not fill the pipe.
+    // Leaving the loop closes the readline interface. Resume the stream, so that later output does not fill the pipe.
     web.child.stdout.resume();
     return { ...web, url, metricsUrl, log: () => log };
   }
   throw new Error(`the web process ended before it listened: ${web.errors()}`);
 }
 
-/** Starts `src/web.ts` in an environment in which it cannot run, and returns its exit. */
+/** Starts `src/web.ts` with an environment in which it cannot run. Returns its exit. */
 export async function failToStartWeb(
   env: Record<string, string>,
 ): Promise<{ code: number | null; errors: string }> {

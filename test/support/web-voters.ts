@@ -10,7 +10,7 @@ import { solve } from './vote-form.ts';
 /** The result of a vote: counted, held, or the code of its refusal. */
 export type Outcome = 'counted' | 'held' | Exclude<PageVoteResult['kind'], 'accepted'>;
 
-/** The account of a user who signed up `days` days ago and confirmed the address. */
+/** Creates the account of a user who signed up `days` days ago and confirmed the address. */
 export function accountOf(
   { clock }: Pick<AppDeps, 'clock'>,
   email: string,
@@ -20,7 +20,7 @@ export function accountOf(
   return establishedAccount({ email, emailVerified: true, createdAt: after(now, -days * DAY) }, now);
 }
 
-/** Votes as the vote form does: without an established account with a solved challenge. */
+/** Votes as the vote form does. Without an established account, it solves a challenge first. */
 export async function voteAs(
   deps: AppDeps,
   serverId: ObjectId,

@@ -9,38 +9,40 @@ import { environmentOf } from './process-environment.ts';
 /** How a process exited. */
 export type ProcessExit = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A worker or scheduler in a separate process, stopped at the end of the test at the latest. */
+/** A worker or scheduler in a separate process. When the test ends, it is stopped if it still runs. */
 export type WorkerProcess = Pick<LogLines, 'lines' | 'waitForEvent'> & {
   pid: number;
-  /** The owner of its leases, and of the attempts it makes. Throws until it has started. */
+  /** The owner id of its leases and attempts. Throws if the process has not started yet. */
   readonly processId: string;
-  /** SIGTERM; waits for the exit. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<ProcessExit>;
-  /** SIGTERM, without waiting. */
+  /** Sends SIGTERM without waiting. */
   terminate(): void;
-  /** SIGKILL; waits for the exit. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<ProcessExit>;
-  /** SIGSTOP: it is suspended in the middle of its work. */
+  /** Sends SIGSTOP: the process is suspended in the middle of its work. */
   pause(): void;
-  /** SIGCONT */
+  /** Sends SIGCONT. */
   resume(): void;
-  /** Closes the IPC channel, as if the parent were gone. */
+  /** Closes the IPC channel, as if the parent had ended. */
   leave(): void;
   hasEnded(): boolean;
-  /** Waits for a requested exit. */
+  /** Waits for the exit, after one was requested. */
   ended(): Promise<ProcessExit>;
 };
 
 type Options = {
-  /** Changes of the environment that follows from the configuration. */
+  /** Changes of the environment that is derived from the configuration. */
   env?: Record<string, string>;
-  /** Its command line: the queues to work on. */
+  /** The arguments of its command line: the queues that it works on. */
   args?: string[];
   /** The log event to wait for; `process.started` by default. */
   until?: string;
 };
 
-/** Starts `workers/main.ts` as a process and waits until it runs. Where no process is needed: `startWorker`. */
+/**
+ * Starts `workers/main.ts` as a process and waits until it runs. If a test needs no separate process: `startWorker`.
+ */
 export function spawnWorker(config: ConnectedConfig, options: Options = {}): Promise<WorkerProcess> {
   return spawnProcess('workers/main.ts', config, options);
 }
@@ -66,7 +68,7 @@ function watch(child: ChildProcess): WorkerProcess {
   const outputs = [child.stdout, child.stderr].flatMap((stream) => {
     return stream ? [createInterface({ input: stream }).on('line', add)] : [];
   });
-  // Not the event `close`: it does not come when the channel was cut from here.
+  // Not the event `close`, which does not come if this process closed the channel.
   const ended = Promise.all([once(child, 'exit'), ...outputs.map((output) => once(output, 'close'))]).then(
     ([[code, signal]]): ProcessExit => ({ code, signal }),
   );

@@ -10,33 +10,35 @@ import { atTheEnd } from './at-the-end.ts';
 import { collectLines, type LogLines } from './log-lines.ts';
 import { environmentOf } from './process-environment.ts';
 
-/** A worker or scheduler in this process, with connections of its own; stopped at the latest when the test ends. */
+/**
+ * A worker or scheduler in this process, with its own connections. When the test ends, it is stopped if it still runs.
+ */
 export type RunningWorker = Pick<LogLines, 'lines' | 'waitForEvent'> & {
-  /** The owner of its leases, and of the attempts it makes. */
+  /** The owner id of its leases and attempts. */
   processId: string;
-  /** Stops it as SIGTERM does, and waits for its end; `process.stopping` is logged at once. */
+  /** Stops it as SIGTERM does, and waits for its end. `process.stopping` is logged at once. */
   stop(): Promise<void>;
 };
 
 type Options = {
-  /** Changes of the environment that follows from the configuration. */
+  /** Changes of the environment that is derived from the configuration. */
   env?: Record<string, string>;
-  /** The queues to work on, as on the command line; none: all. */
+  /** The queues that it works on, as on the command line. Empty: all queues. */
   args?: string[];
-  /** Its clock; the machine's by default. */
+  /** The clock; by default the machine's. */
   clock?: Clock;
-  /** How often its workers are compared with their queues. */
+  /** The interval at which its workers are compared with their queues. */
   watchEveryMs?: number;
 };
 
-/** Starts what `workers/main.ts` runs, and throws as it would. */
+/** Starts what `workers/main.ts` starts, and throws what that throws. */
 export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<RunningWorker> {
   const start: StartWork = (deps, { metrics }) =>
     buildWorkers(deps, { metrics, queues: options.args ?? [], watchEveryMs: options.watchEveryMs });
   return startHere('worker', start, config, { ...options, open: WORKER_OPTIONS });
 }
 
-/** Starts what `workers/scheduler.ts` runs. */
+/** Starts what `workers/scheduler.ts` starts. */
 export function startScheduler(
   config: ConnectedConfig,
   options: Omit<Options, 'args' | 'watchEveryMs'> = {},

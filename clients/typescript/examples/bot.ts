@@ -1,6 +1,6 @@
 /**
- * Casts a vote for a player and shows the best voters, as a chat bot does. It reads `TALLYPORT_URL`, `SERVER_ID` and
- * `API_TOKEN` from the environment: `node bot.ts Steve`.
+ * A chat bot's two commands: casts a vote for a player, and shows the players with the most votes. It reads
+ * `TALLYPORT_URL`, `SERVER_ID` and `API_TOKEN` from the environment: `node bot.ts Steve`.
  */
 import { createTallyport, TallyportError } from '@tallyport/client';
 

@@ -1,5 +1,5 @@
 /**
- * A website that receives votes from the listing and rewards each once. It reads `VOTE_SECRET` and `PORT` from the
+ * A website that receives votes from the listing and rewards each vote once. It reads `VOTE_SECRET` and `PORT` from the
  * environment: `VOTE_SECRET=whsec_… PORT=8080 node website.ts`.
  */
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ const { PORT = '8080', VOTE_SECRET = '' } = process.env;
 if (!VOTE_SECRET) throw new Error('Set VOTE_SECRET: the page “Vote listener” shows it once.');
 const MOST_BYTES = 65_536;
 
-const rewarded = new Set<string>(); // A table of your database, with a unique index.
+const rewarded = new Set<string>(); // In a real website: a table of your database, with a unique index.
 
 function reward({ vote_id, username }: ForwardedVote): void {
   if (rewarded.has(vote_id)) return;

@@ -6,12 +6,12 @@ import { apiV1 } from '../../../src/api/v1/api-v1.ts';
 import type { AppDeps } from '../../../src/process/app-deps.ts';
 import type { Metrics } from '../../../src/process/metrics.ts';
 
-/** Where the generated client's default address points; each listing has its own. */
+/** The default address in the generated client. Each listing has its own address. */
 export const EXAMPLE_URL = 'https://listing.example';
 
 /**
- * The OpenAPI document of the API as `/openapi.json` serves it, made without a database: the routes are registered and
- * never called, so they need no platform. A test compares it with the served document.
+ * The OpenAPI document as `/openapi.json` serves it, made without a database: the routes are registered and never
+ * called. A test compares it with the served document.
  */
 export async function apiDocument(publicUrl: string = EXAMPLE_URL): Promise<object> {
   const app = Fastify({ logger: false });

@@ -30,15 +30,15 @@ import { retryingFetch, type Timing } from './retrying-fetch.ts';
 /** What each call takes besides its own parameters. */
 export type CallOptions = { signal?: AbortSignal | undefined };
 
-/** A vote that was accepted: the answer of the API, with the headers that belong to it. */
+/** An accepted vote: the body of the answer, and two of its headers. */
 export type AcceptedVote = VoteAccepted & {
   /** The header `Vote-Id`. */
   vote_id: string;
-  /** The header `Idempotent-Replayed`: an earlier call with the same key cast the vote. */
+  /** The header `Idempotent-Replayed`: true if an earlier call with the same key has cast the vote. */
   replayed: boolean;
 };
 
-/** The key of a call that may be repeated. */
+/** Options of a call with an idempotency key. With the same key, the call can be repeated safely. */
 type KeyOptions = CallOptions & { idempotency_key?: string };
 
 /** An operation of `@tallyport/client/api`, such as `castVote`. */
@@ -56,13 +56,16 @@ type Answer<Data> = { data: NonNullable<Data>; response: Response };
 
 const DEFAULT_TIMING: Timing = { timeout_ms: 10_000, deadline_ms: 30_000, backoff_ms: 500 };
 
-/** A client of one server. Every method throws `TallyportError`, or the signal's reason when it is aborted. */
+/**
+ * A client of one server. Every method throws `TallyportError`; if its signal is aborted, it throws the signal's
+ * reason.
+ */
 export type Tallyport = ReturnType<typeof createTallyport>;
 
 const isJson = ({ headers }: Response) => /^application\/json\b/.test(headers.get('content-type') ?? '');
 
 /**
- * Makes a client of one server.
+ * Creates a client of one server.
  *
  * @throws {TypeError} naming the option that is wrong
  */
@@ -82,7 +85,7 @@ export function createTallyport(options: TallyportOptions) {
   async function call<Data>(operation: Operation<Data>, parameters: Parameters = {}): Promise<Answer<Data>> {
     const options = { ...parameters, client, path: { server_id } };
     const { data, error, response } = await operation(options as never);
-    // A proxy may answer 200 with a page of its own.
+    // The content type is checked too, because a proxy may answer 200 with a page of its own.
     if (response?.ok && data && error === undefined && isJson(response)) return { data, response };
     parameters.signal?.throwIfAborted();
     throw errorOf(error, response, parameters.headers?.['Idempotency-Key']);
@@ -99,8 +102,9 @@ export function createTallyport(options: TallyportOptions) {
     call,
 
     /**
-     * Casts a vote. Retries keep the same `Idempotency-Key`, so that the vote counts once. Give `idempotency_key` to repeat
-     * a vote whose call failed earlier. Throws the code `cooldown` with `next_vote_at` if the player has voted already.
+     * Casts a vote. Retries keep the same `Idempotency-Key`, so the vote counts once. If a call failed and you repeat
+     * it later, give the `idempotency_key` of its error. Throws the code `cooldown` with `next_vote_at` if the player
+     * has already voted.
      */
     async vote(
       username: string,
@@ -118,8 +122,8 @@ export function createTallyport(options: TallyportOptions) {
     },
 
     /**
-     * Claims a player's vote of the last 24 hours: reward the player if `claimed` is true. Retries keep the same
-     * `Idempotency-Key`, so that a lost answer loses no reward.
+     * Claims a player's vote of the last 24 hours. Reward the player only if `claimed` is true. Retries keep the same
+     * `Idempotency-Key`: if the first answer is lost, the retry gets `claimed: true` too.
      */
     async claimVote(
       username: string,
@@ -129,7 +133,10 @@ export function createTallyport(options: TallyportOptions) {
       return (await call(claimVote, { body: { username }, headers, signal })).data;
     },
 
-    /** Reports the server's status. Throws the code `too-early` with `next_allowed_at` within 5 minutes of the last one. */
+    /**
+     * Reports the server's status. If the last report is less than 5 minutes old: throws the code `too-early` with
+     * `next_allowed_at`.
+     */
     async reportStatus(report: StatusReport, options: CallOptions = {}): Promise<void> {
       await call(reportStatus, { body: report, ...options });
     },

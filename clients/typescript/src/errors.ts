@@ -1,9 +1,9 @@
 import type { Error as ErrorBody } from './generated/index.ts';
 
 /**
- * The `code` of an error. Those of the API are in its reference; a later version may add some. From the client itself:
- * `network` (no connection), `timeout` (no answer in time) and `unexpected-answer` (not an answer of the API, such as a
- * proxy's page).
+ * The `code` of an error. The codes of the API are in its reference; later versions may add some. Three codes come from
+ * the client itself: `network` (no connection), `timeout` (no answer in time) and `unexpected-answer` (an answer that
+ * is not from the API, such as a proxy's page).
  */
 export type ErrorCode = ErrorBody['code'] | 'network' | 'timeout' | 'unexpected-answer' | (string & {});
 
@@ -18,7 +18,7 @@ type Details = {
   cause?: unknown;
 };
 
-/** A call that was refused or failed. Its message is the sentence of the API. */
+/** A call that was refused or failed. The message is the sentence from the API. */
 export class TallyportError extends Error {
   override readonly name = 'TallyportError';
   /** The HTTP status; 0 when there was no answer. */
@@ -30,9 +30,12 @@ export class TallyportError extends Error {
   readonly next_allowed_at: string | undefined;
   /** The page that explains the code. */
   readonly doc_url: string | undefined;
-  /** Include it when you report a problem. */
+  /** The id of the request. Include it when you report a problem. */
   readonly request_id: string | undefined;
-  /** Of a vote: after `network`, `timeout` or a 5xx, repeat the vote with it, so that it is never counted twice. */
+  /**
+   * For a vote: if the code is `network`, `timeout` or a 5xx, repeat the vote with this key, so that it is never
+   * counted twice.
+   */
   readonly idempotency_key: string | undefined;
 
   constructor(message: string, { cause, ...details }: Details) {
@@ -47,7 +50,7 @@ export class TallyportError extends Error {
   }
 }
 
-/** The error of a call that ended with `response` and the body `error`, or with the exception `error`. */
+/** Makes the error of a failed call: from `response` and its body `error`, or from the exception `error`. */
 export function errorOf(
   error: unknown,
   response: Response | undefined,

@@ -4,26 +4,26 @@ import type { Timing } from './retrying-fetch.ts';
 export type TallyportOptions = Partial<Timing> & {
   /** The address of the listing, with its path if it has one: `https://listing.example`. */
   url: string;
-  /** 24 lower-case hex digits; on the dashboard's page "API access". */
+  /** The server's id: 24 lower-case hex digits. The dashboard shows it on the page "API access". */
   server_id: string;
-  /** A token of this server. Keep it on your own server: it must not reach a browser. */
+  /** An API token of this server. Use it only on your own server; it must not reach a browser. */
   token: string;
-  /** By default the `fetch` of the platform. */
+  /** The function that sends requests. By default the platform's `fetch`. */
   fetch?: typeof globalThis.fetch;
 };
 
 const TIMES = ['timeout_ms', 'deadline_ms', 'backoff_ms'] as const;
-/** A token is sent in a header: visible ASCII without white space. */
+/** A token is sent in a header, so it must be visible ASCII without white space. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
-/** An option that is given as `undefined` has its default. */
+/** Removes options whose value is `undefined`, so that they get their defaults. */
 export function withoutUndefined<T extends object>(options: T): T {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 }
 
 /**
- * Checks the options, so that a missing setting is not taken for a listing that does not answer. Returns them with the
- * address of the listing without a slash at its end.
+ * Checks the options, so that a missing setting is reported as such, and not as a listing that does not answer. Returns
+ * them with a `url` without a slash at its end.
  *
  * @throws {TypeError} naming the option that is wrong
  */

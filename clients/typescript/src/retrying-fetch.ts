@@ -1,10 +1,10 @@
-/** How long a call may take, in milliseconds. */
+/** Time limits of a call, in milliseconds. */
 export type Timing = {
-  /** One attempt, its body included. */
+  /** The limit of one attempt, including its body. */
   timeout_ms: number;
-  /** The whole call with its retries and the waits between them. */
+  /** The limit of the whole call, including retries and the waits between them. */
   deadline_ms: number;
-  /** The wait before the first retry; it doubles with each one. */
+  /** The wait before the first retry. It doubles with each further retry. */
   backoff_ms: number;
 };
 
@@ -14,13 +14,15 @@ const LONGEST_BACKOFF_MS = 8_000;
 const SECOND = 1_000;
 
 /**
- * A `fetch` that repeats a request after a 5xx answer, a network error or a timeout, until the deadline. It waits as long
- * as `Retry-After` says, or with a growing backoff; when the deadline is nearer than the next attempt, the last answer is
- * the result. Other answers are returned at once, 429 included. Redirects are not followed: they would lose the body or
- * send the token elsewhere.
+ * A `fetch` that repeats a request after a 5xx answer, a network error or a timeout.
+ *
+ * - It waits as long as `Retry-After` says, otherwise with a growing backoff.
+ * - If the deadline comes before the next attempt, it returns the last answer.
+ * - It returns all other answers at once, including 429.
+ * - It does not follow redirects, which would lose the body or send the token to another host.
  *
  * @throws the last network error, or a `TimeoutError` when the last attempt took too long; the reason of the request's
- *   signal as soon as it is aborted
+ * signal as soon as it is aborted
  */
 export function retryingFetch(fetch: typeof globalThis.fetch, timing: Timing) {
   return async (request: Request): Promise<Response> => {
@@ -38,7 +40,7 @@ export function retryingFetch(fetch: typeof globalThis.fetch, timing: Timing) {
   };
 }
 
-/** Reads the whole answer, so that a body that never ends is a timeout and is repeated. */
+/** Reads the whole answer. So if a body never ends, that is a timeout, and the request is repeated. */
 async function attempt(fetch: typeof globalThis.fetch, request: Request, timeoutMs: number): Promise<Ended> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs)))]);
   try {
@@ -56,19 +58,19 @@ async function withBody(
 ): Promise<{ status: number; headers: Headers; body: ArrayBuffer | null }> {
   const { status, headers } = response;
   const body = await response.arrayBuffer();
-  // A Response refuses these statuses with a body. Status 0 is a browser's answer to a redirect.
+  // `Response` does not accept a body with these statuses. Status 0 is a browser's answer to a redirect.
   if (status === 0) return { status: 502, headers, body: null };
   return { status, headers, body: [204, 205, 304].includes(status) ? null : body };
 }
 
-/** Half of the wait is random, so that clients do not return together. */
+/** The wait before a retry. Half of it is random, so that many clients do not retry at the same moment. */
 function waitBefore(retry: number, ended: Ended, backoffMs: number): number {
   const backoff = Math.min(backoffMs * 2 ** retry, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2);
   const told = 'response' in ended ? ended.response.headers.get('retry-after') : null;
   return told !== null && /^\d{1,9}$/.test(told) ? Number(told) * SECOND + backoff / 2 : backoff;
 }
 
-/** Resolves after `ms` milliseconds; rejects when `signal` is aborted before. */
+/** Resolves after `ms` milliseconds. Rejects as soon as `signal` is aborted. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

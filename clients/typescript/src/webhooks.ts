@@ -1,28 +1,28 @@
-/** The headers of a request: `Headers`, or an object as of Node's `IncomingMessage`. */
+/** The headers of a request: `Headers`, or an object such as Node's `IncomingMessage.headers`. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
 
-/** A vote that the listing forwards. The same `vote_id` may come again: reward it once. */
+/** A vote that the listing forwards. The listing may send the same `vote_id` again: reward it once. */
 export type ForwardedVote = { vote_id: string; server_id: string; username: string; voted_at: string };
 
 /** A verified message. */
 export type WebhookMessage =
   | { type: 'vote.cast'; vote: ForwardedVote }
-  /** The owner pressed "Test" in the dashboard: no player voted. */
+  /** A test vote: the owner pressed "Test" in the dashboard, no player voted. */
   | { type: 'vote.test'; vote: ForwardedVote }
-  /** The listing checks that the address is yours: answer `{"challenge": challenge}`. */
+  /** The listing checks that the address is yours. Answer `{"challenge": challenge}`. */
   | { type: 'listener.challenge'; challenge: string }
-  /** Of a later version. */
+  /** A message type that a later version of the listing has added. */
   | { type: 'unknown'; message: unknown };
 
-/** The message is not from the listing, or is older than the tolerance. */
+/** The message is not from the listing, or it is too old. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
 }
 
-/** The listing sends one signature, or two while a secret is rotated. */
+/** More signatures than this are not checked. The listing sends one, or two while a secret is rotated. */
 const MOST_SIGNATURES = 8;
 const TOLERANCE_SECONDS = 300;
-/** The player of a test vote. */
+/** The player name of a test vote. */
 const TEST_USERNAME = 'TallyportTest';
 const MOST_BYTES = 65_536;
 
@@ -31,10 +31,10 @@ const bytesOf = (text: string) => new TextEncoder().encode(text);
 /**
  * Verifies a message (Standard Webhooks: HMAC-SHA256 over id, timestamp and body).
  *
- * @param secret - as the dashboard shows it, `whsec_…`; several while you change it
- * @param body - the body as received, byte for byte; not parsed and written again
+ * @param secret - the secret that the dashboard shows, `whsec_…`; several of them while you change it
+ * @param body - the body exactly as received: do not parse and serialize it
  * @throws {WebhookError} when no signature is valid, or the message is more than 5 minutes old or in the future;
- *   {TypeError} when the secret is not one
+ * {TypeError} when the secret is invalid
  */
 export async function verifyWebhook(
   secret: string | string[],
@@ -59,11 +59,11 @@ export async function verifyWebhook(
 }
 
 /**
- * Answers a message of the listing: verifies it, returns the challenge, and passes a vote to `onVote`. A test vote is
- * acknowledged and not passed on.
+ * Handles a message of the listing: verifies it, answers a challenge, and passes a vote to `onVote`. A test vote is
+ * acknowledged and not passed to `onVote`.
  *
- * @returns the status and the body to send. 401 if the message is not valid. If `onVote` throws, its error is thrown: answer
- *   500, and the listing sends the vote again
+ * @returns the status and the body to send; 401 if the message is not valid
+ * @throws what `onVote` throws: then answer 500, and the listing sends the vote again
  */
 export async function receiveWebhook(
   secret: string | string[],
@@ -83,13 +83,15 @@ export async function receiveWebhook(
   return { status: 200, body: '' };
 }
 
-/** A header that is given twice counts as absent. */
+/** The value of a header. A header that occurs twice counts as absent. */
 function header(headers: WebhookHeaders, name: string): string {
   const value = headers instanceof Headers ? headers.get(name) : headers[name];
   return typeof value === 'string' ? value : '';
 }
 
-/** Whether one of the signatures `v1,<base64>` belongs to one of the secrets. WebCrypto compares in constant time. */
+/**
+ * Whether one of the signatures `v1,<base64>` was made with one of the secrets. WebCrypto compares in constant time.
+ */
 async function isSigned(
   secrets: Uint8Array<ArrayBuffer>[],
   header: string,
