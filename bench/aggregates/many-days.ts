@@ -1,5 +1,5 @@
 /**
- * Days of samples of many servers: what they take on the disk, and how long the daily work takes:
+ * Inserts days of samples of many servers, and measures their size on disk and the time of the daily work:
  *
  *   node bench/aggregates/many-days.ts [servers] [days of samples]
  *

@@ -1,11 +1,11 @@
 /**
- * A backup is taken while votes are cast and delivered; then it is restored into another database, where a worker runs:
+ * Takes a backup while votes are cast and delivered, then restores it into another database, where a worker runs:
  *
  *   node bench/backup/under-load.ts [stored votes] [servers] [votes a second]
  *
- * A tenth of the listeners is down while the backup is taken and delivered to afterwards, so the backup has open votes
- * that have arrived since. Prints times and sizes, the time of casts before and during the backup, what the restored
- * database sends by itself, and what `resend-restored` sends.
+ * A tenth of the listeners is down during the backup and gets its votes after it. So the backup contains open votes
+ * that have arrived since. Prints times and sizes, the time of casts before and during the backup, which votes the
+ * restored database sends by itself, and which `resend-restored` sends.
  */
 
 import { execFile } from 'node:child_process';

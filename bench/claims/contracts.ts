@@ -1,9 +1,8 @@
 /**
- * Measures checks and claims by the ListForge contract at a fixed rate, and beside it a few calls a second as the idle
- * figure; one web process, half of the calls check and half claim, each claim for another vote.
+ * Measures checks and claims by the ListForge contract at a fixed rate, and, for comparison, at a few calls a second.
+ * There is one web process. Half of the calls check and half claim, each for another vote.
  *
  *   node bench/claims/contracts.ts [calls a second] [seconds] [servers]
- *
  *   node bench/claims/contracts.ts 1000 20 20
  */
 import autocannon from 'autocannon';

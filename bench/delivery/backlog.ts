@@ -1,6 +1,6 @@
 /**
- * Compares how fast one worker drains the backlog of a listener that is back with a bare loop that records nothing, at the
- * same concurrency against the same listener process, in turn:
+ * Compares one worker that drains a listener's backlog with a bare loop that records nothing, at the same concurrency
+ * and against the same listener process, in turn:
  *
  *   node bench/delivery/backlog.ts [votes] [rounds]
  */

@@ -1,11 +1,12 @@
 /**
- * Votes of the API beside connections that fetch uncached pages as fast as they can, and the pages a second:
+ * Measures votes of the API while other connections fetch uncached pages as fast as they can, and the rate of the
+ * pages:
  *
  *   node bench/listing/votes-beside.ts [servers] [connections] [seconds a phase] [rounds] [checkouts…]
  *
- * The pages are so many that none comes from the cache. A checkout is the folder of another version of this
- * repository: its web process is measured in turn with this one, on the same database. Times of votes are measured from
- * when each was due (open loop). Web, load and mongod share one machine.
+ * There are so many different pages that none comes from the cache. A checkout is the folder of another version of this
+ * repository: its web process is measured in turn with this one, on the same database. The time of a vote is measured
+ * from the moment at which it was due (open loop). Web, load and mongod share one machine.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

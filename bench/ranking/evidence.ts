@@ -1,10 +1,11 @@
 /**
- * What honest and bought votes of 30 days do to a rank, by votes alone and by the formula of ADR 109:
+ * Shows the effect of honest and of bought votes of 30 days on a rank: if only the votes count, and with the formula of
+ * ADR 109:
  *
  *   node bench/ranking/evidence.ts
  *
- * It inserts votes with their networks and the players that checks saw, day by day, on its own mongod, and lets the
- * product compute the ranking at the end of each day. It prints the table of README.md in this folder.
+ * It inserts votes with their networks, and the numbers of players that probes saw, day by day, on its own mongod. At
+ * the end of each day the product computes the ranking. It prints the table of README.md in this folder.
  */
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';

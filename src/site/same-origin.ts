@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Whether one of our own pages sent a request (protection against CSRF). Browsers send cookies with requests of other
+ * Whether a page of our own sent the request (protection against CSRF). Browsers send cookies with requests of other
  * sites too, and Bull Board has no check of its own.
  *
- * `Origin`, if present, must be that of `publicUrl` or the address that the browser used. Without it, the browser must
- * send `Sec-Fetch-Site: same-origin`. A page can forge neither header.
+ * If there is an `Origin`, it must be that of `publicUrl` or the address that the browser used. Without an `Origin`,
+ * the browser must send `Sec-Fetch-Site: same-origin`. A page of another site can forge neither header.
  */
 export function isSameOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;

@@ -4,7 +4,7 @@ import markdownIt from 'markdown-it';
 import { defineMessage } from '../language/t.ts';
 import { ConfigError } from '../platform/config.ts';
 
-/** The pages that an operator writes, in the order of the footer. Each is `<name>.md` in `SITE_PAGES_DIR`. */
+/** The pages that an operator can write, in the order of the footer. Each is a file `<name>.md` in `SITE_PAGES_DIR`. */
 export const SITE_PAGES = {
   contact: defineMessage('Contact'),
   imprint: defineMessage('Imprint'),
@@ -13,25 +13,25 @@ export const SITE_PAGES = {
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
 
-/** An operator's page: its heading of level 1, if it has one, and its text as HTML, the heading included. */
+/** A page by the operator: its first heading of level 1, if there is one, and its text as HTML with the heading. */
 export type SitePage = { title: string | null; html: string };
 export type SitePages = ReadonlyMap<SitePageName, SitePage>;
 
 const MAX_KILOBYTES = 64;
 
 const markdown = markdownIt({ html: false, linkify: true });
-// The content security policy refuses inline styles, so columns are not aligned.
+// Removes the alignment of table columns, which would be an inline style: the content security policy refuses those.
 markdown.core.ruler.push('no-inline-style', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
 });
 
-/** Renders a text that the operator wrote. HTML in it is shown as text, and links to scripts stay text. */
+/** Renders Markdown by the operator. HTML in it is shown as text, and links to scripts become text. */
 export function renderTrustedMarkdown(text: string): string {
   return markdown.render(text);
 }
 
 /**
- * Reads the pages of a folder; without a folder there are none.
+ * Reads the operator's pages from a folder. Without a folder there are none.
  *
  * @throws {ConfigError} when the folder or a page cannot be read, is empty, is not UTF-8, or has more than 64 KB
  */

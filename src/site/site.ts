@@ -34,7 +34,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** In bytes. The longest text that an owner enters is under 8 KiB. */
+/** In bytes. The longest text that a form may contain has less than 8 KiB. */
 const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
@@ -45,8 +45,8 @@ type SiteParts = {
 };
 
 /**
- * All pages, under the prefix that the plugin is registered with. A form of another site is refused before its body is
- * read. Each route states its access (see access.ts).
+ * All pages, under the plugin's prefix. If a form comes from another site, it is refused before its body is read. Each
+ * route states its access (see access.ts).
  */
 export async function site(
   app: FastifyInstance,
@@ -57,8 +57,8 @@ export async function site(
   const devices = createKnownDevices(config, deps.clock);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
-    // Not `no-referrer`: with it, browsers send `Origin: null` with our own forms, and the check below would refuse them.
-    // With `same-origin`, other sites still get no referrer.
+    // `same-origin` sends no referrer to other sites. `no-referrer` would be too strict: browsers would send `Origin:
+    // null` with our own forms, and the check below would refuse them.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;
@@ -73,7 +73,7 @@ export async function site(
   languageLinks(app, config);
 
   await app.register(async (pages) => {
-    // The error page needs styles and pictures, so the gate is only for pages.
+    // The gate is only for pages, because an error page needs styles and pictures.
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
       limitOwnPages(limited);
@@ -82,7 +82,7 @@ export async function site(
       await limited.register(accountPages, { deps, auth, devices });
       await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });
-    // Without page limits: operators need these pages most when the site is overloaded.
+    // The admin area has no limits of pages: operators need it most when the site is overloaded.
     await pages.register(adminArea, { deps, prefix: '/operator' });
   });
 }

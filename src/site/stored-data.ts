@@ -15,10 +15,10 @@ import { BLOCK_TTL_SECONDS } from '../votes/blocks/block-list.ts';
 import { KEY_LIFETIME_MS } from '../votes/cast/cast-once.ts';
 import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
 
-/** Deletes documents `seconds` after the time in `field`. */
+/** A TTL index: MongoDB deletes documents `seconds` after the time in `field`. */
 type Ttl = { field: string; seconds: number };
 
-/** Personal data in a collection, in words for the privacy page. */
+/** The personal data in a collection, as texts for the privacy page. */
 export type StoredData = {
   title: Text;
   data: Text;
@@ -29,7 +29,7 @@ export type StoredData = {
   ttl?: Ttl | Ttl[];
 };
 
-/** The delays with which MongoDB deletes documents whose own time has passed. */
+/** Values of `seconds` for documents whose field contains the time of their own end. */
 const AT_ONCE = 0;
 const MINUTE_LATER = 60;
 const HOUR_LATER = 3_600;
@@ -40,8 +40,8 @@ const WITH_ACCOUNT = () =>
   });
 
 /**
- * Every collection with the personal data in it; null for none. The privacy page shows this list, and a test compares it
- * with the collections and TTL indexes of a migrated database.
+ * The personal data of every collection; null for collections without any. The privacy page shows this list. A test
+ * compares it with the collections and TTL indexes of a migrated database.
  */
 export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   users: {
@@ -288,7 +288,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   migrations: null,
 };
 
-/** The record stays, and the e-mail addresses in it as long as `KEEP_ADDRESSES_MONTHS` says. */
+/** The lifetime of a record whose e-mail addresses are removed earlier, after `KEEP_ADDRESSES_MONTHS`. */
 function addresses(record: Text): StoredData['kept'] {
   return ({ KEEP_ADDRESSES_MONTHS: months }) =>
     `${t(record)}. ${

@@ -7,18 +7,18 @@ const NO_PAGES = [
   'GET /robots.txt', // a file
   'GET /sitemap.xml', // a file
   'GET /sitemaps/:file', // a file
-  'GET /dashboard/servers/:serverId/listener/test', // leads on
-  'GET /dashboard/servers/:serverId/connect/check', // leads on
-  'GET /dashboard/servers/:serverId/connect/key', // leads on
+  'GET /dashboard/servers/:serverId/listener/test', // a redirect
+  'GET /dashboard/servers/:serverId/connect/check', // a redirect
+  'GET /dashboard/servers/:serverId/connect/key', // a redirect
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
-  'GET /language/:language', // leads on
-  'GET /games', // leads on
-  'GET /tags', // leads on
+  'GET /language/:language', // a redirect
+  'GET /games', // a redirect
+  'GET /tags', // a redirect
   'GET /pictures/:file', // an image
-  'GET /servers', // leads on
-  'GET /servers/random', // leads on
-  'GET /servers/:slug/review', // leads on
+  'GET /servers', // a redirect
+  'GET /servers/random', // a redirect
+  'GET /servers/:slug/review', // a redirect
   'GET /servers/:slug/banner.svg', // an image
   'GET /servers/:slug/badge.svg', // an image
   'GET /servers/:slug/card.png', // an image

@@ -18,7 +18,7 @@ import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './s
 
 const complaintForm = z.object({ kind: fieldText, text: fieldText });
 
-/** `/servers/<slug>/report`: a visitor reports a server to the operators. No account is needed. */
+/** `/servers/<slug>/report`: a visitor reports a server to the operators, without an account. */
 export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   const { base } = app.site;
 

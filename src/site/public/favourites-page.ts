@@ -38,7 +38,10 @@ const starred = z.object({
   next: z.string().max(2_048).default(''),
 });
 
-/** `/favourites`: the user's favourite servers with the times of their next votes; `/favourites/:serverId` changes them. */
+/**
+ * `/favourites`: the user's favourite servers, with the time of the next vote for each; `/favourites/:serverId` adds or
+ * removes one.
+ */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
   const path = `${base}/favourites`;
@@ -89,7 +92,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
   });
 }
 
-/** What the cells of the list need. `username` is the player name of the user's last vote. */
+/** The data for the cells of the list. `username` is the player name of the user's last vote. */
 type List = { base: string; config: Config; now: Date; username: string | null };
 
 function table(list: List, rows: Favourite[]): Html {

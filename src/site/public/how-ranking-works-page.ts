@@ -127,7 +127,7 @@ function form(base: string, search: string): Html {
   </form>`;
 }
 
-/** The figures of the server that was searched for, or a list of similar names. */
+/** The figures of the server with the entered name; or a list of servers with similar names. */
 async function check(deps: AppDeps, request: FastifyRequest, search: string): Promise<Content> {
   const { base } = request.server.site;
   const named = await findServer(deps, search);
@@ -179,7 +179,7 @@ function explained(base: string, explanation: RankExplanation): Html {
     ${votesByDay(days)}`;
 }
 
-/** What its votes weigh, if that is less than their number. */
+/** The weighted sum of the server's votes. Empty if each vote has its full weight. */
 function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content {
   if (rankVotes === null || rankVotes === votesCount) return '';
   return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', {

@@ -8,11 +8,12 @@ import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { searchListing } from '../../ranking/search-listing.ts';
 import { PageError } from '../error-pages.ts';
 
-/** Limit per network address. A search costs far more than a page of the ranking. */
+/** The limit for a network address, because a search costs far more than a page of the ranking. */
 const SEARCHES = { times: 60, windowMs: MINUTE };
 
 /**
- * Searches servers with a limit for each network address, over all web processes. Cached results do not count.
+ * Searches servers. Each network address has a limit, which counts over all web processes. Results from the cache do
+ * not count.
  *
  * @throws {PageError} 429, with the time of the next allowed search
  */

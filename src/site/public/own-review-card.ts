@@ -23,17 +23,17 @@ export type Reader = {
   /** The user's review of the server. */
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
-  /** A review that was sent with errors. */
+  /** The values and errors of a review form that was refused. */
   typed: Typed | undefined;
 };
 
-/** Why a user cannot review a server, in words. */
+/** The text for each reason why a user cannot review a server. */
 export const WHY_NOT: Record<WhyNot, Text> = {
   'own-server': defineMessage('You cannot review your own server.'),
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
-/** The user's own review of a server with its state, or the form for one. */
+/** The card with the user's own review and its state. Without a review: the form for one. */
 export function ownReviewCard(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
   const path = `${base}${publicPath(server)}`;
   return card({
@@ -54,7 +54,7 @@ function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Ht
     ${reviewText(review, server, now)}`;
 }
 
-/** The form for a first review, or the actions on the existing one. */
+/** The buttons for an existing review; without one, the form for a first review. */
 function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);

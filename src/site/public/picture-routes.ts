@@ -7,13 +7,16 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../page-route.ts';
 import type { PublicParts } from './public-parts.ts';
 
-/** Pictures in memory, so that a popular page costs MongoDB little. A deleted one is served a minute longer at most. */
+/**
+ * Caches pictures in memory, so that a popular page needs few reads of MongoDB. So a deleted picture may be served for
+ * up to a minute more.
+ */
 const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
 
-/** A picture never changes: its address contains its hash. */
+/** The bytes behind a picture's address never change, because the address contains their hash. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** `/pictures/<hash>.webp`: icons and banners. Only WebP that we encoded ourselves is stored. */
+/** `/pictures/<hash>.webp`: icons and banners. All stored pictures are WebP files that we encoded ourselves. */
 export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
 

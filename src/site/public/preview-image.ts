@@ -18,20 +18,20 @@ import type { Server } from '../../servers/server.ts';
 import { addressOf } from '../shared/server-status.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** What is sent until a worker has drawn the card: the same card without texts. */
+/** A card without texts. It is sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
-/** How many drawings a network may cause. Above this number, requests get what is stored. */
+/** The limit of drawings that a network may cause. Above it, requests get the stored drawing. */
 const DRAWINGS = { times: 60, windowMs: MINUTE };
 
-/** Changes when cards are to be drawn in another way. */
+/** The version of the drawing. Increment it when cards must look different: then all cards are drawn again. */
 const DRAWING = 1;
 
 type Look = Pick<Site, 'name' | 'logo'>;
 
 /**
- * The preview of links to a server as PNG: the newest that a worker has drawn, or a placeholder. If it is outdated, a worker
- * is asked for another one, within a limit for each network.
+ * The image for previews of links to a server, as PNG: the newest drawing, or a placeholder. If the drawing is
+ * outdated, a worker makes a new one, within a limit for each network.
  */
 export async function previewImage(
   deps: AppDeps,
@@ -45,9 +45,9 @@ export async function previewImage(
 }
 
 /**
- * The path of the preview in a server's page. It has the time of the drawing, so that a chat that has stored the
- * placeholder asks again. If the drawing is outdated: a worker is asked for another one now, because chats ask for the
- * preview next.
+ * The path of the preview image, for a server's page. It contains the time of the drawing, so that a chat which has
+ * cached the placeholder requests it again. If the drawing is outdated, a new one is started now, because a chat
+ * requests the image right after the page.
  */
 export async function previewPath(
   deps: AppDeps,
@@ -76,11 +76,11 @@ async function keepUpToDate(
   }
   if (await takeAll(deps, byNetwork('cards:address', ip, DRAWINGS))) return;
   await markCardDue(deps, server._id, key);
-  // If Redis does not answer: nothing waits for it, and the scheduler finds the mark later.
+  // Not awaited: if Redis does not answer, the mark in the database remains, and the scheduler finds it later.
   void deps.producer.add('draw-cards', { serverId: server._id.toHexString() }, { subject: server.slug });
 }
 
-/** What a card shows, apart from its figures. */
+/** A hash of what a card shows, except the server's figures. */
 function keyOf(server: WithId<Server>, { name, logo }: Look, now: Date): string {
   const shown = [DRAWING, server.name, addressOf(server), statusAt(server, now), name];
   const ownLogo = logo.isOwn ? logo.path : '';

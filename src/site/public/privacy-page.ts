@@ -10,8 +10,8 @@ import type { Site } from '../shared/site-settings.ts';
 import { STORED_DATA, type StoredData } from '../stored-data.ts';
 
 /**
- * The privacy page of a listing whose operator wrote none: what is stored, by collection and setting. It has no terms and
- * names nobody; the operator adds what the law asks for.
+ * The privacy page if the operator has not written one: for each collection and setting, what is stored. It does not
+ * name the operator and has no legal terms; the operator must add what the law demands.
  */
 export function privacyPage(site: Site, config: Config): Html {
   const { name } = site;

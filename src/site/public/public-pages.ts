@@ -13,7 +13,7 @@ import { serverPages } from './server-page.ts';
 import { sitePages } from './site-page.ts';
 import { votePages } from './vote-page.ts';
 
-/** The public pages: the ranking, its explanation, servers, and site maps for search engines. */
+/** The public pages: the ranking and its explanation, the servers' pages, and sitemaps for search engines. */
 export async function listing(app: FastifyInstance, parts: PublicParts): Promise<void> {
   await keepPublicPages(app, (request) => limitPages(parts.deps, request));
   rankingRoutes(app, parts);

@@ -8,11 +8,12 @@ import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { rankingPath, rankingQuery } from './ranking-query.ts';
 
-/** Limit per network address: no answer is cached. */
+/** The limit for a network address. It is needed because these redirects are not cached. */
 const DRAWS = { times: 60, windowMs: MINUTE };
 
 /**
- * Redirects to a random server that passes the filters of the request, or to the list of these if there is none.
+ * Redirects to a random server that passes the filters of the request. If no server does, redirects to the filtered
+ * list.
  *
  * @throws {PageError} 429, with the time of the next allowed draw
  */

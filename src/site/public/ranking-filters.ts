@@ -9,7 +9,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, select, textField } from '../shared/parts.ts';
 import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
 
-/** The display name of a filter's value. */
+/** The functions that give the display name of a filter's value. */
 const NAMES = {
   game: gameName,
   country: countryName,
@@ -22,7 +22,7 @@ type FilterName = keyof typeof NAMES;
 
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
-/** Search and filters in one form; needs no script. */
+/** The form for the search and the filters. It needs no script. */
 export function filterForm(base: string, query: RankingQuery, summary: Choices, tags: Tag[]): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
@@ -67,7 +67,10 @@ export function filterForm(base: string, query: RankingQuery, summary: Choices, 
   </form>`;
 }
 
-/** A filter that cannot be chosen beside the others stays in its place and says why. */
+/**
+ * A disabled filter, which cannot be combined with the other chosen ones. It stays in its place, and `why` says the
+ * reason.
+ */
 function unavailable(name: string, label: string, why: string): Html {
   return select({ name, label, options: [['', why]], disabled: true });
 }
@@ -92,7 +95,7 @@ const SORT_NAMES: Record<Sort, Text> = {
   uptime: defineMessage('Uptime'),
 };
 
-/** At most this many games on the first page; the filter has all. */
+/** The first page has links to at most this many games. The filter has all games. */
 const LINKED_GAMES = 12;
 
 /** Links to the pages of the games with the most servers; nothing if there is only one game. */
@@ -114,7 +117,7 @@ export function tagLinks(base: string, tags: Tag[]): Content {
   </p></nav>`;
 }
 
-/** Links to the same list in each order, the present one marked, and to a random server of it. */
+/** Links to the same list in other orders, with the current order marked; and a link to a random server of the list. */
 export function sortLinks(base: string, query: RankingQuery): Html {
   const link = (sort: Sort) => {
     const path = `${base}${rankingPath({ ...query, sort, page: 1 })}`;
@@ -141,7 +144,10 @@ function options(
   ];
 }
 
-/** The versions of a game, the newest first. Another game drops the chosen one. */
+/**
+ * The options for the versions of a game, newest first. If the user chooses another game, the chosen version is
+ * ignored.
+ */
 function versionOptions(
   { gameVersions = {} }: Choices,
   game: string,
@@ -162,13 +168,13 @@ function versionOptions(
   ];
 }
 
-/** Adds the selected value if it is not among the most frequent ones. */
+/** The options. If the selected value is not among the most frequent values, it is added. */
 function withChosen(choices: Choice[], chosen: string | undefined): Choice[] {
   const isThere = !chosen || choices.some(({ value }) => value === chosen);
   return isThere ? choices : [...choices, { value: chosen, servers: 0 }];
 }
 
-/** The active filters, each with a link that removes it. */
+/** The active filters. Each is a link that removes it. */
 export function activeFilters(base: string, query: RankingQuery): Content {
   const { q, filters } = query;
   const without = (name: FilterName) =>

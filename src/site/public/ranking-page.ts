@@ -25,13 +25,13 @@ import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './
 import { rankingTable } from './ranking-table.ts';
 import { starForm } from './star.ts';
 
-/** How long the filter choices are cached. They change with each ranking, every ten minutes. */
+/** How long the choices of the filters are cached. They change only with a ranking, every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
 
-/** How long browsers may cache the redirect from an earlier address of a list. */
+/** How long browsers may cache the redirect from an old address of a list. */
 const REDIRECT_SECONDS = 60;
 
-/** `/`: the ranking, filtered or searched; `/games/<game>`: that of one game. */
+/** `/`: the ranking, with filters or a search; `/games/<game>`: the ranking of one game. */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));
@@ -126,7 +126,7 @@ function noSuchGame(): PageError {
   return new PageError(404, t('There is no game at this address.'));
 }
 
-/** What search engines show below the title. */
+/** The description for search engines, which show it below the title. */
 function describe({ filters, sort, tagName }: RankingQuery, { rows, total }: ListPage, site: string): string {
   const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
   const what = of
@@ -140,7 +140,7 @@ function describe({ filters, sort, tagName }: RankingQuery, { rows, total }: Lis
   return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
 }
 
-/** How the list is ordered, as it follows the number of servers. */
+/** The order of the list as text. It follows the number of servers in a sentence. */
 function orderText(sort: Sort): string {
   return ORDERS[sort]();
 }
@@ -149,7 +149,7 @@ function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
-/** The orders in words, as they follow the number of servers. */
+/** The texts for the orders. They follow the number of servers in a sentence. */
 const ORDERS: Record<Sort, () => string> = {
   rank: () => t('ranked by votes in {days} days', { days: RANKING_DAYS }),
   players: () => t('with the most players first'),
@@ -159,7 +159,7 @@ const ORDERS: Record<Sort, () => string> = {
   uptime: () => t('with the highest uptime in 30 days first, by our own checks'),
 };
 
-/** Pages for search engines: the ranking, and the lists of one game, country or tag. */
+/** Whether search engines may index the page: only the ranking, and the lists with one game, country or tag. */
 function isWorthListing({ sort, filters: { game, country, version, online, tag } }: RankingQuery): boolean {
   return sort === 'rank' && !online && !version && !(game && (country || tag));
 }
@@ -168,7 +168,7 @@ function head(heading: string, detail: Content) {
   return html`<div class="page-head"><div><h1>${heading}</h1><p class="soft">${detail}</p></div></div>`;
 }
 
-/** The size of the list and its order. */
+/** The number of servers in the list, and its order. */
 function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
   const age = AGES[sort];
   const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
@@ -179,17 +179,17 @@ function listSummary({ filters, sort }: RankingQuery, total: number, { servers, 
     return `${counted(total, 'server')}, ${order}${age}`;
   }
   if (total === 0) return '';
-  // The totals may be slightly older than the list.
+  // The totals may be computed a little earlier than the list.
   const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
   return `${counted(total, 'server')}${among}, ${order}`;
 }
 
-/** What the list says if its figures are newer than its order. */
+/** A remark for orders that are older than the figures on the page. */
 const AGES: Partial<Record<Sort, Text>> = {
   players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
 };
 
-/** How many servers a search found, and what they have in common with its words. */
+/** The result of a search as a sentence: how many servers it found. */
 function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const named = t('“<bdi>{words}</bdi>”', { words: q });
   if (rows.length === 0) {

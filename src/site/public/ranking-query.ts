@@ -5,23 +5,24 @@ import { queryOf, queryText } from '../shared/form.ts';
 
 /** The query of a ranking page. */
 export type RankingQuery = {
-  /** A search for a name; empty for the ranking itself. */
+  /** The text of a search for a name. Empty if the page is not a search. */
   q: string;
   filters: Filters;
-  /** The name of `filters.tag`, where it is known. */
+  /** The name of the tag in `filters.tag`, if it is known. */
   tagName?: string;
-  /** The order of a list; the results of a search are in their own. */
+  /** The order of the list. Search results are ordered by how well they match. */
   sort: Sort;
-  /** From 1. */
+  /** The page number, from 1. */
   page: number;
 };
 
-/** Maximum length of a name. */
+/** The maximum length of a name that is searched for. */
 const MAX_NAME_LENGTH = 100;
 
 /**
- * Reads a query. Invalid values, such as a country of five letters, are ignored. The address of a game's page has the game
- * in its path. In the form a version is that of a game, `minecraft:1.21`, and without this game it is ignored.
+ * Reads the query of a request. Invalid values, such as a country of five letters, are ignored. On a game's page, the
+ * game is in the path. A version from the form contains its game (`minecraft:1.21`); it is ignored if another game is
+ * chosen.
  */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', country, online, version, sort, page, ...query } = queryOf(request);
@@ -48,7 +49,7 @@ export function rankingQuery(request: FastifyRequest): RankingQuery {
   };
 }
 
-/** Cleans the text of a name search: one line of well-formed text, at most as long as a name. */
+/** Normalises the text of a name search to one line of valid Unicode, at most as long as a name. */
 export function searchText(typed: string): string {
   const line = typed
     .slice(0, 2 * MAX_NAME_LENGTH)
@@ -67,7 +68,10 @@ export function tagPath(tag: string): string {
   return `/tags/${tag}`;
 }
 
-/** The canonical path of a page, with its query. A search in a game or a tag has no page of its own. */
+/**
+ * The canonical path of a page with its query. A game or tag is in the path; for a search it is a parameter, because
+ * there are no paths for searches in a game or tag.
+ */
 export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version, tag } = filters;
   const isTag = tag !== undefined && !q;
@@ -84,12 +88,12 @@ export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   })}`;
 }
 
-/** The address that leads to a random server of a list. */
+/** The path that redirects to a random server of a list. */
 export function randomPath({ filters: { game, country, online, version, tag } }: RankingQuery): string {
   return `/servers/random${queryText({ tag, game, country, version, online: online ? 'yes' : undefined })}`;
 }
 
-/** Whether the query has empty fields, which the canonical path leaves out. */
+/** Whether the query has empty fields, which are not in the canonical path. */
 export function hasEmptyFields(request: FastifyRequest): boolean {
   return Object.values(request.query as Record<string, unknown>).includes('');
 }

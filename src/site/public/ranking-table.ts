@@ -14,11 +14,11 @@ import { badgeOf } from '../shared/server-status.ts';
 import { sparkline } from './sparkline.ts';
 import { star } from './star.ts';
 
-/** Tags in a row; the server's page has all. */
+/** A row shows this many tags. The server's page shows all. */
 const SHOWN_TAGS = 4;
 
 /**
- * The table of servers on a page of the listing. The figure that an order compares has its column.
+ * The table of servers on a page of the ranking. If the list has another order, the figure of this order has a column.
  *
  * @param favourites - the favourites of the user (`favouriteIds`); null when nobody is signed in
  */
@@ -64,7 +64,7 @@ export function rankingTable(
   })}</section>`;
 }
 
-/** A server's icon and name, and what its profile says in short. */
+/** The cell with a server's icon, name, short text and tags. */
 function nameCell(base: string, row: ListedRow, tags: Tag[]): Html {
   const icon = iconImage(base, row.icon, 24);
   const text = row.shortText ? html`<span class="short-text" dir="auto">${row.shortText}</span>` : '';
@@ -74,7 +74,10 @@ function nameCell(base: string, row: ListedRow, tags: Tag[]): Html {
     ${text}${tagChips(base, row.tags, tags, SHOWN_TAGS)}`;
 }
 
-/** The figure that decided the order. If that is the number of players: the votes, as in the ranking. */
+/**
+ * The last column: the figure of the order. If the order is by players, who have a column anyway: the votes, as in the
+ * ranking.
+ */
 function lastColumn(sort: Sort): Column<ListedRow> {
   const column = { kind: 'number', sorted: 'descending' } as const;
   switch (sort) {
@@ -116,13 +119,13 @@ function uptimeText(uptime: number | null): Html {
   return html`${decimal(uptime)} %<span class="unit"> ${t('online')}</span>`;
 }
 
-/** Marks a premium server, with a link to what that means. Premium does not change the rank. */
+/** The mark of a premium server, with a link that explains it. Premium does not change the rank. */
 export function premiumMark(base: string): Html {
   const title = t('A label by the operator. It does not change the rank.');
   return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${title}">${t('Premium')}</a>`;
 }
 
-/** Game, country and version, if known. */
+/** Game, country and version of a server, if known. */
 function about(base: string, { game, countryCode, version }: ListedRow): Content[] {
   const parts: Content[] = [
     game && html`<span>${gameName(game)}</span>`,

@@ -8,14 +8,14 @@ import { html } from '../shared/html.ts';
 import type { PublicParts } from './public-parts.ts';
 import { gamePath } from './ranking-query.ts';
 
-/** Addresses per file. The protocol allows 50,000; smaller files are quick to make. */
+/** The number of addresses per sitemap. The protocol allows 50,000, but smaller files are made faster. */
 const ADDRESSES_PER_FILE = 10_000;
 
 const XML = 'application/xml; charset=utf-8';
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Private pages, and search results. */
+/** Paths that search engines must not visit: private pages and search results. */
 const DISALLOWED = [
   '/dashboard',
   '/operator',
@@ -27,7 +27,7 @@ const DISALLOWED = [
   '/*&q=',
 ];
 
-/** `/robots.txt` and the site map: an index and its files. */
+/** `/robots.txt` and the sitemaps: an index, and the files in it. */
 export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, url } = app.site;
 

@@ -11,7 +11,7 @@ import { publicPath } from '../shared/server-paths.ts';
 /** How long browsers may cache the redirect. It is short, because a renamed server may take its old name back. */
 const REDIRECT_SECONDS = 60;
 
-/** The address used an earlier slug, the server's id, or capital letters. */
+/** The request used another address of the server: an earlier slug, its id, or capital letters. */
 class HasAnotherAddress extends AppError {
   readonly slug: string;
 
@@ -21,17 +21,17 @@ class HasAnotherAddress extends AppError {
   }
 }
 
-/** The same answer for servers that never existed, were removed or are hidden. */
+/** The same error for servers that never existed, were removed or are hidden. */
 function noServer(): PageError {
   return new PageError(404, t('No server is listed at this address.'));
 }
 
-/** A slug or an id. */
+/** The form of a slug or an id. */
 const SLUG_OR_ID = /^[a-z0-9-]+$/i;
 
 /**
- * The slug or id in a request's address. It is part of the cache key of pages, so encoded slashes and question marks are
- * refused.
+ * The slug or id in the path of a request. It becomes part of the cache key of pages, so encoded slashes and question
+ * marks are refused.
  *
  * @throws {PageError} 404 if it cannot be a slug or an id
  */
@@ -42,7 +42,7 @@ export function slugOfRequest(request: FastifyRequest): string {
 }
 
 /**
- * The listed server with this slug or id; a hidden one only if `maySee` allows it.
+ * The listed server with this slug or id. A hidden server is returned only if `maySee` allows it.
  *
  * @throws {PageError} 404 when there is none
  */
@@ -57,7 +57,7 @@ export async function serverNamed(
 }
 
 /**
- * The same for the server's current slug only; call it inside `followingRenames`.
+ * The listed server with this current slug. Call it inside `followingRenames`, which redirects from other addresses.
  *
  * @throws {PageError} 404 when there is none
  * @throws {HasAnotherAddress} for another address of the server
@@ -73,8 +73,8 @@ export async function listedServer(
 }
 
 /**
- * The listed server of a form, by any of its addresses: a form that was open while the server was renamed is still sent
- * with what was typed, which a redirect would lose.
+ * The listed server of a form that was sent, by any of its addresses. If the server was renamed while the form was
+ * open: a redirect would lose what the user typed, so there is none.
  *
  * @throws {PageError} 404 when there is none
  */
@@ -85,7 +85,7 @@ export function serverOfForm(
   return serverNamed(deps, slugOfRequest(request), () => false);
 }
 
-/** Runs `send`, or redirects to the same path under the server's current slug. */
+/** Runs `send`. If the request used another address of the server: redirects to the same path with the current slug. */
 export async function followingRenames(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -97,7 +97,7 @@ export async function followingRenames(
     if (!(error instanceof HasAnotherAddress)) throw error;
     const { base } = request.server.site;
     const rest = request.url.slice(`${base}/servers/`.length).replace(/^[^/?]*/, '');
-    // The redirect may carry a session, or reveal a hidden server.
+    // The redirect must not be cached if it contains a session cookie or reveals a hidden server.
     const isPrivate = request.signedIn !== null || reply.hasHeader('set-cookie');
     return reply
       .header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`)

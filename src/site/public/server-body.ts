@@ -22,7 +22,7 @@ const MESSAGES = {
 };
 
 /**
- * A server's page, as everybody sees it; `reader` adds what is for one user. The order follows a player's questions:
+ * The body of a server's page; `reader` adds the parts for a signed-in user. The order follows a player's questions:
  * how to join, how to vote, how good the server is, then the charts.
  */
 export function serverBody(site: Site, view: View): Page {
@@ -53,7 +53,7 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/** Which time zone the page uses. A script puts the reader's own one in. */
+/** A remark on the page's time zone. A script replaces UTC with the reader's own time zone. */
 function aboutTimes(): Html {
   const ownZone = t('in your time zone, {zone}', { zone: '{zone}' });
   return t('Days are UTC days. Times are <span>UTC</span>.', {
@@ -61,7 +61,7 @@ function aboutTimes(): Html {
   });
 }
 
-/** Whether the address is past the last page of reviews; search engines must not list it. */
+/** Whether the page number is after the last page of reviews. Search engines must not index such a page. */
 function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
@@ -73,7 +73,7 @@ function listedAs({ server, seen, wanted, preview }: View): Listed {
   const game = gameName(server.game);
   const about = server.profile?.shortText ?? motd;
   return {
-    // The range of a chart is not part of the canonical address.
+    // The canonical address does not contain the range of a chart.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
     description: `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
       server: server.name,
@@ -94,7 +94,7 @@ function listedAs({ server, seen, wanted, preview }: View): Listed {
 
 const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 
-/** Players over the selected range, with links to the other ranges. */
+/** The card with the players over the selected range, and links to the other ranges. */
 function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
   const link = ([range, text]: (typeof RANGES)[number]) => {
     const path = `${base}${pathOf(server, { ...wanted, range })}#players`;
@@ -110,7 +110,7 @@ function playersCard(base: string, { server, seen: { history, now }, wanted }: V
   });
 }
 
-/** Latency over the same range. */
+/** The card with the latency over the same range. */
 function latencyCard({ seen: { history, now }, wanted }: View): Html {
   const title = t('Latency: {range}', { range: rangeName(wanted) });
   return card({ title, body: latencyChart(title, history, now) });

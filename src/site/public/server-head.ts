@@ -59,13 +59,13 @@ export function serverHead(site: Site, view: View): Html {
     </section>`;
 }
 
-/** When our own check last reached the server; nothing if its game cannot be checked. */
+/** When our own check last reached the server. Empty if its game cannot be checked. */
 function checkedText({ game }: Server, { info: { lastCheckedAt }, now }: Seen): Content {
   if (lastCheckedAt) return t('checked {time}', { time: timeAgo(lastCheckedAt, now) });
   return whyNotProbed(game) ? '' : t('not checked yet');
 }
 
-/** The star of the server; a link to sign in for visitors. */
+/** The button that makes the server a favourite; for visitors, a link to sign in. */
 function favouriteStar(site: Site, { server, reader }: View): Content {
   const path = `${site.base}${publicPath(server)}`;
   if (!reader) {
@@ -81,7 +81,7 @@ function favouriteStar(site: Site, { server, reader }: View): Content {
   )}`;
 }
 
-/** Game and country, if known. */
+/** The game and country of the server, if known. */
 function about(base: string, server: Server, { info: { countryCode, isPremium } }: Seen): Content {
   const { game } = server;
   const parts = [
@@ -93,7 +93,7 @@ function about(base: string, server: Server, { info: { countryCode, isPremium } 
   return parts.length > 0 ? html`<p class="about">${parts}</p>` : '';
 }
 
-/** Says that the server's owner is known, and how. */
+/** The mark of a proven ownership, and how it was proven. */
 function ownershipMark({ ownerId, proof }: Server): Content {
   if (!ownerId || !proof) return '';
   const { how, text } =
@@ -103,7 +103,7 @@ function ownershipMark({ ownerId, proof }: Server): Content {
   return html`<span class="proven" title="${how} (${dayText(proof.at)}).">${text}</span>`;
 }
 
-/** Since when a server is offline and when it was last online; nothing while it is online. */
+/** Since when a server is offline, and when it was last online. Empty while it is online. */
 function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Content {
   if (status === 'online') return '';
   const [last] = [probe.succeededAt, lastReport?.at]
@@ -124,7 +124,7 @@ function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
 }
 
-/** Why this listing does not check servers of a game; nothing if it does. */
+/** Why this listing does not check servers of this game. Empty if it does. */
 function notProbed(game: string | null | undefined): Content {
   const reason = whyNotProbed(game);
   return reason === null
@@ -135,7 +135,7 @@ function notProbed(game: string | null | undefined): Content {
       });
 }
 
-/** The short text and the tags. */
+/** The server's short text and its tags. */
 function introduction(base: string, { profile }: Server, { tags }: Seen): Content {
   const { shortText, tags: keys } = profile ?? {};
   return html`${shortText ? html`<p class="short-text" dir="auto">${shortText}</p>` : ''}${tagChips(base, keys, tags)}`;
@@ -179,7 +179,7 @@ function moreFacts({ info }: Seen): Html {
   ])}</div>`;
 }
 
-/** Shows decimals for small averages only. */
+/** The average number of players. Only small numbers have decimals. */
 function playersOnAverage(players: number): string {
   return players < 10 ? decimal(players) : count(Math.round(players));
 }

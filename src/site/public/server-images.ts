@@ -15,14 +15,17 @@ import { followingRenames, listedServer, slugOfRequest } from './server-address.
 import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
-/** Any site may embed the images. If one is opened as a page: it may load and run nothing. */
+/** Any site may embed the images. If somebody opens an image as a page, it may neither load nor run anything. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
 const SVG = 'image/svg+xml; charset=utf-8';
 const SANDBOXED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** A server's status to embed: `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` for previews of links, and `widget`. */
+/**
+ * Images and a widget with a server's status, which other sites embed: `/servers/<slug>/banner.svg`, `badge.svg`,
+ * `card.png` for previews of links, and `widget`.
+ */
 export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   const { name: site } = app.site;
   const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
@@ -66,7 +69,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
   );
 }
 
-/** Name, address, players and rank on a dark card. */
+/** The banner: name, address, players and rank on a dark background. */
 export function bannerImage(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const [edge, right] = [20, width - 20];
@@ -89,7 +92,7 @@ export function bannerImage(info: ServerInfo, site: string): Html {
 
 const BACKGROUNDS = { online: '#1c6a3c', offline: '#96281b', unknown: '#525f64' } as const;
 
-/** A small badge for a README or a signature: name and players. */
+/** The badge, for a README or a forum signature: name and players. */
 export function badgeImage(info: ServerInfo): Html {
   const { height } = BADGE;
   const name = fitted(imageText(info.name), 11, 160);

@@ -58,7 +58,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     );
   };
   app.get('/servers/:slug', PUBLIC, (request, reply) => sendServer(request, reply, slugOfRequest(request)));
-  // A server that got this slug before it was reserved keeps its address.
+  // `random` is a reserved slug. If a server got it before it was reserved, the server keeps it.
   app.get('/servers/random', PUBLIC, async (request, reply) =>
     (await findServer(deps, 'random'))
       ? sendServer(request, reply, 'random')
@@ -70,7 +70,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   const back = (server: Server, done: string) => `${site.base}${publicPath(server)}?done=${done}#your-review`;
 
   const pathOfRequest = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });
-  // Forums and users add a trailing slash.
+  // A trailing slash, which forums and users add, redirects to the page.
   app.get('/servers/:slug/', ANYONE, (request, reply) =>
     reply.redirect(`${site.base}${pathOfRequest(request)}`, 301),
   );
@@ -78,7 +78,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
   }
 
-  // A form with errors is shown at this address, which users may reload or share.
+  // A review form with errors is shown at this path. If a user reloads or shares it: a redirect to the server's page.
   app.get('/servers/:slug/review', ANYONE, (request, reply) =>
     reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
   );
@@ -114,7 +114,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   });
 }
 
-/** Addresses can only be confirmed if the listing sends mail. */
+/** Whether users can confirm their addresses: only if the listing sends mail. */
 function confirmsAddresses({ config }: AppDeps): boolean {
   return config.SMTP_URL !== undefined;
 }

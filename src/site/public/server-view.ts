@@ -45,7 +45,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
   return publicPath(server, query.size > 0 ? `?${query}` : '');
 }
 
-/** Everything on a server's page that is the same for all visitors. */
+/** Reads everything on a server's page that is the same for all visitors. */
 export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
   const [info, history, uptime, ranks, votes, found, topVoters, tags] = await Promise.all([
     serverInfo(deps, server),
@@ -76,19 +76,19 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
 /** The result of `readServer`. */
 export type Seen = Awaited<ReturnType<typeof readServer>>;
 
-/** A server's page for one visitor. */
+/** A server's page for one reader. */
 export type View = {
   server: WithId<Server>;
   seen: Seen;
   wanted: Wanted;
-  /** The path of the image for previews of links, below the page's. */
+  /** The path of the preview image, relative to the page's. */
   preview: string;
   reader: Reader | null;
-  /** For the vote form. */
+  /** The data for the vote form. */
   voting: Pick<VoteFormView, 'config' | 'account'>;
 };
 
-/** The ranks of the last days, from the first recorded one to yesterday; null for days without a rank. */
+/** The rank on each day from the first recorded one to yesterday; null for days without a rank. */
 function ranksByDay(ranks: { day: string; place: number }[], now: Date) {
   const yesterday = addDays(dayOf(now), -1);
   const since = addDays(yesterday, 1 - RANK_DAYS);

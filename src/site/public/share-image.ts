@@ -6,27 +6,27 @@ import { SHARE_IMAGE } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';
 import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
 
-/** Characters that the fonts have. A name with others is replaced by the address. */
+/** The characters that the fonts contain. If a name has others, the address is drawn instead. */
 const DRAWABLE =
   /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
 
-/** The text without pictographs, which the fonts lack; the fallback when nothing of it can be drawn. */
+/** The text without pictographs, which are not in the fonts; `fallback` if nothing drawable remains. */
 function drawable(text: string, fallback: string): string {
   const plain = imageText(text.replace(/\p{Extended_Pictographic}|\p{Regional_Indicator}|\ufe0f/gu, ''));
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;
 }
 
-/** DejaVu is wider than the fonts for which `fitted` estimates. */
+/** DejaVu is wider than the fonts for which `fitted` estimates widths, by this factor. */
 const WIDER = 1.1;
 
-/** The site's own logo in a drawing: 48 pixels high. */
+/** The height of the site's own logo in the drawing, in pixels. */
 const LOGO_HEIGHT = 48;
 
 /**
- * Name, address, players, rank and votes on a card of 1,200 × 630 pixels, as SVG. A worker draws it as PNG with the fonts of
- * `dejavu-fonts-ttf`.
+ * The preview card as an SVG of 1,200 × 630 pixels: name, address, players, rank and votes. A worker converts it to PNG
+ * with the fonts of `dejavu-fonts-ttf`.
  *
- * @param logo - beside the site's name
+ * @param logo - is drawn beside the site's name
  */
 export function shareDrawing(
   info: ServerInfo,

@@ -9,8 +9,8 @@ import { privacyPage } from './privacy-page.ts';
 import type { PublicParts } from './public-parts.ts';
 
 /**
- * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. If a file is missing: the privacy page is
- * made from the configuration, and the others are not found.
+ * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. If the operator has not written one: the
+ * privacy page is made from the configuration, and the other pages are not found.
  */
 export function sitePages(app: FastifyInstance, { deps: { config } }: PublicParts): void {
   const { name: listing, pages } = app.site;

@@ -4,13 +4,13 @@ import { type Html, html } from '../shared/html.ts';
 
 const WIDTH = 96;
 const HEIGHT = 24;
-/** Margin for the width of the line. */
+/** A margin, so that the width of the line is not cut. */
 const EDGE = 2;
 
 /**
- * Players of the last days as a small line chart with gaps for unknown days, and as text for screen readers.
+ * The players of the last days: a small line chart with gaps for unknown days, and a text for screen readers.
  *
- * @param players - of each day, oldest first
+ * @param players - one value per day, oldest first
  */
 export function sparkline(players: (number | null)[]): Html {
   const known = players.filter((value) => value !== null);

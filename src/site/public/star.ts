@@ -2,23 +2,23 @@ import { t } from '../../language/t.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** A server that a user can mark, and whether it is marked. */
+/** A server that a user can make a favourite, and whether it is one. */
 export type Starred = { id: string; name: string; slug: string; isFavourite: boolean };
 
-/** The id of the form that the stars of a page belong to. */
+/** The id of the form that all star buttons of a page belong to. */
 const FORM = 'stars';
 
-/** The form of all stars of a page. `path` is where they return to. */
+/** The form of all star buttons of a page. `path` is the page to which the form returns. */
 export function starForm(path: string): Html {
   return html`<form id="${FORM}" method="post" hidden><input type="hidden" name="next" value="${path}" /></form>`;
 }
 
-/** The anchor of a server's star: the page returns to it. */
+/** The anchor of a server's star button. After the form was sent, the page scrolls to it. */
 export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
   return `star-${slug}`;
 }
 
-/** A button that adds a server to the user's favourites or removes it. The page has a `starForm`. */
+/** The button that adds a server to the user's favourites or removes it. The page must contain a `starForm`. */
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');

@@ -4,7 +4,7 @@ import { counted, localTime } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { card, facts } from '../shared/parts.ts';
 
-/** What a player's votes for a server add up to. */
+/** The card about a player's votes for a server: those of this month, the streak, and the time of the next vote. */
 export function streakCard(
   username: string,
   { monthlyVotes, streak, isOpenEnded, nextVoteAt }: VoteStreak,

@@ -1,14 +1,17 @@
 import { type Html, html, raw } from '../shared/html.ts';
 
-/** Characters that XML does not allow, even escaped (XML 1.0, "Char"). They would break the image. */
+/** Characters that XML does not allow, even escaped (XML 1.0, "Char"). With one of them, the image would be invalid. */
 const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Code points per grapheme. Enough for all real text; more marks would be drawn over the whole image. */
+/**
+ * The maximum number of code points per grapheme. Real text needs fewer. With many combining marks, one character could
+ * cover the whole image.
+ */
 const MAX_CODE_POINTS = 12;
 
-/** Prepares user input for an image: one line of valid XML characters. */
+/** Makes user input safe for an image: one line of valid XML characters. */
 export function imageText(text: string): string {
   const line = text.toWellFormed().replace(NOT_IN_XML, '').replace(/\s+/g, ' ').trim();
   return Array.from(graphemes.segment(line), ({ segment }) =>
@@ -16,7 +19,10 @@ export function imageText(text: string): string {
   ).join('');
 }
 
-/** Approximate width of a character relative to the font size. The actual font is unknown. */
+/**
+ * The approximate width of a character, relative to the font size. It is approximate because the reader's font is
+ * unknown.
+ */
 function widthOf(grapheme: string): number {
   if (/^[iIl.,:;'|!]/.test(grapheme)) return 0.32;
   if (/^[ftr()[\] -]/.test(grapheme)) return 0.42;
@@ -26,7 +32,7 @@ function widthOf(grapheme: string): number {
   return /^[\p{L}\p{N}\p{P}]/u.test(grapheme) && (grapheme.codePointAt(0) ?? 0) < 0x11_00 ? 0.7 : 1.1;
 }
 
-/** Approximate width of a text, in the unit of `size`. */
+/** The approximate width of a text, in the unit of `size`. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += size * widthOf(segment);
@@ -46,7 +52,7 @@ export function fitted(text: string, size: number, width: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** An SVG image in the reader's own fonts; `label` describes it for screen readers. */
+/** An SVG image that uses the reader's fonts; `label` describes it for screen readers. */
 export function svgImage(image: { width: number; height: number; label: string; drawing: Html }): Html {
   const { width, height, label, drawing } = image;
   return html`${raw('<?xml version="1.0" encoding="UTF-8"?>')}
@@ -56,5 +62,5 @@ export function svgImage(image: { width: number; height: number; label: string; 
 <title>${label}</title>${drawing}</svg>`;
 }
 
-/** The colours of a server's status on a dark ground. */
+/** The colours of a server's status on a dark background. */
 export const STATUS_COLOURS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;

@@ -9,10 +9,10 @@ import { card } from '../shared/parts.ts';
 /** How many voters are shown for a month. */
 const SHOWN = 10;
 
-/** The top voters of this and of last month. */
+/** The top voters of the current and the previous month. */
 export type TopVoters = { current: TopVoter[]; previous: TopVoter[] };
 
-/** Reads the lists, which are at most a minute old. */
+/** Reads the lists of top voters, which are at most a minute old. */
 export async function readTopVoters(
   deps: Parameters<typeof topVotersOfMonth>[0],
   serverId: ObjectId,
@@ -26,7 +26,7 @@ export async function readTopVoters(
   return { current: current ?? [], previous: previous ?? [] };
 }
 
-/** The card; nothing if nobody voted in both months. */
+/** The card of top voters. Empty if nobody voted in either month. */
 export function topVotersCard({ current, previous }: TopVoters): Content {
   if (current.length + previous.length === 0) return '';
   return card({

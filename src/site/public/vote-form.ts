@@ -18,22 +18,25 @@ import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
 import { streakCard } from './streak-card.ts';
 
-/** A server's vote form. */
+/** The data for a server's vote form. */
 export type VoteFormView = {
   server: WithId<Server>;
   config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'>;
-  /** An established account needs no proof of work, and so no script; a `young` one votes as a visitor does. */
+  /**
+   * The user's account. An `established` one needs no proof of work, and so no script. A `young` one votes like a
+   * visitor.
+   */
   account: 'none' | 'young' | 'established';
   typed: Typed;
-  /** The votes of the named player. */
+  /** The votes of the player whose name is in the form. */
   streak?: VoteStreak | undefined;
-  /** The end of the cooldown that refused the vote. */
+  /** If the vote was refused because of the cooldown: its end. */
   nextVoteAt?: Date | undefined;
-  /** The proof was made on another network: the script makes another one and votes, once. */
+  /** Set if the proof was made on another network. The script then makes a new proof and votes again, once. */
   solvesAgain?: boolean;
 };
 
-/** `/servers/<slug>/vote`. */
+/** The page `/servers/<slug>/vote`. */
 export function votePage(site: Site, view: VoteFormView): Page {
   const { server } = view;
   const page = `${site.base}${publicPath(server)}`;
@@ -52,7 +55,7 @@ export function votePage(site: Site, view: VoteFormView): Page {
   };
 }
 
-/** The form as everybody gets it: without a name, an answer or an error. */
+/** Whether the form is the same for everybody: without a name, an answer or an error. */
 function isPlain({ typed, streak }: VoteFormView): boolean {
   return !streak && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
@@ -75,8 +78,8 @@ function refusal({ typed, nextVoteAt }: VoteFormView): Html {
 }
 
 /**
- * The vote form. For visitors its script (scripts/vote.js) gets a challenge, solves it in a worker and then sends the
- * form. Where votes on pages are switched off, a text says so.
+ * The vote form. For visitors, its script (scripts/vote.js) gets a challenge, solves it in a web worker and then sends
+ * the form. If votes on pages are turned off, a text says so.
  */
 export function voteForm(site: Site, { server, config, account, typed, solvesAgain }: VoteFormView): Html {
   const off = whyOff(config, server);
@@ -105,7 +108,8 @@ export function voteForm(site: Site, { server, config, account, typed, solvesAga
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
       autocomplete: 'username',
-      // A phone would turn “steve” into “Steve ” or into a word.
+      // `none` on `autocapitalize` and similar attributes: otherwise a phone changes “steve” into “Steve ” or into a
+      // word.
       autocapitalize: 'none',
       autocorrect: 'off',
       spellcheck: false,
@@ -116,14 +120,14 @@ export function voteForm(site: Site, { server, config, account, typed, solvesAga
   </form>`;
 }
 
-/** What the script fills in. `again` is set when it solves a second challenge. */
+/** The hidden fields that the script fills in. `again` is set if it solves a second challenge. */
 function proofFields(solvesAgain = false): Html {
   return html`<input type="hidden" name="proof" value="" />
     <input type="hidden" name="session" value="" />
     <input type="hidden" name="again" value="${solvesAgain ? '1' : ''}" />`;
 }
 
-/** What the script says. */
+/** The texts that the script shows. */
 function scriptTexts() {
   return {
     proving: t('Proving that you are not a script …'),
@@ -135,7 +139,7 @@ function scriptTexts() {
   };
 }
 
-/** The script replaces this text by its progress. */
+/** The text for browsers without scripts. The script replaces it with its progress. */
 function needsScript({ base }: Site, account: VoteFormView['account']): Content {
   const text =
     account === 'young'
@@ -148,7 +152,7 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
   return html`<p class="small soft" role="status" data-progress>${text}</p>`;
 }
 
-/** How many players of one network may vote: for families, schools and shared connections. */
+/** The rules for votes from one network. Families, schools and shared connections need to know them. */
 function networkRules(config: VoteFormView['config']): Html {
   const { newPlayers, newPlayersOverAll, players } = networkLimits(config);
   const rules = t(

@@ -32,10 +32,10 @@ import { incomplete, refusalOf, resultUnknown } from './vote-refusals.ts';
 import { resultPage } from './vote-result.ts';
 import { accountOf, voterOf } from './voter.ts';
 
-/** A challenge costs a key derivation and a query. A player may need several. */
+/** The limit of challenges for a network. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
-/** A secret that the script of the form makes. Others are ignored. */
+/** A random secret that the form's script makes. Values in another form are ignored. */
 const session = z
   .string()
   .regex(/^[\w-]{16,64}$/)
@@ -48,10 +48,10 @@ const voteForm = z.object({
   again: z.string().default(''),
 });
 
-/** The browser can make another proof by itself, without asking the player. */
+/** For these refusals, the browser makes another proof and votes again, without asking the player. */
 const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-expired'];
 
-/** `/servers/<slug>/vote`: the vote form of a server, and the result of a vote. */
+/** `/servers/<slug>/vote`: a server's vote form, and the page with the result of a vote. */
 export function votePages(app: FastifyInstance, parts: PublicParts): void {
   const { deps } = parts;
   formPage(app, deps);
@@ -81,7 +81,7 @@ function viewOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, 
   return { server, typed, config: deps.config, account: accountOf(deps, request) };
 }
 
-/** The form's script solves the challenge and then sends the form. */
+/** The route from which the form's script gets a challenge. */
 function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
     const server = await serverOfForm(deps, request);
@@ -101,10 +101,13 @@ function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** Casts a vote of the form. `app` is a context of its own, because its hooks refuse requests. */
+/**
+ * The route that casts the vote of a form. `app` must be a context of its own, because hooks that refuse requests are
+ * added to it.
+ */
 function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): void {
   const { site } = app;
-  // If indexes are missing: a vote could be counted twice (design rule 1), so it is refused, as in the API.
+  // If indexes are missing, a vote could be counted twice (design rule 1). So it is refused, as in the API.
   requireIndexes(app, deps);
   const options = { ...ANYONE, preHandler: requireRightClock(deps) };
   app.post('/servers/:slug/vote', options, async (request, reply) => {
@@ -112,7 +115,7 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     const { data, typed } = readForm(voteForm, request);
     const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
-      // A proof is for one vote: the form that is shown again has none.
+      // When the form is shown again, it has no proof, because a proof is valid for one vote.
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
       if (solvesAgain) {
@@ -142,7 +145,7 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
-      // The vote is cast, so a failure does not change the answer.
+      // The vote is already cast: if remembering the name fails, the answer stays the same.
       await noteUsername(deps, userId, data.username).catch((error: unknown) =>
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );

@@ -7,12 +7,12 @@ import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
 import type { Typed } from '../shared/form.ts';
 import { counted, timeText } from '../shared/format.ts';
 
-/** The form has no valid name. */
+/** The refusal of a form without a valid name. */
 export function incomplete({ errors }: Typed): Refusal {
   return { status: 400, sentence: errors.username ?? t('Enter the name of your player.'), code: 'malformed' };
 }
 
-/** The refusal when it is not known whether the vote was stored. */
+/** The refusal if the result of the insert is unknown. */
 export function resultUnknown(): Refusal {
   return {
     status: 503,
@@ -22,7 +22,7 @@ export function resultUnknown(): Refusal {
   };
 }
 
-/** One answer for blocked names and networks, so that nobody learns what is on the list. */
+/** The same answer for blocked names and blocked networks, so that nobody can find out what is blocked. */
 const NOT_ACCEPTED = defineMessage(
   'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.',
 );

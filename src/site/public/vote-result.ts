@@ -20,14 +20,14 @@ type VoteResult = {
   vote: Vote;
   status: DeliveryStatus;
   streak: VoteStreak;
-  /** Why it is held, if that is on record. */
+  /** Why the vote is held, if the reason is stored. */
   heldFor: QuarantineCause | undefined;
-  /** The server's votes of this month. */
+  /** The number of the server's votes in this month. */
   monthlyVotes: number;
   now: Date;
 };
 
-/** `/servers/<slug>/vote/<vote id>`: what a vote did, while it is delivered. */
+/** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function resultPage(site: Site, result: VoteResult): Page {
   const { server, vote } = result;
   const page = `${site.base}${publicPath(server)}`;
@@ -72,7 +72,7 @@ function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResu
   );
 }
 
-/** Why a vote is held, and what helps with the next one. */
+/** Why a vote is held, and what the player can do next time. */
 function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | undefined): Content {
   const server = name;
   switch (heldFor) {
@@ -121,7 +121,10 @@ function playerBadge(status: DeliveryStatus): Html {
   return badgeOf(status.state, status.state === 'delivered' ? status.confirmed : null);
 }
 
-/** The state of a delivery for the player, who is shown nothing of the listener. `statusText` is for its owner. */
+/**
+ * The state of the delivery as text for the player, without any detail of the listener. The owner's text is
+ * `statusText`.
+ */
 function playerText(status: DeliveryStatus, now: Date): string {
   switch (status.state) {
     case 'none':

@@ -19,7 +19,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 
 /**
- * What a vote weighs, for players: the rules of `weighDay` with their figures.
+ * Explains the weight of votes to players: the rules of `weighDay` with their figures.
  *
  * @param first - the first UTC day whose votes are weighed; null before the first ranking
  */
@@ -50,7 +50,7 @@ export function voteWeights(first: string | null): Html {
   });
 }
 
-/** A rule in a list: what it is about, and what it says. */
+/** An item in the list of rules: a title and a text. */
 export function ruleItem(title: string, text: Content): Html {
   return html`<li><strong>${title}</strong> <span class="soft">${text}</span></li>`;
 }
@@ -93,7 +93,7 @@ const NO_VOTES = {
   allowance: 0,
 };
 
-/** Examples, computed by the rules themselves. */
+/** Examples, computed with the function of the ranking. */
 function examples(): string {
   const [players, votes] = [12, 500];
   const newcomers = { regulars: 0, newcomers: votes };

@@ -4,12 +4,12 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
 import type { VoteFormView } from './vote-form.ts';
 
-/** Who votes. An account that is not established votes as a visitor does. */
+/** The voter of a request. A user whose account is not established votes like a visitor. */
 export function voterOf({ clock }: Pick<AppDeps, 'clock'>, { ip, signedIn }: FastifyRequest): Voter {
   return { address: ip, account: signedIn && establishedAccount(signedIn.user, clock.now()) };
 }
 
-/** What the vote form says about the account of a request. */
+/** The kind of the request's account, for the vote form. */
 export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest): VoteFormView['account'] {
   if (!request.signedIn) return 'none';
   return voterOf(deps, request).account ? 'established' : 'young';

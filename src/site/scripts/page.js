@@ -1,6 +1,6 @@
 // Enhancements; every page also works without this script.
 
-// Copy buttons.
+// Copy buttons: a click copies the text beside the button.
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest('[data-copy]') : null;
   const text = button?.parentElement?.querySelector('code')?.textContent;
@@ -11,7 +11,8 @@ document.addEventListener('click', async ({ target }) => {
     await navigator.clipboard.writeText(text);
     label.textContent = button.dataset.copied;
   } catch {
-    // No permission or no HTTPS: select the text, so that the user can copy it with the keyboard.
+    // If copying is not possible (no permission, or no HTTPS): select the text, so that the user can copy it with the
+    // keyboard.
     getSelection()?.selectAllChildren(button.parentElement.querySelector('code'));
     label.textContent = button.dataset.selected;
   }
@@ -20,21 +21,21 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
-// A double click sends a form once. The button is disabled after the browser has read it.
+// Prevents that a double click sends a form twice. The button is disabled only after the browser has read the form.
 document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || target.method !== 'post' || !submitter) return;
   setTimeout(() => {
     submitter.disabled = true;
   });
 });
-// The Back button shows the page as it was left.
+// The Back button may restore a page with disabled buttons: enable them again.
 addEventListener('pageshow', () => {
   for (const button of document.querySelectorAll('form[method="post"] button:disabled'))
     button.disabled = false;
 });
 
-// Parts that htmx refreshes: not in a hidden tab, at once when the tab becomes visible again, and only with a
-// successful answer of the page itself.
+// Parts of a page that htmx refreshes. They are not refreshed in a hidden tab, but at once when the tab becomes visible
+// again. Only a successful answer of the page itself is used.
 const liveParts = () => document.querySelectorAll('[data-live]');
 
 document.addEventListener('htmx:config:request', (event) => {
@@ -50,7 +51,7 @@ document.addEventListener('htmx:before:response', (event) => {
   const { raw } = event.detail.ctx.response;
   if (!event.target.matches('[data-live]')) return;
   if (raw.ok && !raw.redirected) {
-    // An unchanged page answers 204, and nothing is swapped.
+    // If nothing has changed, the answer is 204, and nothing is replaced.
     event.target.classList.remove('stale');
     return;
   }
@@ -64,7 +65,7 @@ document.addEventListener('htmx:error', ({ target }) => {
   if (target instanceof Element && target.matches('[data-live]')) target.classList.add('stale');
 });
 
-// Times in the visitor's time zone; the UTC time stays as the tooltip.
+// Shows times in the visitor's time zone. The UTC time stays in the tooltip.
 const { lang } = document.documentElement;
 const localTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   dateStyle: 'medium',
@@ -97,14 +98,14 @@ function showLocalTimes() {
 showLocalTimes();
 document.addEventListener('htmx:after:swap', showLocalTimes);
 
-// On a phone the tabs scroll sideways: bring the current one into view.
+// On a phone the tabs scroll sideways: scroll the current tab into view.
 for (const nav of document.querySelectorAll('.tabs, .site-head nav')) {
   const current = nav.querySelector('[aria-current]');
   if (current)
     nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
 }
 
-// A touched chart shows the value under the finger below it, as the tooltip does for a mouse.
+// Shows the value of a touched point below the chart. With a mouse, the tooltip shows it.
 function showTouched({ pointerType, clientX, clientY }) {
   if (pointerType === 'mouse') return;
   const mark = document.elementFromPoint(clientX, clientY);

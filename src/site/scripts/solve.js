@@ -1,4 +1,4 @@
-// A worker that solves a challenge of the vote form. altcha-lib is served beside it.
+// A web worker that solves a challenge of the vote form. It imports altcha-lib, which is served from the same folder.
 import { deriveKey } from './altcha-lib-2.8.0/algorithms/web/pbkdf2.js';
 import { solveChallenge } from './altcha-lib-2.8.0/pow.js';
 

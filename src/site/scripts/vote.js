@@ -1,4 +1,4 @@
-// The vote form of visitors: gets a challenge, solves it in a worker, then sends the form.
+// The script of the vote form for visitors: gets a challenge, solves it in a web worker, then sends the form.
 
 const form = document.querySelector('form[data-vote]');
 const texts = JSON.parse(form?.dataset.texts ?? '{}');
@@ -9,7 +9,7 @@ const say = (text, tone = '') => {
   progress.className = `small ${tone}`;
 };
 
-/** The challenge for the entered name. Throws an error whose message is for the player. */
+/** Gets the challenge for the entered name. If that fails, throws an error whose message is for the player. */
 async function challengeFor(body) {
   const response = await fetch(form.dataset.challenge, {
     method: 'POST',
@@ -37,7 +37,8 @@ async function vote() {
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
     say(texts.proving);
-    // Another network of this browser may send the form: the secret shows that it is the same page.
+    // A random secret. If the form is sent from another network than the challenge was requested from, it shows that
+    // both requests come from the same page.
     form.elements.session.value = crypto.randomUUID();
     const challenge = await challengeFor(new URLSearchParams(new FormData(form)));
     const solution = await solve(challenge);
@@ -55,12 +56,13 @@ form?.addEventListener('submit', (event) => {
   void vote();
 });
 
-// A proof is for one vote: the browser's Back button shows the form with the old one.
+// If the browser's Back button shows the form again, it contains the old proof, which is valid for one vote only.
 addEventListener('pageshow', ({ persisted }) => {
   if (!form) return;
   form.elements.proof.value = '';
   form.querySelector('button').disabled = false;
   say('');
-  // The browser changed its network between challenge and form: it votes again by itself, once.
+  // The server asked for another proof, because the browser's network changed after the challenge: vote again
+  // automatically, once.
   if (form.dataset.again !== undefined && !persisted) void vote();
 });

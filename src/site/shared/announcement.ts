@@ -8,25 +8,28 @@ import { renderMarkdown } from '../../platform/markdown.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type Content, html, raw } from './html.ts';
 
-/** A process shows an announcement that another one set after this time. */
+/** After this time, a process reads the announcement again. So it shows a change by another process. */
 const STALE_MS = 5 * SECOND;
-/** A request waits this long for a new one, and else shows what is known. */
+/** A request waits at most this long for the announcement to be read. After that, the page shows the last known one. */
 const WAIT_MS = SECOND / 4;
 
-/** The announcement as a web process knows it. */
+/** A web process's copy of the announcement. */
 export type AnnouncementCache = {
-  /** What the layout shows; nothing without an announcement. */
+  /** The announcement for the layout; empty without one. */
   shown(): Content;
-  /** Reads it again if it is stale. Concurrent calls share one read; a failure changes nothing. */
+  /**
+   * Reads the announcement again if the copy is stale. Concurrent calls share one read. If reading fails, the copy
+   * stays.
+   */
   refresh(): Promise<void> | undefined;
-  /** Reads it again, after this process changed it. */
+  /** Reads the announcement again, after this process has changed it. */
   reload(): Promise<void>;
 };
 
 type ReadDeps = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
 type Known = Pick<Announcement, 'until' | 'level'> & { html: string };
 
-/** Reads the announcement and keeps it, so that a page does not ask MongoDB for it. */
+/** Creates a cache of the announcement, so that not every page reads it from MongoDB. */
 export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
   let current: Known | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -55,14 +58,14 @@ export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
         reading = { work, since: now };
       }
       const left = WAIT_MS - (now - reading.since);
-      // Only the first requests of an outage wait.
+      // If MongoDB hangs: only the requests of the first quarter of a second wait.
       return left > 0 ? within(left, reading.work).catch(() => undefined) : undefined;
     },
     reload: read,
   };
 }
 
-/** Keeps the announcement of the pages in this scope fresh. */
+/** Refreshes the announcement before each request in this scope. */
 export function refreshAnnouncement(app: FastifyInstance): void {
   const { announcement } = app.site;
   app.addHook('onRequest', async () => {
@@ -75,7 +78,7 @@ const TITLES: Record<AnnouncementLevel, Text> = {
   warning: defineMessage('Warning'),
 };
 
-/** Visitors close it without a script. */
+/** Visitors can close it without JavaScript, because it is a `details` element. */
 function shown({ html: text, level }: Known): Content {
   return html`<details class="announcement ${level}" open>
     <summary>${t(TITLES[level])}</summary>

@@ -2,8 +2,8 @@ import { t } from '../../language/t.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /**
- * One point on a chart's time axis. `value` null means unknown and is drawn as a gap; `reason` says why. With `at`, a script
- * adds the time in the visitor's zone to the label.
+ * A point on a chart's time axis. If `value` is null, it is unknown and drawn as a gap; `reason` says why. If `at` is
+ * set, a script adds the time in the visitor's time zone to the label.
  */
 export type ChartPoint = { label: string; value: number | null; reason?: string; at?: Date };
 
@@ -11,19 +11,19 @@ type Chart = {
   /** The chart's accessible name. */
   title: string;
   points: ChartPoint[];
-  /** Formats a value for the axis and the tooltips. */
+  /** Formats a value, for the axis and the tooltips. */
   shown: (value: number) => string;
-  /** The same data as a table. */
+  /** A table with the same data. */
   numbers: Html;
   /** Shown instead of the chart when there is no data. */
   empty: Content;
 };
 
-/** Size of the SVG's view box; the page stretches it to the available width. */
+/** The size of the SVG's view box. The page stretches the SVG to the available width. */
 const WIDTH = 600;
 const HEIGHT = 160;
 
-/** One bar for each point. For sums, such as votes. */
+/** A chart with one bar per point, for sums such as votes. */
 export function barChart(chart: Chart): Html {
   const top = axisTop(chart.points);
   const step = WIDTH / Math.max(chart.points.length, 1);
@@ -42,14 +42,14 @@ export function barChart(chart: Chart): Html {
 }
 
 /**
- * A line through the points with gaps for unknown values. For levels, such as players.
+ * A chart with a line and with gaps for unknown values, for levels such as players.
  *
  * @param chart - `firstOnTop`: the axis begins with 1 at the top, for ranks
  */
 export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   const { firstOnTop = false } = chart;
   const [top, foot] = firstOnTop ? [1, Math.max(axisTop(chart.points), 3)] : [axisTop(chart.points), 0];
-  // A single point is drawn in the middle; its tooltip covers the whole width.
+  // If there is a single point: it is drawn in the middle, and its tooltip covers the whole width.
   const isAlone = chart.points.length === 1;
   const left = isAlone ? WIDTH / 2 : 0;
   const step = isAlone ? 2 * WIDTH : WIDTH / Math.max(chart.points.length - 1, 1);
@@ -60,7 +60,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     const last = run.at(-1);
     if (!first || !last) return '';
     const line = run.map(({ index, value }) => at(index, value)).join(' L');
-    // A point between two gaps has no length; its round line ends draw it as a dot.
+    // A point between two gaps is a line without length. Its round ends draw it as a dot.
     if (run.length === 1) return html`<path class="line lone" d="M${line} h0.01" />`;
     const area = `M${round(first.index * step)} ${HEIGHT} L${line} L${round(last.index * step)} ${HEIGHT} Z`;
     return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
@@ -68,7 +68,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   return figureOf(chart, [top, foot], html`${gaps(chart.points, step)}${runs}${tips(chart, step)}`);
 }
 
-/** Tooltips: each point covers its own part of the width. */
+/** The tooltips. Each covers the part of the width that belongs to its point. */
 function tips({ points, shown }: Chart, step: number): Html {
   const parts = points.map(({ label, value, reason = t('unknown'), at }, index) => {
     const from = Math.max((index - 0.5) * step, 0);
@@ -77,7 +77,7 @@ function tips({ points, shown }: Chart, step: number): Html {
     const text = value === null ? reason : shown(value);
     return html`<rect x="${round(from)}" width="${round(width)}"${time}><title>${label}: ${text}</title></rect>`;
   });
-  // site.css sets their height to save bytes: there are many of them.
+  // Their height is set in site.css and not here, to save bytes: there are many of them.
   return html`<g class="tips">${parts}</g>`;
 }
 
@@ -96,7 +96,7 @@ function knownRuns(points: ChartPoint[]): Known[][] {
   return runs;
 }
 
-/** Grey areas between known points where values are unknown. */
+/** Grey areas between known points, for the time in which values are unknown. */
 function gaps(points: ChartPoint[], step: number): Content[] {
   const drawn: Content[] = [];
   for (let begin = 0; begin < points.length; begin += 1) {
@@ -113,10 +113,10 @@ function gaps(points: ChartPoint[], step: number): Content[] {
   return drawn;
 }
 
-/** A day and its shares of time from 0 to 1. Their sum is at most 1; the rest is unknown. */
+/** A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. */
 type ShareDay = { label: string; good: number; bad: number };
 
-/** One column for each day: good at the bottom, bad above it, unknown in grey. */
+/** A chart with one column per day: good at the bottom, bad above it, unknown in grey. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
   const step = WIDTH / Math.max(chart.days.length, 1);
   const columns = chart.days.map(({ label, good, bad }, index) => {
@@ -140,7 +140,7 @@ function figureOf(
   drawing: Html,
 ): Html {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
-  // If there are one or two points: no label appears twice.
+  // A set, because with one or two points a label would appear twice.
   const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
   const scale = [top, (top + foot) / 2, foot].map((value) => html`<span>${shown(value)}</span>`);
   const times = labelled.map((point) => {
@@ -160,7 +160,7 @@ function figureOf(
   </figure>`;
 }
 
-/** A round number not below the greatest value; half of it is round too. */
+/** The value at the top of the axis: not below the greatest value, and a round number whose half is round too. */
 function axisTop(points: ChartPoint[]): number {
   const greatest = Math.max(...points.map(({ value }) => value ?? 0), 1);
   const power = 10 ** Math.floor(Math.log10(greatest));

@@ -6,8 +6,8 @@ import { userOf } from '../access.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /**
- * Takes one check from a user's allowance, for forms that make us connect to a server
- * (docs/adr/0021-one-allowance-for-checks.md). Returns null on success.
+ * Counts a form that makes us connect to a server against the user's allowance of checks
+ * (docs/adr/0021-one-allowance-for-checks.md). Returns null, or the refusal of the form.
  */
 export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {
   return async (request: FastifyRequest): Promise<Refused | null> => {

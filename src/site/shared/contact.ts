@@ -3,7 +3,9 @@ import { type Content, html } from './html.ts';
 import { linkTo } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
-/** A link to the operator: the page that the operator wrote, else `CONTACT`; null without both. */
+/**
+ * The address of a link to the operator: the operator's contact page, otherwise `CONTACT`; null if there is neither.
+ */
 export function contactHref({
   base,
   pages,
@@ -14,7 +16,7 @@ export function contactHref({
   return contact.includes('://') ? contact : `mailto:${contact}`;
 }
 
-/** How to reach the operator, as a paragraph; nothing if the operator gave no contact. */
+/** How to contact the operator, as a paragraph. Empty if the operator gave no contact. */
 export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Content {
   const href = contactHref(site);
   if (href === null) return '';
@@ -24,7 +26,7 @@ export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Con
   })}</p>`;
 }
 
-/** The same as text after a sentence, for messages that cannot contain a link. */
+/** How to contact the operator, as text after a sentence, for messages that cannot contain a link. */
 export function contactText({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
   const where = contact ?? (pages.has('contact') ? `${url}/contact` : undefined);
   return where === undefined ? '' : ` ${t('Contact: {where}', { where })}`;

@@ -4,7 +4,10 @@ const REGIONS = Object.fromEntries(
   LANGUAGES.map((language) => [language, regions(LOCALES[language])]),
 ) as Record<Language, [string, string][]>;
 
-/** The countries of ISO 3166-1 by name: Unicode's list without groups and exceptional codes. */
+/**
+ * The countries of ISO 3166-1 by name. They are in Unicode's list of regions, from which groups and exceptional codes
+ * are removed.
+ */
 function regions(locale: string): [string, string][] {
   const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' });
   const noCountry = new Set([
@@ -36,12 +39,12 @@ const COUNTRIES = Object.fromEntries(
   LANGUAGES.map((language) => [language, new Map(REGIONS[language])]),
 ) as Record<Language, Map<string, string>>;
 
-/** The codes and names of all countries, by name in the language of the request. */
+/** The codes of all countries with their names in the language of the page, sorted by name. */
 export function countries(): [code: string, name: string][] {
   return REGIONS[languageNow()];
 }
 
-/** A country's name; its code if Unicode's list has none. */
+/** A country's name; the code if Unicode's list does not have it. */
 export function countryName(code: string): string {
   return COUNTRIES[languageNow()].get(code) ?? code;
 }

@@ -1,16 +1,16 @@
 import { languageNow } from '../../language/language.ts';
 
-/** How Excel reads a file in a language: what separates its cells, and its decimals. */
+/** The separators that Excel expects in each language: between cells, and before decimals. */
 const FORMS = { en: { separator: ',', decimal: '.' }, de: { separator: ';', decimal: ',' } } as const;
 
-/** Excel reads UTF-8 only if the file begins with a byte order mark. */
+/** A byte order mark at the beginning, without which Excel does not read a file as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * A table as CSV (RFC 4180) for a spreadsheet in the language of the page: German ones separate cells by semicolons. The
- * first line names the columns; `null` is an empty cell.
+ * A table as CSV (RFC 4180) for spreadsheets, in the language of the page: in German, semicolons separate cells. The
+ * first line has the names of the columns; `null` is an empty cell.
  *
- * Text that a spreadsheet would read as a formula gets a leading apostrophe (OWASP, "CSV Injection"), because players
+ * If a spreadsheet would read a text as a formula, it gets a leading apostrophe (OWASP, "CSV Injection"): players
  * choose their names.
  */
 export function csv(columns: string[], rows: (string | number | null)[][]): string {

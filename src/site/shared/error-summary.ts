@@ -4,8 +4,8 @@ import { type Html, html, raw } from './html.ts';
 import type { Page } from './layout.ts';
 
 /**
- * A page with the errors of its form at the top, each with a link to its field. The summary has the focus, without a
- * script: on a long page the fields are far below.
+ * Adds a summary of the form's errors at the top of a page, each with a link to its field. The summary gets the focus,
+ * without a script, because on a long page the fields are far below.
  */
 export async function withErrorSummary(
   page: Page,
@@ -37,8 +37,8 @@ const LABEL = /<label for="([^"]*)">(.*?)<\/label>/gs;
 const LEGEND = /<fieldset id="([^"]*)"[^>]*>\s*<legend>(.*?)<\/legend>/gs;
 
 /**
- * The fields with an error in a page (parts.ts), by name, and groups of boxes. A page may have several fields of one
- * name, so the page itself says which one has the error.
+ * Finds the fields with an error in a page (parts.ts), including groups of check boxes, by name. The page itself marks
+ * the errors, because it may have several fields with one name.
  */
 function fieldsOf(body: string): Map<string, Field> {
   const labels = new Map(

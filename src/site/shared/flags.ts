@@ -7,17 +7,17 @@ import { type Content, type Html, html } from './html.ts';
 const require = createRequire(import.meta.url);
 const { version } = require('country-flag-icons/package.json') as { version: string };
 
-/** The drawings of country-flag-icons, a few hundred bytes each. */
+/** The folder with the drawings of country-flag-icons. A drawing has a few hundred bytes. */
 const FOLDER = new URL('3x2/', import.meta.resolve('country-flag-icons'));
 
-/** Countries with a drawing, by their codes in ISO 3166. */
+/** The ISO 3166 codes of the countries that have a drawing. */
 const CODES = (await readdir(FOLDER)).flatMap((file) => /^([A-Z]{2})\.svg$/.exec(file)?.[1] ?? []);
 const HAS_FLAG = new Set(CODES);
 
-/** The version is part of the path, so caches may keep the file for ever. */
+/** The package's version is part of the path, so caches may keep the file for ever. */
 const path = (code: string) => `/assets/flags-${version}/${code}.svg`;
 
-/** Serves the drawings. */
+/** Registers the routes of the drawings. */
 export function serveFlags(app: FastifyInstance): void {
   app.get(path(':code'), { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
     const { code } = request.params as { code: string };
@@ -29,7 +29,7 @@ export function serveFlags(app: FastifyInstance): void {
   });
 }
 
-/** A country's flag, which screen readers skip, and its name. */
+/** The flag and the name of a country. Screen readers skip the flag. */
 export function country(base: string, code: string): Html {
   return html`<span class="country">${flag(base, code)}${countryName(code)}</span>`;
 }

@@ -7,30 +7,33 @@ import { withErrorSummary } from './error-summary.ts';
 import { INCOMPLETE, readForm, sentencesOf, type Typed } from './form.ts';
 import { type Page, sendPage } from './layout.ts';
 
-/** Why a form is not accepted: a sentence for each field, or under `form` for the whole form. */
+/** The refusal of a form: a sentence for each field with an error, or for the whole form under `form`. */
 export type Refused = {
-  /** 400 by default. */
+  /** The status; 400 by default. */
   status?: number;
   errors: Record<string, string>;
-  /** When the form will be accepted, for 429 and 503. */
+  /** The time at which the form will be accepted, for 429 and 503. */
   retryAt?: Date;
-  /** The page that says so, if it is not that of the form: what was entered is stored. */
+  /**
+   * The page that shows the errors, if it is another one than the form's page. For example, because the entered values
+   * were stored.
+   */
   on?: Page;
 };
 
-/** A page of its own, for what has no address: secrets that are shown once, and previews. */
+/** A page without an address of its own, for secrets that are shown once and for previews. */
 export type Shown = { page: Page | Promise<Page>; status?: number };
 
 /** An answer of another kind, such as a file. */
 export type Sending = { send: (reply: FastifyReply) => FastifyReply | Promise<FastifyReply> };
 
-/** What a form leads to: a redirect to a path, a page, the form again with its errors, or another answer. */
+/** The answer to a form: a redirect to a path, a page, the form with its errors, or another response. */
 export type FormAnswer = string | Shown | Refused | Sending;
 
 /** A request with a valid form. */
 export type SentForm<S extends z.ZodObject> = {
   request: FastifyRequest;
-  /** For cookies and headers. */
+  /** The reply, for setting cookies and headers. */
   reply: FastifyReply;
   data: z.output<S>;
   /** The values as they were entered. */
@@ -40,35 +43,42 @@ export type SentForm<S extends z.ZodObject> = {
 /** A form of the site. */
 export type Form<S extends z.ZodObject> = {
   path: string;
-  /** The options of the route (page-route.ts): who may send the form. */
+  /** The options of the route, which say who may send the form (page-route.ts). */
   access: RouteShorthandOptions;
-  /** Its fields; none for a button. */
+  /** The form's fields. Absent for a button. */
   schema?: S | ((request: FastifyRequest) => S);
-  /** Fields that are never filled in again, such as passwords. */
+  /** Fields that are empty when the form is shown again, such as passwords. */
   secrets?: (keyof z.output<S>)[];
-  /** The form's names of fields that the feature names differently in an `InvalidDocumentError`. */
+  /** For errors of an `InvalidDocumentError`: the form's field names, by the names of the feature. */
   fields?: Record<string, string>;
-  /** Answers before the fields are checked, for example if the page has no form any more. */
+  /**
+   * Runs before the fields are validated. It may answer the request, for example if the page does not have the form any
+   * more.
+   */
   check?: (request: FastifyRequest) => FormAnswer | null | Promise<FormAnswer | null>;
-  /** Calls the feature. An `InvalidDocumentError` of it shows the form again. */
+  /** Calls the feature. If it throws an `InvalidDocumentError`, the form is shown again. */
   run: (sent: SentForm<S>) => FormAnswer | Promise<FormAnswer>;
-  /** What another error of the feature says about the form; undefined if the form did not cause it. */
+  /** Converts another error of the feature to a refusal of the form; undefined if the form did not cause the error. */
   refusalOf?: (error: unknown, values: Record<string, string>) => Refused | undefined;
   /**
-   * The page of the form with what was entered; null if what was entered does not make one. Without it, an error page
-   * says what is wrong, as for a button.
+   * Makes the form's page with the entered values; null if they do not belong to a page. Without `show`, as for a
+   * button, errors are shown on an error page.
    */
   show?: (request: FastifyRequest, typed: Typed) => Page | null | Promise<Page | null>;
 };
 
-/** The form is refused as a whole. `retryAt`: when it will be accepted. */
+/**
+ * Refuses a form as a whole.
+ *
+ * @param retryAt - the time at which it will be accepted
+ */
 export function refused(status: number, sentence: string, retryAt?: Date): Refused {
   return { status, errors: { form: sentence }, ...(retryAt ? { retryAt } : {}) };
 }
 
 /**
- * Registers the route of a form (docs/adr/0120-one-route-for-forms.md): reads the fields, runs the feature, and redirects
- * or shows the form again with what was entered and a summary of the errors.
+ * Registers the route of a form (docs/adr/0120-one-route-for-forms.md). It validates the fields and runs the feature.
+ * Then it redirects; or, after an error, it shows the form again with the entered values and a summary of the errors.
  */
 export function formRoute<S extends z.ZodObject = typeof NO_FIELDS>(
   app: FastifyInstance,
@@ -109,7 +119,7 @@ async function answerOf<S extends z.ZodObject>(
   }
 }
 
-/** The errors of the feature's own rules, by the form's names of the fields. */
+/** The errors of the feature's validation, with the field names of the form. */
 function invalid(error: unknown, fields: Record<string, string>): Refused | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const named = Object.entries(error.errors).map(([field, rule]) => [fields[field] ?? field, rule]);

@@ -2,16 +2,16 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 
-/** The entered values of a form, to show them again, and the error of each field. */
+/** The entered values of a form, and the error of each field. */
 export type Typed = { values: Record<string, string>; errors: Record<string, string> };
 
-/** An empty form. */
+/** A form without entered values and errors. */
 export const UNTOUCHED: Typed = { values: {}, errors: {} };
 
-/** Says that a browser sent less than the form has: the user can only load the page again. */
+/** The error if the browser sent fewer fields than the form has. The user can only reload the page. */
 export const INCOMPLETE = defineMessage('The form was incomplete. Reload the page.');
 
-/** A text field whose rules the feature checks; a missing one is empty. */
+/** A text field that the feature validates. If it is missing, it is empty. */
 export const fieldText = z.string().default('');
 
 /** The form fields of a request as text. If a field occurs twice, the last value counts. */
@@ -22,13 +22,13 @@ export function typedValues(request: FastifyRequest): Record<string, string> {
   );
 }
 
-/** All values of a field that occurs several times, such as a group of boxes. */
+/** All values of a field that occurs several times, such as a group of check boxes. */
 export function allValues(request: FastifyRequest, name: string): string[] {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return [body[name] ?? []].flat().map(String);
 }
 
-/** The query parameters of a request as trimmed text. Empty ones are left out. */
+/** The query parameters of a request as trimmed text, without empty ones. */
 export function queryOf(request: FastifyRequest): Record<string, string> {
   const query = (request.query ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
@@ -50,12 +50,15 @@ function asSentence(rule: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Rules as sentences in the language of the page. */
+/** Converts the error texts of fields to sentences in the language of the page. */
 export function sentencesOf(rules: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, asSentence(rule)]));
 }
 
-/** Reads a form with its schema: the data, or the form to show again. A missing field gets the error of an empty one. */
+/**
+ * Validates a form with its schema. Returns the data, or the entered values with the errors. A missing field gets the
+ * same error as an empty one.
+ */
 export function readForm<S extends z.ZodType>(
   schema: S,
   request: FastifyRequest,
@@ -70,13 +73,14 @@ export function readForm<S extends z.ZodType>(
   for (const name of missing) {
     const rule = emptyErrors[name];
     errors[name] = rule ?? t('This field is missing.');
-    // An optional field must be sent too: a missing one must not clear the stored value.
+    // If a field is missing: refuse the form even if the field is optional, because a missing field must not clear the
+    // stored value.
     if (!rule) errors.form = t(INCOMPLETE);
   }
   return { data: null, typed: { values, errors: sentencesOf(errors) } };
 }
 
-/** The first error of each field. */
+/** Only the first error of each field. */
 function rulesOf(error: z.ZodError | undefined): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error?.issues ?? []) errors[String(path[0] ?? 'form')] ??= message;

@@ -7,7 +7,7 @@ import { type Html, html } from './html.ts';
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
 const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as const;
 
-/** How one language writes numbers and times. */
+/** The formats of numbers and times in a language. */
 function formatsOf(locale: string) {
   const unit = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
@@ -42,30 +42,30 @@ export function shortDay(at: Date): string {
   return formats().dayOfMonth.format(at);
 }
 
-/** A UTC time of a day without its year: `21 Nov, 14:00`. */
+/** A UTC day and time without the year: `21 Nov, 14:00`. */
 export function shortTime(at: Date): string {
   return formats().hour.format(at);
 }
 
-/** `failed, waiting or being sent`. */
+/** A list of alternatives: `failed, waiting or being sent`. */
 export function oneOf(words: string[]): string {
   return formats().oneOf.format(words);
 }
 
-/** `1,204`. */
+/** A whole number: `1,204`. */
 export function count(value: number): string {
   return formats().count.format(value);
 }
 
-/** `12.5`. */
+/** A number with at most one decimal: `12.5`. */
 export function decimal(value: number): string {
   return formats().decimal.format(value);
 }
 
-/** A noun whose plural only adds an s. */
+/** A noun whose plural is formed with an s. */
 type Noun = { [K in PlainMessage]: `${K}s` extends PlainMessage ? K : never }[PlainMessage];
 
-/** `1 vote`, `2 votes`. */
+/** A number with its noun: `1 vote`, `2 votes`. */
 export function counted(value: number, one: Noun): string {
   return `${count(value)} ${t(value === 1 ? one : (`${one}s` as PlainMessage))}`;
 }
@@ -75,17 +75,17 @@ export function timeText(at: Date): string {
   return `${formats().minute.format(at)} UTC`;
 }
 
-/** The same as a `time` element. */
+/** A time as a `time` element. */
 export function time(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 }
 
-/** The same; a script shows it in the visitor's time zone (scripts/page.js). */
+/** A time as a `time` element, which a script converts to the visitor's time zone (scripts/page.js). */
 export function localTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-local>${timeText(at)}</time>`;
 }
 
-/** The same as `time` to the second. */
+/** A time to the second, as a `time` element. */
 export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formats().second.format(at)} UTC</time>`;
 }
@@ -95,7 +95,7 @@ export function dayText(at: Date): string {
   return formats().day.format(at);
 }
 
-/** The same as a `time` element. */
+/** A UTC day as a `time` element. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString().slice(0, 10)}">${dayText(at)}</time>`;
 }
@@ -108,7 +108,7 @@ export function relative(at: Date, now: Date): string {
   return formats().relative.format(ms > 0 ? value : -value, unit);
 }
 
-/** The same, with the full time as a tooltip. */
+/** A relative time, with the full time as a tooltip. */
 export function timeAgo(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${timeText(at)}">${relative(at, now)}</time>`;
 }
@@ -124,7 +124,7 @@ function inLargestUnit(ms: number) {
   return { value: Math.round(ms / length), unit };
 }
 
-/** How a page writes the times of a vote's status. */
+/** The formats in which a page shows the times of a vote's status. */
 export function pageTimes(now: Date): StatusTimes {
   return { on: timeText, next: (at) => relative(at, now) };
 }

@@ -2,7 +2,7 @@ import { listGames } from '../../games/games.ts';
 
 const GAME_NAMES = new Map(listGames().map(({ id, name }) => [id, name]));
 
-/** A game's name; empty for none, its id if the list no longer has it. */
+/** A game's name. Empty without a game; the id if the list does not have the game any more. */
 export function gameName(game: string | null | undefined): string {
   return game ? (GAME_NAMES.get(game) ?? game) : '';
 }

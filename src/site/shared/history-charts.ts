@@ -7,11 +7,11 @@ import { count, counted, day, dayText, decimal, duration, localTime, shortDay, s
 import type { Html } from './html.ts';
 import { dataTable } from './parts.ts';
 
-/** Approximate numbers of slots in a line and of rows in its table. They keep the page small for old servers. */
+/** The approximate number of slots in a line, and of rows in its table. They limit the size of pages of old servers. */
 const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 
-/** The slot lengths of a line and of its table, in milliseconds. */
+/** The length of a slot of the line and of a row of its table, in milliseconds. */
 function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
   if (resolution === 'hours') return { slotMs: 8 * HOUR, rowMs: DAY, stepMs: HOUR };
@@ -40,11 +40,11 @@ type Level = {
   now: Date;
   unit: string;
   of(point: HistoryPoint): number | null;
-  /** Why a point has no value while the server was online, and why the chart of such a server is empty. */
+  /** The texts if a server was online but has no value: for a point, and for an empty chart. */
   none: { point: Text; chart: Text };
 };
 
-/** A line of players or latency over the range of `history`. */
+/** A line chart of players or latency over the range of `history`. */
 function levelChart({ title, history, now, unit, of, none }: Level): Html {
   const { slotMs, rowMs, ...step } = slotLengths(history);
   const format = slotMs < DAY ? shortTime : dayText;
@@ -77,7 +77,7 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
   });
 }
 
-/** Why a chart is empty. */
+/** The text of an empty chart: why it is empty. */
 function whyEmpty({ resolution, points }: History, online: Text): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
   if (shares.some((share) => share > 0)) return t(online);
@@ -88,13 +88,13 @@ function whyEmpty({ resolution, points }: History, online: Text): string {
     : t('No data yet: the server has not been checked and has not reported.');
 }
 
-/** Why a point has no value. */
+/** The text of a point without a value: why it has none. */
 function whyNone({ onlineShare, reason }: HistoryPoint, online: Text): string {
   if (onlineShare === 0) return t('offline');
   return reason === null ? t(online) : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
 }
 
-/** The players of each part of the range, on average. */
+/** The chart of the average number of players in each part of the range. */
 export function playersChart(title: string, history: History, now: Date): Html {
   return levelChart({
     title,
@@ -106,12 +106,12 @@ export function playersChart(title: string, history: History, now: Date): Html {
   });
 }
 
-/** The latency of our checks in each part of the range, on average, in ms. */
+/** The chart of the average latency of our checks in each part of the range, in ms. */
 export function latencyChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
 }
 
-/** The votes of each UTC day; `day` is an ISO date, the oldest first. */
+/** The chart of the votes of each UTC day. `day` is an ISO date; the oldest comes first. */
 export function votesChart(votes: { day: string; votes: number }[]): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
   return barChart({
@@ -148,7 +148,7 @@ function greyReasons({ unknown }: UptimeDay): string {
     .join('; ');
 }
 
-/** The shares of each UTC day that a server was online, offline and unknown. */
+/** The chart of uptime: for each UTC day, the shares of time in which the server was online, offline and unknown. */
 export function uptimeChart(days: UptimeDay[]): Html {
   return shareChart({
     title: t('Uptime per day, last 30 days'),
@@ -182,7 +182,10 @@ export function uptimeChart(days: UptimeDay[]): Html {
   });
 }
 
-/** The rank at the end of each day. `ranks` has every day; `rank` is null when none was recorded. */
+/**
+ * The chart of the rank at the end of each day. `ranks` has an entry for every day; its `rank` is null if none was
+ * recorded.
+ */
 export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({
     title: t('Rank per day, last {days} days', { days: ranks.length }),

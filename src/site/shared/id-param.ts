@@ -5,7 +5,7 @@ import { isId } from '../../servers/slug.ts';
 import { PageError } from '../error-pages.ts';
 
 /**
- * The id in a request's address.
+ * The id in the path of a request.
  *
  * @throws {PageError} 404 if the text is no id
  */

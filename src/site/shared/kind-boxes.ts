@@ -5,16 +5,17 @@ import { type Html, html } from './html.ts';
 import { checkbox } from './parts.ts';
 
 /**
- * A form of {@link kindBoxes}. If the boxes are missing: the form is incomplete, which is not the choice of no kind.
+ * A form with {@link kindBoxes}. `kinds` shows that the form had the check boxes: if it is missing, the form is
+ * incomplete, and the user did not choose “no kind”.
  */
 export const kindsForm = z.looseObject({ kinds: z.literal('chosen') });
 
-/** The kinds whose boxes are ticked. */
+/** The kinds whose boxes are checked. */
 export function chosenKinds(values: Record<string, string>): Kind[] {
   return KIND_NAMES.filter((kind) => values[`kind-${kind}`] === 'yes');
 }
 
-/** One box for each kind of notification. */
+/** A check box for each kind of notification. */
 export function kindBoxes(isOn: (kind: Kind) => boolean, prefix: string): Html {
   const boxes = KIND_NAMES.map((kind) => {
     const { title, hint } = KINDS[kind];

@@ -17,28 +17,31 @@ import { type Content, type Html, html, raw } from './html.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
-/** A page without its frame. */
+/** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
   /** `narrow` for one form, `wide` for tables. */
   width?: 'narrow' | 'wide';
   body: Content;
-  /** Parts of the page refresh themselves (loads htmx). */
+  /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
   /** The page's own scripts. */
   scripts?: AssetName[];
   /**
-   * Messages shown at the top after a redirect with `?done=<code>`, by code. Links cannot contain the text itself, so
-   * nobody can make the site show text of their own.
+   * The messages that the page shows after a redirect with `?done=<code>`, by code. A link contains only the code:
+   * otherwise anybody could make the site show a text of their own.
    */
   messages?: Record<string, Text>;
-  /** The page's path and query under the site's base, without parameters that change nothing; by default the request's path. */
+  /**
+   * The page's path and query under the site's base, without parameters that change nothing. By default the request's
+   * path.
+   */
   address?: string;
-  /** Metadata for search engines. A page without it is private. */
+  /** Metadata for search engines. A page without them is private. */
   listed?: Listed;
 };
 
-/** What a public page tells search engines and link previews. */
+/** The metadata of a public page, for search engines and link previews. */
 export type Listed = {
   /** The canonical address: a path under the site's base with its query. */
   canonical: string;
@@ -51,22 +54,22 @@ export type Listed = {
   next?: string | undefined;
 };
 
-/** Elements that a user opened stay open after a refresh. Scripts add no styles. */
+/** The settings of htmx: elements that a user has opened stay open after a refresh, and scripts add no styles. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
   includeIndicatorCSS: false,
   history: false,
 });
 
-/** Where a page is. */
+/** The address of a page. */
 type Place = {
   /** The request's path. */
   path: string;
-  /** The address names the language. */
+  /** Whether the URL names the language (`?lang=de`). */
   isLanguageInAddress: boolean;
 };
 
-/** The whole document. */
+/** The complete HTML document of a page. */
 export function layout(site: Site, user: User | null, page: Page & Place): Html {
   const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
   const { base, name, logo } = site;
@@ -105,7 +108,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
 </html>`;
 }
 
-/** The links of the footer: our pages, the operator's pages, the operator's links. */
+/** The footer's links: our pages, the operator's pages, and the operator's links. */
 function footer(site: Site): Html {
   const { base, pages, footerLinks } = site;
   const contact = contactHref(site);
@@ -121,7 +124,7 @@ function footer(site: Site): Html {
   ]}`;
 }
 
-/** The page in the other languages. The choice is stored in a cookie. */
+/** Links to the page in the other languages. The choice is stored in a cookie. */
 function languageSwitch({ base }: Site, address: string): Html {
   const others = LANGUAGES.filter((language) => language !== languageNow());
   const next = encodeURIComponent(address);
@@ -186,7 +189,7 @@ function isUnder(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
 }
 
-/** Sends a page. It is never cached, because it may be private. */
+/** Sends a page. It must not be cached, because it may be private. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -200,8 +203,9 @@ export async function sendPage(
 }
 
 /**
- * Whether a signed-in user opens a page from this site, or by its address. Only these answers are compressed: another
- * site cannot make the browser send such a request, so it cannot measure sizes (BREACH, docs/adr/0099).
+ * Whether a signed-in user opened the page from this site or by entering its address. Only such responses are
+ * compressed: another site cannot make the browser send such a request, so it cannot measure their size (BREACH,
+ * docs/adr/0099).
  */
 function isOwnNavigation({ method, headers, signedIn }: FastifyRequest): boolean {
   const { 'sec-fetch-site': from, 'sec-fetch-dest': to } = headers;
@@ -225,7 +229,7 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   return wholePage(request, { ...page, body });
 }
 
-/** The whole document without a message at its top. */
+/** The complete HTML document, without a message at its top. */
 export function wholePage(request: FastifyRequest, page: Page): Html {
   const user = request.signedIn?.user ?? null;
   const path = request.url.split('?')[0] ?? '';
@@ -236,12 +240,12 @@ export function wholePage(request: FastifyRequest, page: Page): Html {
   });
 }
 
-/** Marks where the pieces go. User input cannot contain it, because input is escaped. */
+/** Marks the place of the pieces in a streamed page. User input cannot contain the mark, because input is escaped. */
 const PIECES = '<!--pieces-->';
 
 /**
- * Streams a page whose middle is written while an operation runs. Browsers show each piece as it arrives, without a
- * script, and no other process needs to know the state.
+ * Streams a page whose middle is written while an operation runs. Browsers show each piece when it arrives, without a
+ * script, and the state need not be stored for other requests.
  *
  * @param page - `body` builds the page around the pieces
  * @param pieces - must not throw
@@ -266,7 +270,10 @@ export function streamPage(
     .send(Readable.from(written()));
 }
 
-/** The stream asks for pieces when the connection is ready, which is outside of the request's language. */
+/**
+ * Yields the pieces in the language of the page. The stream asks for pieces later, outside of the async context that
+ * has the language.
+ */
 async function* inLanguageOfPage(
   { language }: FastifyRequest,
   pieces: AsyncIterable<Html>,

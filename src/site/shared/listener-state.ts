@@ -10,7 +10,7 @@ import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
 import { badge, button, facts, notice, type Tone } from './parts.ts';
 
-/** The states in words. */
+/** The text for each state. */
 export const LISTENER_STATES: Record<ListenerState, Text> = {
   active: defineMessage('active'),
   unverified: defineMessage('unverified'),
@@ -18,7 +18,7 @@ export const LISTENER_STATES: Record<ListenerState, Text> = {
   unreachable: defineMessage('unreachable'),
 };
 
-/** What the states mean to the owner. */
+/** The tone for each state: whether it is good or bad for the owner. */
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
   unverified: 'attention',
@@ -28,12 +28,14 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
 
 type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>;
 
-/** A listener's state. It is called active only after a vote or a test vote arrived with its present settings. */
+/**
+ * The badge with a listener's state. It says “active” only if a vote or a test vote arrived with the present settings.
+ */
 export function listenerBadge(listener: Stated): Html {
   return badge(...toneAndText(listener));
 }
 
-/** The state in words, and what it means to the reader. */
+/** The text of the state, and its tone. */
 function toneAndText(listener: Stated): [Tone, string] {
   const { state } = listener;
   const proof = settingsProof(listener);
@@ -41,7 +43,7 @@ function toneAndText(listener: Stated): [Tone, string] {
   return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
 }
 
-/** The number of waiting votes, counted up to `COUNTED_AT_MOST`. */
+/** The number of waiting votes as text. They are counted up to `COUNTED_AT_MOST`. */
 export function waitingText(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
 }
@@ -59,7 +61,7 @@ export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Dat
 export function lastVoteText(listener: ListenerView, now: Date): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
-  // Beside “unreachable”, “just now” would sound as if it were reachable.
+  // If the listener is unreachable: show the time and not “just now”, which would sound as if it were reachable.
   const at = listener.state === 'unreachable' ? time(last.at) : timeAgo(last.at, now);
   return last.confirmed === false
     ? html`<span class="soft">${t('Last vote sent {time}, not confirmed.', { time: at })}</span>`
@@ -74,13 +76,13 @@ function shortReason(listener: ListenerView, now: Date): Content {
   return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
 }
 
-/** A worker takes what is due within some seconds. */
+/** A due test begins within some seconds, because a worker must take it first. */
 const TEST_BEGINS_MS = 5 * SECOND;
 
-/** A test that is due is running, or waits for a worker. */
+/** Whether a test is due: it is running, or waits for a worker. */
 const isDue = (nextTestAt: Date, now: Date) => nextTestAt.getTime() - now.getTime() < TEST_BEGINS_MS;
 
-/** When a listener that is unreachable is tested next. */
+/** When an unreachable listener is tested next. */
 function nextTest(at: Date, now: Date): Content {
   if (isDue(at, now)) return t('now, with one vote. When it arrives, the others follow.');
   return t('{time}, with one vote. When it arrives, the others follow.', { time: timeAgo(at, now) });
@@ -92,14 +94,14 @@ function shortNextTest(at: Date, now: Date): string {
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
-/** The state for screen readers, without values that change all the time. */
+/** The state as text for screen readers, without values that change often. */
 export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
   const [, state] = toneAndText(listener);
   const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
   return `${t('Vote listener: {state}.', { state })} ${votes}`;
 }
 
-/** A listener's state, its reason, how to fix it, and the buttons. */
+/** A listener's state with its reason, the advice, and the buttons. */
 export function listenerState(
   { listener, queuePaused }: { listener: ListenerView; queuePaused: boolean | null },
   path: string,
@@ -121,7 +123,10 @@ export function listenerState(
     <div class="actions">${actions(state, path)}</div>`;
 }
 
-/** When the last vote was delivered. Beside “unreachable”, “just now” would sound as if the listener were reachable. */
+/**
+ * When the last vote was delivered. If the listener is unreachable: the time and not “just now”, which would sound as
+ * if it were reachable.
+ */
 function lastDelivered(
   { at, confirmed }: NonNullable<ReturnType<typeof lastDelivery>>,
   state: ListenerState,
@@ -193,7 +198,7 @@ function why(listener: ListenerView, now: Date): Content {
   return html`<p>${times}: ${t(explain(breaker.code, listener.protocol, hasTaken(listener)).cause)} ${retries}</p>`;
 }
 
-/** If no attempt failed: what the last test vote found. */
+/** The state of a listener without failed attempts: the result of the last test vote. */
 function untroubled(listener: ListenerView): string {
   const { tested, protocol } = listener;
   switch (settingsProof(listener)) {

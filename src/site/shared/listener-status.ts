@@ -6,18 +6,21 @@ import { remembered } from '../../platform/deadline.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { queuePaused } from '../../process/queue-pause.ts';
 
-/** How long the paused state of the queue is cached, for pages that refresh themselves. */
+/** How long a process caches whether the queue is paused, because pages refresh themselves. */
 const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
 
-/** What the delivery of a server's votes depends on. */
+/** A server's listener and queue, on which the delivery of its votes depends. */
 export type ListenerStatus = {
-  /** null if the server has none. Waiting votes are counted up to `COUNTED_AT_MOST`. */
+  /** The listener; null if the server has none. Its waiting votes are counted up to `COUNTED_AT_MOST`. */
   listener: ListenerView | null;
   /** Whether an operator has paused delivery for all servers; null if Redis does not answer. */
   queuePaused: boolean | null;
 };
 
-/** Reads the state of a server's listener, for pages that refresh every few seconds. */
+/**
+ * Makes a function that reads the state of a server's listener. It is cheap enough for pages that refresh every few
+ * seconds.
+ */
 export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {
   const readQueuePaused = remembered(QUEUE_PAUSED_TTL_MS, () => queuePaused(deps));
   return async (serverId) => {

@@ -4,19 +4,19 @@ import { t } from '../../language/t.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** Refresh intervals in milliseconds, while work is in progress and otherwise. */
+/** The refresh intervals in milliseconds: while work is in progress, and otherwise. */
 const FAST_MS = 3 * SECOND;
 const SLOW_MS = 15 * SECOND;
-/** How often a page with a mark is polled: a change shows within two seconds. */
+/** The refresh interval of a page with a mark. A change is visible within two seconds. */
 const MARKED_MS = 1.2 * SECOND;
 
 /**
  * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
- * (see scripts/page.js). Without a script it offers a link. The page must be sent with `live: true`.
+ * position (see scripts/page.js). Without a script, it shows a link. The page must be sent with `live: true`.
  *
- * @param part - `href`: the page itself, which contains this part; `announcement`: the state in words without times,
- *   which a screen reader reads out when it changes; `open`: work is in progress; `mark`: of a page that answers polls
- *   with `isUnchanged`
+ * @param part - `href`: the page itself, which contains this part; `announcement`: the state as text without times,
+ * which screen readers read out when it changes; `open`: whether work is in progress; `mark`: only for pages that
+ * answer polls with `isUnchanged`
  */
 export function livePart(part: {
   id: string;
@@ -39,14 +39,14 @@ export function livePart(part: {
   </div>`;
 }
 
-/** What a page shows, as a short text that changes with it. */
+/** A hash of what a page shows. */
 export function stateOf(...shown: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }
 
 /**
- * The mark of a page that shows `state`. After the refresh interval the whole page is sent again, because its relative
- * times are old.
+ * The mark of a page that shows `state`: the state, and the time at which the whole page is sent again even if nothing
+ * has changed, because its relative times are too old by then.
  */
 export function markOf(state: string, open: boolean, now: Date): string {
   return `${state}.${after(now, open ? FAST_MS : SLOW_MS)
@@ -54,19 +54,19 @@ export function markOf(state: string, open: boolean, now: Date): string {
     .toString(36)}`;
 }
 
-/** The mark that a poll sends with `seen`; null for a whole page. */
+/** The mark that a poll sends as `seen`; null if the request is no poll. */
 export function seenMark(request: FastifyRequest): string | null {
   const { seen } = request.query as { seen?: unknown };
   return typeof seen === 'string' ? seen : null;
 }
 
-/** Whether the page with this mark still shows `state`. */
+/** Whether the page with this mark still shows the current `state`. */
 export function isUnchanged(mark: string, state: string, now: Date): boolean {
   const [seen, until = ''] = mark.split('.');
   return seen === state && now.getTime() < Number.parseInt(until, 36);
 }
 
-/** Answers a poll of an unchanged page. */
+/** Answers a poll if the page has not changed. */
 export function sendUnchanged(reply: FastifyReply): FastifyReply {
   return reply.code(204).header('cache-control', 'no-store').send();
 }

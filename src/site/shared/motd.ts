@@ -1,7 +1,7 @@
 import { plainText, type StyledText, styledLines } from '../../probing/minecraft-text.ts';
 import { type Content, html } from './html.ts';
 
-/** A server's MOTD in the colours of its § codes on a dark background; empty without text. */
+/** A server's MOTD on a dark background, with the colours of its § codes. Empty if there is no MOTD. */
 export function motdPanel(motd: string): Content {
   if (plainText(motd) === '') return '';
   const lines = styledLines(motd).map(
@@ -10,7 +10,7 @@ export function motdPanel(motd: string): Content {
   return html`<p class="motd" dir="auto">${lines}</p>`;
 }
 
-/** The site forbids inline styles, so each colour is a class in site.css. */
+/** The colour is a class of site.css, because the site's policy forbids inline styles. */
 function piece({ text, colour, formats }: StyledText): Content {
   const classes = [colour, ...formats].filter(Boolean).map((name) => `mc-${name}`);
   return classes.length > 0 ? html`<span class="${classes.join(' ')}">${text}</span>` : text;

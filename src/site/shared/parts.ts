@@ -1,15 +1,15 @@
 import { type Text, t } from '../../language/t.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** What a state means to the reader. A text always accompanies the colour. */
+/** The meaning of a state for the reader, which decides its colour. A text always accompanies the colour. */
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
 
-/** A short state, such as `online`. */
+/** A badge with a short state, such as `online`. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** A message at the top of a page or a card. Screen readers read `bad` out at once. */
+/** A message at the top of a page or a card. Screen readers read a `bad` one out at once. */
 export function notice(tone: Tone, content: Content): Html {
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`;
 }
@@ -19,7 +19,7 @@ export function card(part: {
   title: Content;
   id?: string;
   actions?: Content;
-  /** The card is what a form led to, such as a preview: it gets the focus. */
+  /** Whether the card is the result of a form, such as a preview. It then gets the focus. */
   isResult?: boolean;
   body: Content;
 }): Html {
@@ -30,17 +30,17 @@ export function card(part: {
   </section>`;
 }
 
-/** The element of a link in a text: `t('See <a>your account</a>.', { a: linkTo('/account') })`. */
+/** Makes the link element in a translated text: `t('See <a>your account</a>.', { a: linkTo('/account') })`. */
 export function linkTo(address: string): (text: Html) => Html {
   return (text) => html`<a href="${address}">${text}</a>`;
 }
 
-/** The element of words in a text that only screen readers read. */
+/** Makes the element for words of a translated text that only screen readers read. */
 export function forReaders(text: Html): Html {
   return html`<span class="for-readers">${text}</span>`;
 }
 
-/** Names and values. Entries without a value are left out. */
+/** A list of names and values. Entries without a value are left out. */
 export function facts(entries: [name: string, value: Content][]): Html {
   return html`<dl class="facts">
     ${entries
@@ -49,7 +49,7 @@ export function facts(entries: [name: string, value: Content][]): Html {
   </dl>`;
 }
 
-/** One key figure with its name. */
+/** A key figure with its name. */
 export function figure(name: string, value: Content, detail?: Content): Html {
   const more = detail ? html`<span class="soft">${detail}</span>` : '';
   return html`<div class="figure">
@@ -57,7 +57,7 @@ export function figure(name: string, value: Content, detail?: Content): Html {
   </div>`;
 }
 
-/** The options of a `select` with their texts. */
+/** Translates the texts of `options`, for a `select`. */
 export function optionsOf(options: [value: string, text: Text][]): [string, string][] {
   return options.map(([value, text]) => [value, t(text)]);
 }
@@ -65,7 +65,7 @@ export function optionsOf(options: [value: string, text: Text][]): [string, stri
 /** A form field. `error` describes what is wrong with its value. */
 type Field = {
   name: string;
-  /** Needed when a page has several fields of one name. Defaults to the name. */
+  /** The id. It is needed if a page has several fields with one name, and is the name by default. */
   id?: string;
   label: Content;
   hint?: Content;
@@ -93,12 +93,12 @@ type InputAttributes = Partial<{
 }>;
 
 /**
- * Maximum length of a port field. Browsers silently cut pasted text to this length: with five characters, ` 25565`
- * became 2556, which is a valid port.
+ * The maximum length of a port field. Browsers silently cut pasted text to the maximum: with five characters, ` 25565`
+ * would become 2556, which is a valid port.
  */
 export const PORT_LENGTH = 20;
 
-/** An input with its label, hint and error, linked for screen readers. */
+/** An input with its label, hint and error, which are linked for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
   const { name, id = name, label: _, hint: __, error: ___, required, ...attributes } = rest;
   return labelled(
@@ -108,7 +108,7 @@ export function textField({ type = 'text', ...rest }: Field & InputAttributes): 
   );
 }
 
-/** A field for several lines of text; `rows` is its height at first. */
+/** A text field with several lines. `rows` is its initial height. */
 export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
   const { name, id = name, value = '', rows = 4, maxlength, required } = field;
   return labelled(
@@ -118,7 +118,7 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
   );
 }
 
-/** A field to choose one of `options`, each a value and its text. */
+/** A select field. Each option is a value and its text. */
 export function select(
   field: Field & { value?: string | undefined; options: [value: string, text: string][]; disabled?: boolean },
 ): Html {
@@ -134,7 +134,7 @@ export function select(
   );
 }
 
-/** A box to tick. The form sends `yes` if it is ticked, else nothing. */
+/** A check box. The form sends `yes` if it is checked, otherwise nothing. */
 export function checkbox(field: Field & { checked?: boolean }): Html {
   const { name, id = name, label, hint, error, checked } = field;
   return html`<div class="field check">
@@ -161,19 +161,19 @@ function shared({ name, id = name, hint, error }: Field): Html {
 }
 
 function attribute(key: string, value: string | number | boolean | undefined): Content {
-  // `spellcheck` is no boolean attribute: without a value the browser decides.
+  // `spellcheck` needs an explicit `false`: without the attribute, the browser decides.
   if (value === undefined || (value === false && key !== 'spellcheck')) return '';
   if (value === true && key !== 'spellcheck') return html`${key}`;
   return html`${key}="${String(value)}"`;
 }
 
-/** A button that changes something, in a form of its own. The form also sends the `hidden` fields. */
+/** A button that changes something. It has a form of its own, which also sends the `hidden` fields. */
 export function button(action: {
   to: string;
   text: string;
   hidden?: Record<string, string>;
   kind?: 'primary' | 'quiet' | 'danger';
-  /** For screen readers, when several buttons of a page have the same text. */
+  /** Distinguishes buttons with the same text, for screen readers. */
   of?: string;
 }): Html {
   const { to, text, hidden = {}, kind = 'quiet', of } = action;
@@ -183,13 +183,16 @@ export function button(action: {
   </form>`;
 }
 
-/** A confirmation for actions that cannot be undone: the first click shows the consequence. Needs no script. */
+/**
+ * A button for actions that cannot be undone: the first click shows the consequence and the real button. It needs no
+ * script.
+ */
 export function confirmed(action: {
   text: string;
   consequence: Content;
   form: Html;
   of?: string;
-  /** Whether to show the form at once, because it has errors. */
+  /** Whether the form is shown at once, because it has errors. */
   isOpen?: boolean;
 }): Html {
   const { text, consequence, form, of, isOpen } = action;
@@ -199,7 +202,9 @@ export function confirmed(action: {
   </details>`;
 }
 
-/** Text to copy, such as a token or a command. The button needs a script; without one the text can be selected. */
+/**
+ * A text to copy, such as a token or a command. The copy button needs a script; without one, the text can be selected.
+ */
 export function copyable(text: string, label: string): Html {
   const copy = t('Copy<span> {label}</span>', { span: forReaders, label });
   return html`<div class="copyable">
@@ -213,14 +218,14 @@ export function copyable(text: string, label: string): Html {
 export type Column<T> = {
   title: string;
   kind?: 'number' | 'address';
-  /** Whether the cells are row headings. One column of a table has them. */
+  /** Whether the cells are the headings of their rows. A table has one such column. */
   heads?: boolean;
-  /** The order of the rows, in the column that decides it. */
+  /** The direction of the order, in the column by which the rows are sorted. */
   sorted?: 'ascending' | 'descending';
   cell: (row: T) => Content;
 };
 
-/** A table that becomes a list of cards on narrow pages. `empty` is shown when there are no rows. */
+/** A table, which becomes a list of cards on narrow pages. If there are no rows, `empty` is shown. */
 export function dataTable<T>(table: {
   caption: string;
   columns: Column<T>[];
@@ -251,7 +256,7 @@ export function dataTable<T>(table: {
 export function pager(links: {
   newer?: string | undefined;
   older?: string | undefined;
-  /** For lists that only page forward: a link to the first page. */
+  /** For lists that have only links to the next page: a link to the first page. */
   first?: string | undefined;
 }): Content {
   const { newer, older, first } = links;

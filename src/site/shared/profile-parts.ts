@@ -15,7 +15,7 @@ import type { Tag } from '../../servers/tag-list.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 import { facts } from './parts.ts';
 
-/** What a profile can link to, in words. */
+/** The names of the links in a profile. */
 export const LINK_TITLES: Record<LinkName, Text> = {
   website: defineMessage('Website'),
   discord: defineMessage('Discord'),
@@ -24,7 +24,7 @@ export const LINK_TITLES: Record<LinkName, Text> = {
   video: defineMessage('Video'),
 };
 
-/** The parts of a profile in a sentence. */
+/** The names of a profile's parts, for use in a sentence. */
 export const PART_TEXTS: Record<ProfilePart, Text> = {
   shortText: defineMessage('short text'),
   description: defineMessage('description'),
@@ -51,7 +51,7 @@ export function tagChips(
   return html`<span class="tags">${links}</span>`;
 }
 
-/** The languages and links of a profile. */
+/** The languages and links of a profile, as a list. */
 export function profileFacts(profile: ProfileTexts): Content {
   const { languages = [] } = profile;
   const entries: [string, Content][] = [
@@ -61,7 +61,7 @@ export function profileFacts(profile: ProfileTexts): Content {
   return entries.some(([, value]) => value) ? facts(entries) : '';
 }
 
-/** Shows the whole host, in ASCII, and the beginning of the rest. */
+/** The text of a link in a profile: the whole host in ASCII, and the beginning of the rest. */
 function ownersLink(address: string | undefined): Content {
   const link = writtenLink(address ?? '');
   if (!link) return '';
@@ -70,22 +70,22 @@ function ownersLink(address: string | undefined): Content {
   return html`<a href="${link.href}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
 }
 
-/** Whether a profile has something for the card of the public page. */
+/** Whether a profile has content for the card “About” of the public page. */
 export function hasAbout({ description, languages, ...links }: Profile): boolean {
   return !!description || !!languages?.length || LINKS.some((name) => links[name]);
 }
 
-/** The body of the card with description, languages and links. */
+/** The body of this card: description, languages and links. */
 export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
 }
 
-/** The address of a picture. It never changes, so browsers keep it for a year. */
+/** The address of a picture. The picture behind an address never changes, so browsers may cache it for a year. */
 function pictureAddress(base: string, id: string): string {
   return `${base}/pictures/${id}.webp`;
 }
 
-/** A server's banner in two sizes. `name` is the text for readers who do not see it. */
+/** A server's banner in two sizes. `name` is the alternative text. */
 export function bannerImage(base: string, { wide, narrow, width, height }: Banner, name: string): Html {
   const small = Math.min(600, width);
   const sources = `${pictureAddress(base, narrow)} ${small}w, ${pictureAddress(base, wide)} ${width}w`;
@@ -94,7 +94,7 @@ export function bannerImage(base: string, { wide, narrow, width, height }: Banne
     width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
 }
 
-/** A server's icon. It stands beside the server's name, so it has no text of its own. */
+/** A server's icon. It has no alternative text, because it is always beside the server's name. */
 export function iconImage(base: string, icon: Icon | undefined, side: 24 | 64 = 64): Content {
   if (!icon?.picture) return '';
   const address = pictureAddress(base, icon.picture);

@@ -1,7 +1,7 @@
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 
-/** The protocols to choose from, best first. */
+/** The protocols to choose from; the recommended one first. */
 export const PROTOCOLS: [Protocol, name: string, about: Text][] = [
   ['votifier-v2', 'Votifier v2', defineMessage('NuVotifier and most current plugins. Confirms each vote.')],
   [
@@ -12,7 +12,7 @@ export const PROTOCOLS: [Protocol, name: string, about: Text][] = [
   ['http', 'HTTP', defineMessage('For games without Votifier: signed requests to your website.')],
 ];
 
-/** The name of a protocol as people write it: `Votifier v2`. */
+/** The usual name of a protocol: `Votifier v2`. */
 export function protocolName(protocol: Protocol): string {
   return PROTOCOLS.find(([value]) => value === protocol)?.[1] ?? protocol;
 }

@@ -22,7 +22,7 @@ const SHORT: Record<Reason, Text> = {
   later: defineMessage('since the last ranking'),
 };
 
-/** Why votes weigh less, and what they weigh: a sentence for each reason. */
+/** A sentence for a reason why votes weigh less, with their weight. */
 function sentenceOf(reason: Reason): string {
   switch (reason) {
     case 'network':
@@ -50,7 +50,10 @@ function sentenceOf(reason: Reason): string {
   }
 }
 
-/** How many votes of a server count for its rank, and why the others do not: in all, and for each such day. */
+/**
+ * Tables of how many votes of a server count for its rank, and why others do not: in total, and for each day on which
+ * some do not.
+ */
 export function rankVotesTables(days: RankDay[]): Html {
   const sum = sumOfDays(days);
   const reasons = REASONS.filter((reason) => sum[reason] > 0);
@@ -77,7 +80,7 @@ export function rankVotesTables(days: RankDay[]): Html {
     ${daysTable(days.filter((one) => REASONS.some((reason) => one[reason] > 0)).toReversed())}`;
 }
 
-/** The columns of a table of days: the day, its votes, and what they weigh. */
+/** The columns of a table of days: the day, its votes, and their weighted sum. */
 export function rankDayColumns() {
   return [
     { title: t('Day'), heads: true, cell: (one: RankDay) => day(new Date(one.day)) },

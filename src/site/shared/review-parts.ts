@@ -8,9 +8,9 @@ import { type Content, type Html, html } from './html.ts';
 import { badge, forReaders } from './parts.ts';
 import { writtenText } from './written-text.ts';
 
-/** How many reviews a page of a list has. */
+/** The number of reviews on a page of a list. */
 export const REVIEWS_A_PAGE = 10;
-/** Larger page numbers are invalid; no server has that many reviews. */
+/** Larger page numbers are invalid, because no server has so many reviews. */
 const LAST_PAGE = 1_000_000;
 
 /** Reads the page number of a query; 1 if it is invalid. */
@@ -19,12 +19,12 @@ export function pageFrom(given: unknown): number {
   return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
 }
 
-/** The average of a server's public reviews, and the number of reviews for each rating. */
+/** The card with the average of a server's public reviews and the number of reviews for each rating. */
 export function spreadCard(found: { total: number; averageRating: number; spread: number[] }): Content {
   return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
 }
 
-/** The same for use inside another card. */
+/** The content of this card, for use inside another card. */
 export function spreadOf({
   total,
   averageRating,
@@ -48,14 +48,17 @@ export function spreadOf({
     </table>`;
 }
 
-/** A rating from 1 to 5 as five stars, and in words for screen readers. */
+/** A rating from 1 to 5 as five stars, and as text for screen readers. */
 export function starsText(rating: number): Html {
   const stars = `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
   const words = html`${t('{stars} of 5', { stars: counted(rating, 'star') })}`;
   return html`<span class="stars"><span aria-hidden="true">${stars}</span>${forReaders(words)}</span>`;
 }
 
-/** One review in a list, with the owner's answer; `more` holds the reader's actions, `reviewer` is what is known of its author. */
+/**
+ * A review in a list, with the owner's answer. `more` contains buttons for the reader; `reviewer` is what is known
+ * about the author.
+ */
 export function reviewItem({
   review,
   server,
@@ -94,7 +97,7 @@ function reviewerBadges({ isNewAccount, hasVoted }: ShownReviewer): Content {
   ];
 }
 
-/** What readers see of a review's author. */
+/** What readers see about a review's author. */
 type ShownReviewer = Pick<Reviewer, 'isNewAccount' | 'hasVoted'>;
 
 const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Text, sentence: Text]> = {
@@ -111,14 +114,14 @@ const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Tex
   ],
 };
 
-/** The state of a review, for its author. */
+/** The state of a review, as its author sees it. */
 export function reviewState({ state, rejectionReason }: Pick<Review, 'state' | 'rejectionReason'>): Html {
   const [tone, word, sentence] = STATES[state];
   const reason = state === 'rejected' && rejectionReason ? html` “<bdi>${rejectionReason}</bdi>”` : '';
   return html`<p>${badge(tone, t(word))} <span class="soft">${t(sentence)}${reason}</span></p>`;
 }
 
-/** The text of a review, and the owner's answer. */
+/** The text of a review with the owner's answer. */
 export function reviewText(
   { content, answer, editedAt }: Review,
   server: Pick<Server, 'name'>,

@@ -5,7 +5,7 @@ import { count, counted, decimal } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { figure } from './parts.ts';
 
-/** A server's four key figures; `more` adds those of a page. Figures of probes are never known for some games. */
+/** A server's four key figures; `more` adds further ones. For some games there are no figures from probes. */
 export function serverFigures(
   info: ServerInfo,
   { game, more = '' }: { game: string | null | undefined; more?: Content },
@@ -36,13 +36,15 @@ export function serverFigures(
   </div>`;
 }
 
-/** Marks a number of players that the server reported after our last successful probe. */
+/** The mark beside a number of players that the server itself reported after our last successful probe. */
 export function reportedMark(): Html {
   const title = t('Reported by the server. Our last successful check is older.');
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;
 }
 
-/** Players or status in words: `12 of 100 players`, `12 of 100 players reported`, `online, players hidden`, `offline`. */
+/**
+ * Players or status as text: `12 of 100 players`, `12 of 100 players reported`, `online, players hidden`, `offline`.
+ */
 export function playersText({
   status,
   onlinePlayers,

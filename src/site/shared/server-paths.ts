@@ -5,7 +5,7 @@ export const BANNER = { width: 560, height: 96 } as const;
 /** The badge's height; its width depends on the text. */
 export const BADGE = { height: 20 } as const;
 
-/** The size of the image that chats and social networks show for a link, in pixels. */
+/** The size in pixels of the image that chats and social networks show for a link. */
 export const SHARE_IMAGE = { width: 1_200, height: 630 } as const;
 /** The size of the widget in CSS pixels. */
 export const WIDGET = { width: 320, height: 150 } as const;

@@ -5,7 +5,7 @@ import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { Html } from './html.ts';
 import { badge } from './parts.ts';
 
-/** The address for players: `play.example.org:25565`; an IPv6 address in brackets. */
+/** The address where players connect: `play.example.org:25565`; an IPv6 address is in brackets. */
 export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
@@ -23,7 +23,11 @@ export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'
   return badgeOf(statusAt(server, now), server.game);
 }
 
-/** @param game - without reports, the status of a game that cannot be queried stays unknown */
+/**
+ * A status as a badge.
+ *
+ * @param game - if servers of the game cannot be queried and there is no report, the badge says “not probed”
+ */
 export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
   const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
   return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));

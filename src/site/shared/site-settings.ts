@@ -10,13 +10,13 @@ import { type AnnouncementCache, createAnnouncementCache } from './announcement.
 export type Site = {
   /** The path of the site: `''` or `/listing`. */
   base: string;
-  /** The site's absolute URL without a trailing slash. */
+  /** The site's URL without a trailing slash. */
   url: string;
   /** The name of the listing. */
   name: string;
-  /** A notice at the top of every page; empty for none. */
+  /** A notice at the top of every page; empty if there is none. */
   notice: string;
-  /** The operators' announcement, above the content of every page. */
+  /** The operators' announcement, which is shown above the content of every page. */
   announcement: AnnouncementCache;
   /** The operator's e-mail address or link. */
   contact: string | undefined;
@@ -24,13 +24,13 @@ export type Site = {
   pages: SitePages;
   /** The operator's links in the footer. */
   footerLinks: { text: string; href: string }[];
-  /** The logo in the head of every page, which is the favicon too. */
+  /** The logo in the head of every page. It is also the favicon. */
   logo: Assets['logo'] & { href: string };
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
   routes: { method: string; url: string; access: Access }[];
-  /** Who sends a request that no route of the site answers. Set when the site's pages are registered. */
+  /** Finds out who sent a request, for requests that match no route. Set when the site's pages are registered. */
   whoIs?: (request: FastifyRequest) => Promise<SignedIn | null>;
 };
 
@@ -41,7 +41,7 @@ declare module 'fastify' {
 }
 
 /**
- * Sets the site of `app`, for all pages and error pages.
+ * Adds the settings of the site to `app`, for all pages and error pages.
  *
  * @throws {ConfigError} when the operator's pages cannot be read
  */

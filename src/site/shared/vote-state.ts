@@ -13,7 +13,7 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
-/** A state of a delivery as a badge. */
+/** A delivery state as a badge. */
 export function badgeOf(state: DeliveryState, confirmed: boolean | null): Html {
   return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
 }

@@ -7,7 +7,7 @@ import { count, counted, duration, exactTime } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, type Tone } from './parts.ts';
 
-/** The events of a vote in order. Advice that several attempts share is shown once, with the newest of them. */
+/** The events of a vote in their order. If several attempts have the same advice, only the newest of them shows it. */
 export function timelineList(events: TimelineEvent[]): Html {
   const newest = new Map(events.map((event) => [adviceOf(event), event]));
   return html`<ol class="timeline">${events.map((event) => item(event, newest.get(adviceOf(event)) === event))}</ol>`;
@@ -42,7 +42,7 @@ function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): 
   </li>`;
 }
 
-/** What an attempt means for the vote. */
+/** The consequence of an attempt for the vote, by class. */
 const CLASS_TEXTS: Record<OutcomeClass, Text> = {
   delivered: defineMessage('delivered'),
   transient: defineMessage('transient'),
@@ -61,7 +61,7 @@ const CLASS_TONES: Record<string, Tone> = {
   none: 'quiet',
 };
 
-/** How far an attempt got. */
+/** How far an attempt got, as text. */
 const REACHED: Record<Step, Text> = {
   none: defineMessage('The host name did not resolve.'),
   resolved: defineMessage('The address was found, but the connection failed.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
 import { readVotesFrom } from '../../votes/vote-pages.ts';
 
-/** The start of a page of votes in a link. Invalid values count as absent. */
+/** The query parameter with the start of a page of votes. An invalid value counts as absent. */
 export const votesFrom = z.string().transform(readVotesFrom).optional().catch(undefined);
