@@ -1,10 +1,11 @@
 /**
- * Votes of new visitors beside connections that send one byte each ten seconds and never finish a request:
+ * Measures votes of new visitors while other connections send one byte every ten seconds and never finish a request:
  *
  *   node bench/api/dripping.ts [sockets] [seconds a phase]
  *
- * Each vote is cast on a new connection from an address of its own. First without other connections, then beside sockets
- * of one address, then beside sockets of a hundred addresses, which are as many as a process has connections.
+ * Each vote is cast on a new connection, from an address that none of the other connections has. There are three
+ * phases: without other connections; with other connections from one address; with other connections from a hundred
+ * addresses, which together can use up all connections of a process.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';

@@ -1,6 +1,7 @@
 /**
- * What traces cost a vote: web processes without traces, with a tenth of them and with all of them, in turn on one mongod
- * and Redis. A collector in this process takes the spans and throws them away. No worker runs.
+ * Measures the cost of traces for a vote. Compares web processes without traces, with a tenth of them and with all of
+ * them, in turn on one mongod and Redis. A collector in this process accepts the spans and discards them. No worker
+ * runs.
  *
  *   node bench/api/traces.ts [seconds] [rounds] [connections]
  */

@@ -1,7 +1,7 @@
 /**
- * Ten thousand listeners that accept and never answer (every tenth sends a byte a second), each with waiting votes, next
- * to healthy ones, on one worker with production settings. It measures how long a healthy listener's votes take, how many
- * connections are open at once, and how much memory the worker needs in addition:
+ * Measures healthy listeners next to ten thousand listeners that accept connections and never answer (every tenth sends
+ * one byte per second). All have waiting votes and share one worker with production settings. It prints how long a
+ * healthy listener's votes take, how many connections are open at once, and how much more memory the worker needs:
  *
  *   node bench/delivery/herd.ts [silent listeners] [votes waiting for each] [seconds]
  */

@@ -1,11 +1,11 @@
 /**
- * The gain of two more workers if listeners answer slowly: the rate at which one worker process and three deliver the same
- * votes, in turn:
+ * Measures the gain of two more workers if listeners answer slowly: the rate at which one worker process, and then
+ * three, deliver the same votes, in turn:
  *
  *   node bench/delivery/scaling.ts [listeners] [votes each] [answer ms] [concurrency of a worker] [rounds]
  *
- * WORKER_CONCURRENCY is far below its default of 256 here, so that the limit is the wait for listeners and not the
- * processors of a small machine. The CPU line shows whether this is true.
+ * WORKER_CONCURRENCY is far below its default of 256, so that the workers wait for listeners, and the CPUs of a small
+ * machine are not the limit. The CPU line of the output shows whether this is true.
  */
 import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';

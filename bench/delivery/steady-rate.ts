@@ -1,10 +1,10 @@
 /**
- * Votes at a steady rate (open loop), their deliveries, and what they leave in MongoDB:
+ * Measures votes at a steady rate (open loop), their deliveries, and the data that they leave in MongoDB:
  *
  *   node bench/delivery/steady-rate.ts [votes a second] [minutes] [servers]
  *
  * One web process, one worker, one scheduler, mongod, Redis and the listeners share the machine. Each server has a
- * listener that answers. Prints what callers waited, how late votes were acknowledged, the processor time and memory of
+ * listener that answers. Prints how long callers waited, how late votes were acknowledged, the CPU time and memory of
  * each process, and the sizes of the collections.
  */
 import { setTimeout as pause } from 'node:timers/promises';

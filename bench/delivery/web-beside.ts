@@ -1,12 +1,13 @@
 /**
- * The effect of a draining backlog on the web process: the p99 of its response times at a fixed rate (open loop), while
- * the worker is idle and while a backlog drains:
+ * Measures the effect of a draining backlog on the web process: the p99 of its response times at a fixed rate (open
+ * loop), while the worker is idle and while a backlog drains:
  *
  *   node bench/delivery/web-beside.ts [requests a second] [seconds] [votes waiting] [listeners that return] [rounds]
  *
- * Half of the requests cast votes for a server whose listener answers, the others call check-vote. Times are measured
- * from when a request was due, so a stall of this process or of the web shows in each delayed request. A short stall of
- * the disk can decide one p99, so the result is the median of the rounds' ratios. All processes share one machine.
+ * Half of the requests cast votes for a server whose listener answers; the others call check-vote. The time of a
+ * request is measured from the moment at which it was due, so a stall of this process or of the web process is visible
+ * in each delayed request. A short stall of the disk can decide one p99, so the result is the median over the rounds.
+ * All processes share one machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { wakeListener } from '../../src/listeners/delivery-queues.ts';

@@ -1,6 +1,6 @@
 /**
- * The bare peer of pages.ts, in its own process: Fastify that sends bodies from memory, without anything else. The parent
- * sends a body, and it answers every path with it.
+ * The bare server with which pages.ts compares, in its own process: Fastify that sends bodies from memory and does
+ * nothing else. The parent sends it a body, and it answers every path with this body.
  */
 import Fastify from 'fastify';
 

@@ -1,13 +1,14 @@
 /**
- * Strangers ask for many pictures at once: previews of different servers and banners, in a web process with a memory limit,
- * while votes are cast at a steady rate:
+ * Measures votes in a web process with a memory limit, while other clients request many pictures: previews of different
+ * servers, and banners.
  *
  *   node bench/listing/cards.ts [previews] [banners] [seconds] [votes a second] [MB of the web process]
  *
- * First the votes alone, for half of that time. Then the votes beside requests for half of the previews and, for half of
- * the banners, an upload and a request for the image, which another web process answers: what it costs to share the
- * machine. Then the other half, answered by the process that takes the votes. That process is in a control group, so the
- * kernel kills it above the limit. Times are measured from when a vote was due. All processes share one machine.
+ * There are three phases: votes alone, for half of the time; votes while another web process answers half of the
+ * picture requests, which shows the cost of sharing the machine; votes while the same web process answers the other
+ * half. A picture request is a preview, or the upload of a banner and the request for its image. The measured process
+ * is in a control group, so the kernel kills it above the limit. The time of a vote is measured from the moment at
+ * which it was due. All processes share one machine.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

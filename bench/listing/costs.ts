@@ -1,6 +1,6 @@
 /**
- * What requests cost: the processor time of the web process and of mongod for each kind of request, uncached, and the time
- * of a worker's child for a picture (the API is measured by bench/api):
+ * Measures the cost of requests: for each kind of request, without cache, the CPU time of the web process and of
+ * mongod; and the time of a worker's child process for a picture. (bench/api measures the API.)
  *
  *   node bench/listing/costs.ts [servers] [requests of a kind]
  *

@@ -1,10 +1,10 @@
 /**
- * The ways to find a server in a listing of many: what their queries examine, and the time of a page that is not cached,
- * compared with a page of the ranking in the same run, in turn:
+ * Measures the ways to find a server in a large listing: how many keys and documents their queries examine, and the
+ * time of an uncached page, compared with a page of the ranking in the same run, in turn:
  *
  *   node bench/listing/finding.ts [servers] [rounds]
  *
- * One request at a time. A round requests one page of each kind, each another one than in the rounds before.
+ * There is one request at a time. A round requests one page of each kind, and never the same page as an earlier round.
  */
 import { openEnvironment } from '../delivery/environment.ts';
 import { median } from '../delivery/figures.ts';

@@ -1,12 +1,12 @@
 /**
- * The public pages of a listing of many servers: what their queries examine, and how many pages a second a web process
- * sends, compared with a bare Fastify process that sends the same bytes from memory, in turn:
+ * Measures the public pages of a large listing: how many keys and documents their queries examine, and how many pages
+ * per second a web process sends, compared with a bare Fastify process that sends the same bytes from memory, in turn:
  *
  *   node bench/listing/pages.ts [servers] [seconds a turn] [turns] [connections]
  *
- * First each page alone, which a process renders once in three seconds; then so many different pages of the ranking and
- * of servers that none is requested twice in that time. Web, bare peer, load and mongod are separate processes on one
- * machine.
+ * First each page alone, which a process renders once in three seconds. Then so many different pages of the ranking and
+ * of servers that none is requested twice within three seconds. The web process, the bare process, the load generator
+ * and mongod share one machine.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,11 +1,12 @@
 /**
- * Rounds of probes by real workers and a scheduler, against local responders that lose a share of requests:
+ * Measures rounds of probes by real workers and a scheduler, against local game servers that lose a share of the
+ * requests:
  *
  *   node bench/probing/round.ts [servers] [seconds of a round] [share lost] [workers] [rounds]
  *
- * Prints how many servers were missed and how many were called offline (both must be 0), how late the latest probe was,
- * and the processor time and memory of each kind of process. Servers are due again after five minutes, so several
- * rounds need rounds of 300 seconds.
+ * Prints how many servers were not probed and how many were called offline (both must be 0), how late the latest probe
+ * was, and the CPU time and memory of each kind of process. Servers are due again after five minutes, so with several
+ * rounds each must last 300 seconds.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

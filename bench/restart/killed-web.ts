@@ -1,9 +1,10 @@
 /**
- * A web process is killed with `kill -9` under load while a scheduler and a worker run:
+ * Kills a web process with `kill -9` under load, while a scheduler and a worker run:
  *
  *   node bench/restart/killed-web.ts [votes a second] [seconds of load] [servers]
  *
- * Prints how many votes are not counted right after, and how long it takes until all are counted (at most 5 minutes).
+ * Prints how many votes are not counted right after that, and how long it takes until all are counted (at most 5
+ * minutes).
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';

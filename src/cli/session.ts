@@ -31,7 +31,7 @@ export type Session = AppDeps & { terminal: Terminal };
  */
 type DatabaseState = 'migrated' | 'whole' | 'any';
 
-/** What a command needs of its session. */
+/** The requirements of a command. */
 export type SessionNeeds = {
   /** The required state of the database; `migrated` by default. */
   database?: DatabaseState;

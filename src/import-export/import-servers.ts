@@ -132,7 +132,10 @@ type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, str
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** The existing servers that a batch mentions: by id, and the ids by current or earlier slug. */
+/**
+ * Reads the existing servers with an id or a slug from the batch. Returns them by id, and their ids by current and
+ * earlier slug.
+ */
 async function existingServers(
   { servers }: ServerImportDeps,
   batch: ServerRecord[],

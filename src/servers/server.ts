@@ -200,7 +200,7 @@ const serverDefinition = {
   /** A second reason, which only operators see. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
-  /** null until the first ranking after it was listed. */
+  /** The figures of the newest ranking; null until the first ranking after the server was listed. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },

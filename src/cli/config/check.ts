@@ -35,7 +35,7 @@ type Report = {
   settings: Setting[];
   errors: string[];
   warnings: string[];
-  /** Null without `--connect`, and if the configuration has errors. */
+  /** The findings for each service; null without `--connect`, or if the configuration has errors. */
   services: ServiceReport[] | null;
 };
 
@@ -55,7 +55,10 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
   return answerOf(report, hide);
 }
 
-/** The configuration as each process loads it, and the files that the web process reads at its start. */
+/**
+ * Loads the configuration as each process does, and the files that the web process reads at its start. Returns the
+ * errors of both.
+ */
 async function loaded(
   variables: Record<string, string>,
   env: Terminal['env'],

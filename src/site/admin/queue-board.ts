@@ -17,7 +17,7 @@ type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'producerRedis' | 'auditLog'
 /** How long to wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** Bull Board uses inline styles. Third-party content is not allowed. */
+/** The policy for Bull Board's pages. Bull Board uses inline styles; content of other sites is not allowed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -42,7 +42,7 @@ function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): 
   </li>`;
 }
 
-/** The consequence of an attempt for the vote, by class. */
+/** The name of each class of outcomes, for owners. */
 const CLASS_TEXTS: Record<OutcomeClass, Text> = {
   delivered: defineMessage('delivered'),
   transient: defineMessage('transient'),
