@@ -99,7 +99,7 @@ test('a folder that exists, that is no backup or that cannot be written is named
   );
 });
 
-test('a restore with another SECRET_KEY is refused with the way out, or told to go on', async () => {
+test('a restore with another SECRET_KEY is refused with advice, unless an option allows it', async () => {
   await cli.run('backup', folder);
   const other = await elsewhere();
   const SECRET_KEY = 'another-key-for-tests-0123456789-abcdef';

@@ -165,7 +165,7 @@ describe('server list and show', () => {
 });
 
 describe('server edit', () => {
-  it('changes what is given, also to "not known"', async () => {
+  it('changes the given settings, also to "not known"', async () => {
     const { slug } = await cli.addServer('Edited');
     await cli.run(`server edit ${slug} --query-port 7 --game minecraft --country AT --premium`);
     const before = await cli.run(`server show ${slug} --json`);

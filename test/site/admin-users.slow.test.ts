@@ -252,7 +252,7 @@ test('an unconfirmed account with the same address does not become the operator'
 
 const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' };
 
-test('an operator changes the address of a lost mailbox: the new one confirms, the old one is told', async () => {
+test('an operator changes the address of a lost mailbox: the new address confirms, and the old one gets a mail', async () => {
   const web = await openWebApp(MAIL);
   const { operator, owner, press, look } = await twoUsers(web);
   await setUpTwoFactor(web, owner);

@@ -83,7 +83,7 @@ it('a claim key is created once, filled in once, and never in an address', async
   expect((await getPage(web, path, olivia.headers)).body).not.toContain(key);
 });
 
-it('an owner sees what a plugin is answered, and nothing is claimed', async () => {
+it('an owner sees the answer that a plugin would get, and nothing is claimed', async () => {
   const { path, serverId } = await serverOf('rust');
   const ask = async (username: string) =>
     textOf((await sendForm(web, `${path}/check`, { username, block: 'easy-vote' }, olivia.headers)).body);

@@ -38,7 +38,7 @@ const later = (ms: number): AppDeps => ({ ...web.deps, clock: { now: () => after
 const isThere = async ({ userId }: SignedInUser) =>
   (await web.deps.users.countDocuments({ _id: userId })) === 1;
 
-test('the page says what happens; a request needs the password, is mailed and shown, and is repeated in vain', async () => {
+test('the page says what happens; a request needs the password, is mailed and shown, and a second request changes nothing', async () => {
   const user = await signIn(web);
   await addOwnedServer(web.deps, user.userId, { name: 'Alpha Craft', port: 25_580 });
   const page = await getPage(web, '/account/delete', user.headers);
@@ -54,7 +54,7 @@ test('the page says what happens; a request needs the password, is mailed and sh
   expect(await isThere(user)).toBe(true);
 });
 
-test.each(['link', 'banner'])('a change of mind by the %s keeps everything', async (way) => {
+test.each(['link', 'banner'])('a deletion that is cancelled by the %s deletes nothing', async (way) => {
   const user = await signIn(web);
   await request(user);
   const token = tokenOf(await linkTo(web.deps, user.email));

@@ -62,7 +62,7 @@ test('search engines find each language at an address of its own', async () => {
   expect(plain.body).toContain(`<link rel="canonical" href="${url}/games/minecraft" />`);
 });
 
-test('cached pages of one address differ by language, and caches are told', async () => {
+test('cached pages of one address differ by language, and a header tells caches so', async () => {
   const web = await openWebApp();
   const bodies = [];
   for (const headers of [GERMAN, {}, GERMAN])

@@ -85,7 +85,7 @@ test.each<[string, string, number]>([
   expect(await readLogo(path)).toMatchObject({ width, height: 28 });
 });
 
-test('an SVG may have what drawing programs write', async () => {
+test('an SVG with the parts that drawing programs write is accepted', async () => {
   const svg = `\ufeff<?xml version="1.0"?><!-- <a> --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [<!ENTITY a "b">]>
     <svg:svg xmlns:svg="http://www.w3.org/2000/svg" viewBox='0 0 20 10'><svg:style><![CDATA[a > b {}]]></svg:style><svg:g id="a>b"/></svg:svg>`;
   expect(await readLogo(file('program.svg', svg))).toMatchObject({ extension: 'svg', width: 56 });

@@ -405,7 +405,7 @@ test('a callback works once, and only in the browser that began the sign-in', as
   expect(await messageOf(again)).toContain(LAPSED);
 });
 
-test('a user who cancels reads so, in the language of the page', async () => {
+test('if a user cancels, the page says so in its language', async () => {
   op.user = null;
   const { answer } = await goThere();
   expect(await messageOf(answer)).toContain('You cancelled the sign-in with Our club.');

@@ -44,7 +44,7 @@ describe('slots', () => {
     (await take('ann'))();
   });
 
-  it('are refused to a client of whose requests too many wait, and to nobody else', async () => {
+  it('are refused to a client with too many waiting requests, and to no other client', async () => {
     const take = createSlots({ ...ONE, mostWaiting: 10, mostOfClient: 2 });
     const giveBack = await take('flood');
     const waiting = [take('flood'), take('flood'), take('ann')];
@@ -91,7 +91,7 @@ describe('pages', () => {
     expect(statuses.toSorted()).toEqual([200, 503]);
   });
 
-  it('have two slots of visitors and two of users, for which 20 of one client and 100 in all wait 5 s', async () => {
+  it('have two slots for visitors and two for users; 20 requests of a client, and 100 in all, wait up to 5 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const { visitors, users } = web.app.pageSlots;

@@ -366,7 +366,7 @@ describe('an uploaded banner', () => {
     expect(await profilePage()).toContain('The picture was not prepared. Upload it again.');
   });
 
-  test('is read by few requests at once, and others are told to wait', async () => {
+  test('is read by a few requests at a time; further ones are told to wait', async () => {
     const address = await listening();
     const form = fileForm({ bytes: await png() });
     const heads = Object.entries({ host: 'localhost', ...OWN_ORIGIN, ...owner.headers, ...form.headers })

@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 const GERMAN = { 'accept-language': 'de' };
 
-test('the ranking and a server’s page show the votes, and beside them what they weigh', async () => {
+test('the ranking and a server’s page show the votes and their weights', async () => {
   const ranking = textOf((await getPage(web, '/')).body);
   expect(ranking).toMatch(/Bought.*500 votes 44\.4 for the rank/);
   expect(ranking).not.toMatch(/20 votes 20 for the rank/);

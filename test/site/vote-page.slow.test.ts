@@ -299,7 +299,7 @@ describe('the proof of work', () => {
       expect(codes.filter((code) => code === 'proof-used')).toHaveLength(5);
     });
 
-    it('is made again by the page once, without a word', async () => {
+    it('is made again by the page once, without asking the player', async () => {
       const open = await withServer(await openWebApp());
       const proof = await proofOfWorkFor(open, open.slug, 'Steve', { address: IPV6 });
       const send = (again: string) =>
@@ -467,7 +467,7 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
 });
 
 describe('the page of a vote', () => {
-  it('names the network as the reason when the network is, and what helps', async () => {
+  it('names the network as the reason if it is the reason, and says what helps', async () => {
     const open = await withServer(await openWebApp());
     const beta = await withServer(open, 'Beta Craft', 'beta.example.org');
     for (const name of ['Ann', 'Ben', 'Cleo', 'Dan']) await voteOnPage(open, open.slug, name);
