@@ -81,9 +81,9 @@ export function nameAt(i: number): string {
 
 const BULK = 5_000;
 
-/** So many servers have 30 days of history. The measured pages show only such servers. */
+/** The number of servers with 30 days of history. The measured pages show only these servers. */
 const WITH_DAYS = 10_000;
-/** The measured page far back in the ranking. */
+/** The number of the measured page far down the ranking. */
 const DEEP = 4_000;
 
 const hasDays = (i: number, deep: number) => i < WITH_DAYS || (i >= 20 * (deep - 2) && i < 20 * (deep + 2));

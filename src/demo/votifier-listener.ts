@@ -88,12 +88,12 @@ export class VotifierListener {
     return this.#listening.isRunning;
   }
 
-  /** As `Listening.start`. */
+  /** See `Listening.start`. */
   start(address?: { port?: number; host?: string }): Promise<void> {
     return this.#listening.start(address);
   }
 
-  /** As `Listening.startElsewhere`. */
+  /** See `Listening.startElsewhere`. */
   startElsewhere(): Promise<void> {
     return this.#listening.startElsewhere();
   }

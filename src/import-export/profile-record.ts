@@ -53,7 +53,7 @@ export type TextsRecord = {
 /**
  * Converts the texts of a line to the stored profile; fields without a text are absent.
  *
- * @throws {InvalidDocumentError} by the rules of the profile form
+ * @throws {InvalidDocumentError} if a text breaks a rule of the profile form
  */
 export async function storedTexts(
   deps: { tagLists: Collection<TagList> },

@@ -132,7 +132,7 @@ export async function docsPage(
     const retryAt = await takeAll(deps, byNetwork('reference-script', request.ip, SCRIPTS));
     if (retryAt)
       throw new PageError(429, defineMessage('Your network asked for the API reference too often.'), retryAt);
-    // If the header is missing: any encoding is acceptable (RFC 9110, section 12.5.3).
+    // If the header is missing: any encoding is acceptable (RFC 9110, section 12.5.3), so gzip is sent.
     request.headers['accept-encoding'] ??= 'gzip';
     const { script, version } = await reference();
     const bodies = await script();

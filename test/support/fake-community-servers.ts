@@ -176,7 +176,7 @@ export class TeamspeakServer extends Responder {
       this.commands.push(command);
       if (!this.hears()) return;
       const answer = this.answers[command.split(' ')[0] ?? ''] ?? this.#usual(command);
-      // The answer comes in two segments, as often from a real server.
+      // Like many real servers, send the answer in two segments.
       const half = Math.floor(answer.length / 2);
       socket.write(answer.slice(0, half));
       setImmediate(() => socket.write(answer.slice(half)));

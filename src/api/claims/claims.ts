@@ -151,7 +151,7 @@ async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): 
   return kind === 'claimed-before' ? before : '0';
 }
 
-/** The ListForge contract. */
+/** Answers a call of the ListForge contract. */
 async function listForge(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { object, element, action } = parameters;
   const caller = await callerOf(deps, parameters, request);
@@ -168,7 +168,7 @@ async function listForge(deps: Deps, parameters: Parameters, request: FastifyReq
   return action === 'post' ? claim(deps, call, '0') : check(deps, call);
 }
 
-/** The status/claim contract. */
+/** Answers a call of the status/claim contract. */
 async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { action } = parameters;
   const caller = await callerOf(deps, parameters, request);
@@ -183,7 +183,7 @@ async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyR
 
 type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
 
-/** VoteReward's contract. A claim is successful only if `claimed` is true. */
+/** Answers a call of VoteReward's contract. Only with `claimed: true` a vote was claimed. */
 async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<VrcAnswer> {
   const none = { voted: false, claimed: false };
   const caller = await callerOf(deps, parameters, request);

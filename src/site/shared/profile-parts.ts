@@ -75,7 +75,7 @@ export function hasAbout({ description, languages, ...links }: Profile): boolean
   return !!description || !!languages?.length || LINKS.some((name) => links[name]);
 }
 
-/** The body of this card: description, languages and links. */
+/** The body of the card “About”: description, languages and links. */
 export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
 }
