@@ -24,7 +24,7 @@ export function nameSchemas<D extends object>(document: D): D {
     for (const { content = {} } of [operation.requestBody ?? {}, ...answers]) {
       for (const media of Object.values(content)) {
         if (!media.schema || !('title' in media.schema)) continue;
-        // The description stays with the response, because the shared schema is used by several of them.
+        // The description stays with the response, because several responses may use the shared schema.
         const { title = '', description: _, ...schema } = media.schema;
         schemas[title] = schema;
         media.schema = { $ref: `#/components/schemas/${title}` };

@@ -139,7 +139,10 @@ export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]
   return batch.map((sample) => (added.has(sample) ? 'imported' : 'already-there'));
 }
 
-/** Runs before the samples are inserted: if a day is computed at the same time, it already includes the reports. */
+/**
+ * Stores the time of each server's first report. It runs before the samples are inserted: if a day is computed at the
+ * same time, the computation already includes the reports.
+ */
 async function recordFirstReports(
   { servers }: Pick<SampleImportDeps, 'servers'>,
   samples: StatusSample[],

@@ -36,7 +36,7 @@ const LEASE_MS = 2 * MINUTE;
 /** One sweep finds at most this many due messages. */
 const MOST_A_ROUND = 1_000;
 
-/** The result of a job for a message. `not-due`: the message does not exist, is finished, or is not due. */
+/** The result of a job for a message. `not-due`: there is nothing to send now. */
 export type MessageResult = SendResult['kind'] | 'given-up' | 'not-due';
 
 /** Sends a mail of the outbox; see `sendMessage`. */

@@ -95,7 +95,7 @@ describe('the sign-up page', () => {
   test('without mail makes five accounts for an address, then says when the next one is possible', async () => {
     const web = await openWebApp();
     for (let n = 0; n < 5; n += 1) expect((await signUp(web, n)).statusCode).toBe(303);
-    // A sign-up with a taken address does not count against the limit.
+    // The sixth account from this network address is refused.
     const refused = await signUp(web, 5);
     expect(refused.statusCode).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000);
