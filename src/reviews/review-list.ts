@@ -62,7 +62,7 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
     },
     {
       // The rating that the list counts for this review; 0 if it is not in the list. Entries of version 0.1.0 have no
-      // rating; their reviews were never edited, so the review has the same one.
+      // rating; their reviews were never edited, so they have the rating of the review.
       $set: {
         before: {
           $sum: {
