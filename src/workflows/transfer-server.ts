@@ -14,7 +14,7 @@ import type { Server } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
 
-/** Why a server cannot be transferred; the message is a sentence. */
+/** Why a server cannot be transferred. The message is a sentence for the operator. */
 export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
 
 /**
@@ -58,8 +58,7 @@ export async function transferServer(
     { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
   );
   if (!before) return null;
-  // If there is no earlier owner, nobody else has the tokens: the operator who listed the server gave them to its
-  // owner.
+  // A server without an owner was listed by an operator, who gave the tokens to its future owner: they stay valid.
   const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });
