@@ -32,8 +32,9 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 }
 
 /**
- * Transfers a listed server to another user. Its tokens and claim keys are revoked and its members leave, because the
- * previous owner knows them; its Discord webhook is removed, because it is the previous owner's. Its listener does not change. A repeated call completes an interrupted one.
+ * Transfers a listed server to another user. The previous owner knows its tokens, its claim keys and its members, so
+ * these are revoked and removed, and so is the previous owner's Discord webhook. Its listener does not change. If a call
+ * is interrupted, a repeated call completes it.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
