@@ -14,7 +14,7 @@ const restoredDefinition = {
   heldVotes: { type: Number, required: true },
   /** The number of waiting mails and Discord messages that the restore dropped, so that they are not sent. */
   droppedMessages: { type: Number, required: true },
-  /** The number of requested account deletions whose waiting period starts again. */
+  /** The number of requested account deletions whose waiting period starts again because of the restore. */
   repeatedDeletions: { type: Number, required: true },
 } as const;
 

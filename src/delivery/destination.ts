@@ -69,7 +69,7 @@ export class Destination {
     return limited === null;
   };
 
-  /** Whether the reached HTTP listener has to repeat a challenge before it is sent a vote. */
+  /** Whether the reached HTTP listener must repeat a challenge before it gets a vote. */
   get mustChallenge(): boolean {
     if (this.#about.isTest) return true;
     return this.#provenBy(this.#address) === null && !this.#isFromBefore();

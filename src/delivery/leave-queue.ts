@@ -19,7 +19,7 @@ export function overdueVotes(now: Date): Filter<Vote> {
 }
 
 /**
- * Gives up the expired waiting votes of a server. They can still be resent by hand.
+ * Gives up the expired waiting votes of a server. Such votes can still be resent by hand.
  *
  * @returns how many were given up
  */

@@ -23,7 +23,7 @@ export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buf
 
 /** Limits parts of gamedig's protocols with which a malicious server could keep the processor busy for minutes. */
 export function limitProtocol(name: string, protocol: Protocol): void {
-  // gamedig applies a regular expression with quadratic run time to the comments of all channels.
+  // gamedig's `cleanComment` is a regular expression with quadratic run time, so comments are left unchanged.
   if (protocol.cleanComment) protocol.cleanComment = (text) => text;
   boundReader(protocol, HEADLESS.includes(name) ? 2 : MOST_READS_PAST_END);
   boundBattlefield(protocol);

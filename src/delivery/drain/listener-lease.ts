@@ -58,7 +58,8 @@ export function broughtForward(at: Date | '$lease.testAt'): Document {
 }
 
 /**
- * Releases a lease and stores the listener's new state. Does nothing when another worker owns the lease.
+ * Releases a lease and stores the listener's last delivery. If the game server came back meanwhile (`testAt`) and the
+ * listener is unreachable, the next test is due at that time. Does nothing if another worker owns the lease.
  *
  * @returns the listener's revision, and whether a wake-up job ran meanwhile; null when the lease was lost
  */

@@ -97,7 +97,7 @@ export async function setHttpListener(
   }
 }
 
-/** A secret that was rotated. */
+/** The result of a rotation. */
 type RotatedSecret = {
   /** `whsec_…`, to be shown once. */
   secret: string;

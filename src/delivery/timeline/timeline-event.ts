@@ -108,7 +108,7 @@ export type TimelineEvent =
 /** The timeline of a vote. */
 export type VoteTimeline = {
   status: DeliveryStatus;
-  /** It was sent more than once, and at least two of these sendings arrived or may have arrived. */
+  /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
   /** The name has characters beyond ASCII and was sent with Votifier v1; many listeners cannot read such names. */
   nameMayBeMangled: boolean;
