@@ -56,7 +56,7 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
       }
     }
   }
-  // This comes last: after an outage it may take long, and lost work must not wait for it.
+  // Owed resends come last: after an outage they may take long, and lost work must not wait for them.
   await finishOwedResends(deps);
   return round;
 }

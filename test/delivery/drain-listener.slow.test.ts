@@ -15,7 +15,7 @@ describe('Draining a listener', () => {
 
     expect(await bench.drain()).toEqual({ kind: 'idle' });
 
-    // They go out over four connections, so they may arrive in any order.
+    // The votes go out over four connections, so they may arrive in any order.
     const { votes } = bench.listener;
     expect(votes).toHaveLength(4);
     const arrived = cast.map(({ _id }) => votes.find(({ uuid }) => uuid === _id.toString()));

@@ -146,7 +146,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without an 
   it('is recognised if it confirmed a vote to a worker that has died, or to an earlier version', async () => {
     const bench = await confirmed();
     const { deps, serverId } = bench;
-    // Only what is stored with the first acknowledgement, in a document without `acknowledgedAt`.
+    // The document has only what the first acknowledgement stores, and no `acknowledgedAt`.
     await deps.listeners.updateOne({ serverId }, { $unset: { acknowledgedAt: 1 } });
     bench.plugin.now = votifierPlus({ pair: OTHER });
     await bench.cast('Steve');

@@ -46,7 +46,7 @@ it('repairs the counters of every missed day and reports how wrong they were', a
       due.filter((day) => isSettledDay(day, deps.clock.now())),
     );
   }, EVENTUALLY);
-  // It repairs neither the day before the oldest mark nor today.
+  // Neither the day before the oldest mark nor today is repaired.
   expect(await allVotes(deps, wrong)).toBe(4 + 3);
   expect(await allVotes(deps, phantom)).toBe(0);
   const drifts = worker.lines.filter(({ event }) => event === 'votes.drift');

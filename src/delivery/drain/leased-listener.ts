@@ -51,7 +51,7 @@ export class LeasedListener {
   #renewedAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** It refused a vote and has taken none since. This is known at once, before `voteFaults` counts the refusal. */
+  /** Whether it refused a vote and has taken none since. Set at once, before `voteFaults` counts the refusal. */
   #hasRefused = false;
   /** The last write: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();

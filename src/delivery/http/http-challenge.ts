@@ -81,7 +81,7 @@ function isBigEndian(bytes: Buffer, challenge: string): boolean {
   return bytes.includes(Buffer.from(challenge, 'utf16le').swap16());
 }
 
-/** After a challenge these outcomes are not ambiguous, because no vote was sent: each becomes another one. */
+/** Outcomes that are ambiguous for a vote, and what replaces them after a challenge, when no vote was sent. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',
