@@ -6,10 +6,10 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
- * Computes the day of a job and the figures of all servers, and marks the day as done. The progress in Bull Board is the
- * percentage of servers.
+ * Computes the statistics of a job's day and the figures of all servers, and marks the day as done. The job's progress
+ * in Bull Board is the percentage of finished servers.
  *
- * @param stop - aborted when the worker stops; then the day is not marked and the signal's reason is thrown
+ * @param stop - aborted when the worker stops; then the day is not marked, and the signal's reason is thrown
  */
 export function aggregateDays(deps: AppDeps, stop: AbortSignal): Processor<Payload<'aggregate-day'>> {
   return async (job) => {
@@ -20,7 +20,7 @@ export function aggregateDays(deps: AppDeps, stop: AbortSignal): Processor<Paylo
       const percent = Math.floor((100 * done) / Math.max(total, 1));
       if (percent === shown) return;
       shown = percent;
-      // A failure of Redis does not stop the computation.
+      // If Redis fails, only the progress is not shown.
       void job.updateProgress(percent).catch(() => undefined);
     };
     const { servers } = await aggregateDay(deps, day, { progress, signal: stop });

@@ -20,7 +20,8 @@ import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
 import type { Proved, Prover } from '../src/workflows/request-proof.ts';
 
 /**
- * Answers the question of a job. It runs once: a person waits for it, and another run would send a test vote twice.
+ * Answers the question of a job. A question is never run twice: a person is waiting, and a second run would send a test
+ * vote twice.
  *
  * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
@@ -28,7 +29,7 @@ export function answerNowWorker(deps: AppDeps, waitNoLonger: AbortSignal): Proce
   const tasks = createTasks(deps);
   return async (job): Promise<WorkersAnswer<AnswerOf[Task]>> => {
     const question = QUEUES['answer-now'].payload.parse(job.data);
-    // The worker that had taken it died.
+    // A stalled job: the worker that had begun with it died.
     if (job.stalledCounter > 0) return { kind: 'interrupted' };
     const ageMs = deps.clock.now().getTime() - Date.parse(question.askedAt);
     if (ageMs > DEADLINE_MS) {
@@ -44,7 +45,7 @@ export function answerNowWorker(deps: AppDeps, waitNoLonger: AbortSignal): Proce
   };
 }
 
-/** Waits for `answering` until the signal is aborted. */
+/** Waits for `answering`. If the signal is aborted first, the result is `interrupted`. */
 async function orInterrupted<T>(
   answering: Promise<T>,
   waitNoLonger: AbortSignal,
@@ -59,7 +60,7 @@ async function orInterrupted<T>(
   }
 }
 
-/** Reports each step as the progress of `job`. A failure of Redis does not stop the work. */
+/** Reports each step as the progress of `job`. If Redis fails, only the progress is not shown. */
 function showSteps(job: Job): (step: string) => void {
   const steps: string[] = [];
   return (step) => {
@@ -91,7 +92,7 @@ function createTasks(deps: AppDeps) {
   const proveDeps = { ...deps, ask: createAsk(deps.config) };
   const diagnosisDeps = { ...deps, send: createSend(deps.config) };
 
-  /** A user of a deleted account has no drafts. */
+  /** Calls `prove` with the user's address. If the account was deleted, its drafts were deleted too. */
   async function asUser(userId: string, prove: (prover: Prover) => Promise<Proved>): Promise<ProofAnswer> {
     const user = await deps.users.findOne({ _id: new ObjectId(userId) }, { projection: { email: 1 } });
     if (!user) return { kind: 'not-found' };

@@ -6,10 +6,13 @@ import type { Work } from '../src/process/process.ts';
 import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
 import { takeProbes } from './take-probes.ts';
 
-/** The delay before a round is retried. At the start Redis is often not connected yet, and the next round is far away. */
+/**
+ * The delay before a round is retried. At the start of the process Redis is often not connected yet, and the next round
+ * by cron may be far away.
+ */
 const RETRY_MS = SECOND;
 
-/** Runs one round and retries it until Redis and MongoDB have accepted it. */
+/** Runs one round of periodic work, with retries until Redis and MongoDB have accepted it. */
 async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
@@ -22,14 +25,14 @@ async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal
 }
 
 /**
- * Starts the periodic work, each kind at once and then by its cron expression, and the claims of due probes. It stops
- * when `stopping` is aborted; `close()` waits for the rounds under way.
+ * Starts the periodic work (each kind once at the start, then by its cron expression) and takes due probes every
+ * second. Stops when `stopping` is aborted; `close()` waits for the running rounds.
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
   const taking = takeProbes(deps, stopping);
   const running = PERIODIC_WORK.map((work) => {
     let round: Promise<void> | undefined;
-    /** Does not start a second round while one still waits for Redis. */
+    /** If a round is still waiting for Redis, no second one is started. */
     const run = () => {
       round ??= runRound(deps, work, stopping).finally(() => {
         round = undefined;

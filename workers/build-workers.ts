@@ -31,27 +31,36 @@ import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { withoutMongodb } from './without-mongodb.ts';
 
-/** Options of a worker's platform: operations on many votes may take longer than a request, but not without limit. */
+/**
+ * Options of a worker's connections: an operation on many votes may take longer than one of a request, but not without
+ * limit.
+ */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
-/** How long attempts that have sent their vote wait for an answer after the shutdown began (design rule 12). */
+/** After a shutdown began, attempts that have written their vote wait this long for the answer (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
-/** The longest wait for workers to close: while Redis is unavailable they never do. */
+/** How long to wait until workers are closed. While Redis is unavailable, they never close. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
-/** Concurrent mails, and messages to Discord: a slow delivery must not delay all, nor a server be overloaded. */
+/**
+ * How many mails, and how many Discord messages, are sent at once: one slow delivery must not delay all others, and a
+ * mail server must not be overloaded.
+ */
 const MAILS_AT_ONCE = 4;
 /**
- * Rate limits for all workers together. Hundreds of listeners may become due at the same time, and votes for working
- * listeners would wait for MongoDB behind them.
+ * Rate limits that all workers share. If hundreds of listeners become due at the same moment, their tests would keep
+ * MongoDB busy, and votes for working listeners would wait.
  */
 const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   'test-listeners': { max: 3, duration: SECOND / 10 },
-  // A tenth to a third of a processor: strangers decide how many previews are drawn.
+  // Ten previews a second use a tenth to a third of a processor. Strangers decide how many are drawn.
   'draw-cards': { max: 10, duration: SECOND },
 };
-/** A person who waits for the answer of a killed worker is told after once to twice this time. */
+/** The lock of an answer. If a worker is killed, the person who waits is told so after this time to twice this time. */
 const ANSWER_LOCK_MS = 10 * SECOND;
-/** The retry delay after Redis was unavailable; BullMQ's default of 15 s would delay every listener. */
+/**
+ * How long a worker waits before it tries again after an error of Redis. BullMQ's default of 15 s would delay every
+ * listener.
+ */
 const RETRY_MS = SECOND;
 
 /** The processor of each queue. */
@@ -81,7 +90,7 @@ function processors(
   };
 }
 
-/** The queues with these names; all without names. `forward-votes` stands for all queues of delivery. */
+/** The queues with these names; an empty list means all. `forward-votes` stands for all delivery queues. */
 function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {
@@ -94,7 +103,7 @@ function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   return QUEUE_NAMES.filter((queue) => wanted.has(queue) && concurrencyOf(config, queue) > 0);
 }
 
-/** How many jobs of a queue run at once in this process; periodic work runs one job at a time. */
+/** How many jobs of a queue run at once in this process. Periodic work runs one job at a time. */
 function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
   switch (name) {
     case 'forward-votes':
@@ -116,8 +125,8 @@ function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
 }
 
 /**
- * Starts the workers of the named queues, and the sweep if they include a delivery queue. `close()` stops them by design
- * rule 12, within about 13 s; the platform stays open.
+ * Starts the workers of the named queues, and the sweep if one of them is a delivery queue. `close()` stops them as in
+ * design rule 12, within about 13 s; `deps` stays open.
  *
  * @param queues - names of queues; an empty list means all queues
  * @param watchEveryMs - how often workers are compared with their queues (`replaceStuckWorkers`)
@@ -177,14 +186,14 @@ export function buildWorkers(
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
       ...(LIMITERS[name] ? { limiter: LIMITERS[name] } : {}),
-      // Determines how soon another worker takes over the jobs of a killed worker; the leases in MongoDB expire later.
+      // After this time another worker takes over the jobs of a killed worker. The leases in MongoDB expire later.
       lockDuration: lockMs,
       stalledInterval: lockMs / 2,
       runRetryDelay: RETRY_MS,
-      // A stalled job is always run again: the work itself is in MongoDB.
+      // A stalled job is always run again, because the work itself is in MongoDB.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
-    // One that replaces a stuck worker meanwhile.
+    // If MongoDB is away when a stuck worker is replaced, the new worker must be paused too.
     if (mongodb.isAway()) void worker.pause(true);
     worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));
     worker.on('failed', (job, error) =>
@@ -208,7 +217,8 @@ export function buildWorkers(
 
   function replace(name: QueueName): void {
     metrics.workerReplaced(name);
-    // Its jobs end first. A stuck one may never close: only the shutdown waits for it, for a limited time.
+    // The old worker is closed when its jobs have ended. A stuck one may never close, so only the shutdown waits for
+    // it, for a limited time.
     replaced.push(workers.get(name)?.close());
     workers.set(name, start(name));
   }

@@ -8,8 +8,8 @@ import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts'
 import { forgetNames } from '../src/workflows/retention/forget-names.ts';
 
 /**
- * Deletes data past its retention time on the day of a job, and marks the day as done. After an interruption the next
- * round continues.
+ * Deletes data whose retention time has ended on a job's day, and marks the day as done. If a run is interrupted, the
+ * next round continues.
  */
 export function cleanUp(deps: AppDeps, signal: AbortSignal): Processor<Payload<'clean-up'>> {
   return async (job) => {

@@ -12,7 +12,10 @@ import { shareDrawing } from '../src/site/public/share-image.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
 
-/** Draws the preview of links to the server of a job. After a failure the scheduler enqueues it again when it is due. */
+/**
+ * Draws the preview for links to a job's server. After a failure the scheduler adds the job again when the next attempt
+ * is due.
+ */
 export function drawCardsWorker(
   deps: AppDeps,
   pictureProcess: PictureProcess,
@@ -30,7 +33,7 @@ export function drawCardsWorker(
   };
 }
 
-/** The operator's logo as PNG, drawn once; undefined without one, and when this process cannot read or draw it. */
+/** The operator's logo as PNG, drawn once. undefined if there is no logo, or if this process cannot read or draw it. */
 function logoOf(
   { config: { LOGO: file }, log }: AppDeps,
   pictureProcess: PictureProcess,

@@ -4,7 +4,7 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
 
-/** Encodes the uploaded picture of a job. After a failure the scheduler enqueues it again when its next attempt is due. */
+/** Encodes a job's uploaded picture. After a failure the scheduler adds the job again when the next attempt is due. */
 export function encodePicturesWorker(
   deps: AppDeps,
   pictureProcess: PictureProcess,

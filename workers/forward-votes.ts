@@ -13,16 +13,19 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
-/** The longest run of a job; then other listeners get the slot. */
+/** How long a job may run. Then another listener gets its slot. */
 const BUDGET_MS = 20 * SECOND;
 
-/** Signals of a shutdown: `stop` at its beginning, `waitNoLonger` 10 s later for attempts that still wait for an answer. */
+/**
+ * The signals of a shutdown. `stop` is aborted when it begins, `waitNoLonger` 10 s later, for attempts that still wait
+ * for an answer.
+ */
 export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
- * The processors of the delivery queues. A job drains its listener. If the listener's state belongs to another queue, the
- * job adds a job there before it ends. The job of an unreachable listener is delayed until the next test is due; Bull
- * Board shows it in the job's progress.
+ * The processors of the delivery queues. A job drains its listener. If the listener's state has changed so that another
+ * queue handles it, the job adds one there before it ends. If the listener is unreachable, the job is delayed until the
+ * next test is due, and its progress in Bull Board says so.
  */
 export function forwardVotes(
   deps: AppDeps,
@@ -46,7 +49,7 @@ export function forwardVotes(
       const now = clock.now();
       const delayMs = deliveryDelayMs(ended, listener, now);
       if (delayMs !== null) metrics.voteDelayed(queue, delayMs);
-      // A resend by hand may be weeks later, so it is not measured as latency.
+      // A vote may be resent by hand weeks later, so the time since it was cast is not its latency.
       const byHand = vote.delivery.events.some(({ kind }) => kind === 'resent');
       if (outcome.class === 'delivered' && !byHand)
         metrics.voteArrived(attempt.protocol, now.getTime() - vote.votedAt.getTime());
@@ -62,7 +65,7 @@ export function forwardVotes(
           ...drainDeps,
           log: deps.log.child({ jobId: job.id }),
           onOutcome,
-          // A failure of Redis does not stop the delivery.
+          // If Redis fails, only the progress is not shown.
           onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
         },
         new ObjectId(payload.serverId),
@@ -76,7 +79,7 @@ export function forwardVotes(
       switch (result.kind) {
         case 'more':
         case 'stopped':
-          // After a stop another worker continues at once.
+          // The job is added again, so that another worker continues at once.
           await producer.add(queue, payload);
           return result.kind;
         case 'moved':

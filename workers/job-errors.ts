@@ -14,8 +14,9 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 const RETRY_MS = 10 * SECOND;
 
 /**
- * The sweep adds jobs to these queues within seconds. Their jobs are not delayed here: a delayed job absorbs every later
- * add, so only the jobs of unreachable and limited listeners are delayed.
+ * Queues to which the sweep adds jobs within seconds. After a transient error their jobs are not delayed: while a job
+ * is delayed, every later add of the same listener is merged into it. Only the jobs of unreachable and limited
+ * listeners are delayed.
  */
 const WOKEN_BY_SWEEP: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
 
@@ -28,9 +29,8 @@ class JobError extends AppError {
 }
 
 /**
- * Wraps `process` so that jobs fail only for errors that an operator must resolve. After a transient error (see
- * `isTransientError`) the job is retried later, and after an interrupted run another worker gets it; neither leaves a
- * failed job.
+ * Wraps `process` so that a job fails only because of errors that an operator must resolve. After a transient error
+ * (see `isTransientError`) the job is retried later. If the worker stops during a job, another worker gets it.
  *
  * @param stop - aborted when this worker stops
  */
@@ -59,12 +59,12 @@ export function withJobErrors(
   };
 }
 
-/** The part of a job's name after the queue's title. */
+/** The part of a job's name that follows the queue's title. */
 function subjectOf(job: Job, name: QueueName): string {
   return job.name.slice(`${QUEUES[name].title}: `.length);
 }
 
-/** What happened and what to do, for the operator who sees the job in Bull Board. */
+/** What happened and what to do: a text for the operator who sees the failed job in Bull Board. */
 function messageFor(error: unknown): string {
   const message = error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
   if (error instanceof z.ZodError)

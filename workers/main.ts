@@ -1,4 +1,4 @@
-/** A worker process: it works on the queues of its command line, or on all. */
+/** A worker process. It works on the queues named on its command line, or on all. */
 import { runProcess } from '../src/process/process.ts';
 import { buildWorkers, WORKER_OPTIONS } from './build-workers.ts';
 import { whileWorkIsSafe } from './while-work-is-safe.ts';

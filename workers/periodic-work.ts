@@ -8,16 +8,16 @@ import { requestRanks } from '../src/servers/request-ranks.ts';
 import { unfinishedExclusions } from '../src/votes/exclusions/request-exclusion.ts';
 import { dueRepairs } from '../src/votes/repair-counters.ts';
 
-/** Periodic work: the scheduler enqueues it, a worker does it. */
+/** A kind of periodic work: the scheduler adds its jobs, and a worker runs them. */
 export type PeriodicWork = {
-  /** In log lines. */
+  /** The name of the work in log lines. */
   name: string;
-  /** In UTC. Each one is also run at the start, so that missed work is done at once. */
+  /** In UTC. Each kind also runs when the scheduler starts, so that missed work is done at once. */
   cron: string;
   /**
-   * Finds due work in MongoDB and enqueues it. Two schedulers, or a restarted one, may do it twice.
+   * Finds due work in MongoDB and adds jobs for it. Two schedulers, or a restarted one, may add the same job twice.
    *
-   * @returns whether Redis accepted all of it; if not, it is retried after a second
+   * @returns whether Redis accepted all jobs; if not, the round is retried after a second
    */
   enqueue(deps: AppDeps): Promise<boolean>;
 };
@@ -25,7 +25,7 @@ export type PeriodicWork = {
 const EVERY_TEN_MINUTES = '*/10 * * * *';
 const EVERY_MINUTE = '* * * * *';
 
-/** All periodic work, except the probes of due servers, which are taken every second (take-probes.ts). */
+/** All periodic work except the probes of due servers, which are taken every second (take-probes.ts). */
 export const PERIODIC_WORK: PeriodicWork[] = [
   daily('clean-up', (deps) => dueDays(deps, 'clean-up')),
   daily('aggregate-day', dueAggregates),
@@ -33,13 +33,13 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   {
     name: 'repair-today',
     cron: EVERY_MINUTE,
-    // It continues from the last successful run.
+    // A run continues where the last successful run ended.
     enqueue: ({ producer }) => producer.add('repair-today', {}),
   },
   {
     name: 'recompute-ranks',
     cron: EVERY_TEN_MINUTES,
-    // One run is enough after missed rounds: it uses the current data in MongoDB.
+    // If rounds were missed, one run is enough, because it uses the current data in MongoDB.
     enqueue: ({ producer }) => requestRanks(producer),
   },
   {
@@ -60,7 +60,7 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   { name: 'draw-cards', cron: EVERY_MINUTE, enqueue: enqueueCards },
 ];
 
-/** Work with one job per UTC day; the marks in MongoDB show which days are due. */
+/** Work with one job for each UTC day. Marks in MongoDB show which days are due. */
 function daily(
   name: 'clean-up' | 'aggregate-day' | 'repair-counters',
   dueDaysOf: (deps: AppDeps) => Promise<string[]>,
@@ -78,39 +78,45 @@ function daily(
   };
 }
 
-/** Enqueues interrupted exclusions of votes. For a running one the job waits and then finds it finished. */
+/**
+ * Adds jobs for unfinished exclusions of votes. If an exclusion is still running, the job waits for it and then has
+ * nothing to do.
+ */
 async function enqueueExclusions({ producer, ...deps }: AppDeps): Promise<boolean> {
   const open = await unfinishedExclusions(deps);
   const jobs = open.map((exclusionId) => ({ payload: { exclusionId: exclusionId.toHexString() } }));
   return (await producer.addAll('exclude-votes', jobs)) === jobs.length;
 }
 
-/** Enqueues mails whose job was lost or whose next attempt is due. */
+/** Adds jobs for mails whose job was lost or whose next attempt is due. */
 async function enqueueMails(deps: AppDeps): Promise<boolean> {
   if (deps.config.SMTP_URL === undefined) return true;
   const jobs = (await dueMails(deps)).map((mailId) => ({ payload: { mailId } }));
   return (await deps.producer.addAll('send-mail', jobs)) === jobs.length;
 }
 
-/** The same for messages to Discord. */
+/** Adds jobs for Discord messages whose job was lost or whose next attempt is due. */
 async function enqueueDiscordMessages({ discordMessages, clock, producer }: AppDeps): Promise<boolean> {
   const due = await dueMessages(discordMessages, clock);
   const jobs = due.map((messageId) => ({ payload: { messageId } }));
   return (await producer.addAll('send-discord', jobs)) === jobs.length;
 }
 
-/** Enqueues the notifications, which depend on the current state and the notifications already written. */
+/**
+ * Adds the job that writes notifications. It compares the current state with the notifications that were already
+ * written.
+ */
 function enqueueNotifications({ producer }: AppDeps): Promise<boolean> {
   return producer.add('tell-owners', {});
 }
 
-/** Enqueues uploaded pictures whose job was lost or whose next attempt is due. */
+/** Adds jobs for uploaded pictures whose job was lost or whose next attempt is due. */
 async function enqueueUploads(deps: AppDeps): Promise<boolean> {
   const jobs = (await dueUploads(deps)).map((uploadId) => ({ payload: { uploadId } }));
   return (await deps.producer.addAll('encode-pictures', jobs)) === jobs.length;
 }
 
-/** The same for previews of links; deletes those that are too many. */
+/** Deletes surplus previews of links, and adds jobs for those whose job was lost or whose next attempt is due. */
 async function enqueueCards(deps: AppDeps): Promise<boolean> {
   await trimCards(deps);
   const jobs = (await dueCards(deps)).map((serverId) => ({

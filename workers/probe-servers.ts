@@ -8,7 +8,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 
 /**
- * Probes the game server of a job.
+ * Probes a job's game server.
  *
  * @throws {ConfigError} when `CANARY_ADDRESSES` has a game that is not in gamedig's list
  */
@@ -24,7 +24,7 @@ export function probeServers(
     const checked = await checkTakenServer(checkDeps, new ObjectId(payload.serverId), stop);
     if (checked.kind !== 'recorded') {
       metrics.probeEnded(checked.kind);
-      // The claim is still valid: after a stop another worker probes the server at once.
+      // The take is still valid, so another worker can probe the server at once.
       if (checked.kind === 'stopped' && stop.aborted) await deps.producer.add('probe-servers', payload);
       return checked.kind;
     }

@@ -8,7 +8,7 @@ import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/re
 
 type Drifting = Pick<Metrics, 'countersDrifted'>;
 
-/** Corrects the vote counters and the lists of reviews of a job's day, and marks the day as done. */
+/** Corrects the vote counters and the review lists of a job's day, and marks the day as done. */
 export function repairCountersWorker(
   deps: AppDeps,
   metrics: Drifting,
@@ -25,7 +25,7 @@ export function repairCountersWorker(
   };
 }
 
-/** Corrects today's vote counters while votes are cast. */
+/** Corrects today's vote counters while votes are being cast. */
 export function repairTodayWorker(
   deps: AppDeps,
   metrics: Drifting,

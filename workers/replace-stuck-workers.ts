@@ -6,19 +6,19 @@ import type { Logger } from '../src/platform/log.ts';
 import type { QueueName } from '../src/platform/queues.ts';
 import type { RedisConnection } from '../src/platform/redis.ts';
 
-/** How often a worker is compared with its queue. */
+/** How often each worker is compared with its queue. */
 const COMPARED_EVERY_MS = 10 * SECOND;
 
-/** A Redis that takes longer to answer is unavailable: then no worker is stuck. */
+/** If Redis takes longer to answer, it counts as unavailable, and no worker counts as stuck. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** What a worker of this process does. */
+/** What a worker of this process is doing. */
 export type Activity = {
-  /** Jobs that it runs now. */
+  /** How many jobs it is running. */
   running: number;
-  /** Jobs that it has taken since it started. */
+  /** How many jobs it has taken since it started. */
   taken: number;
-  /** Jobs that it may run at once. */
+  /** How many jobs it may run at once. */
   concurrency: number;
 };
 
@@ -26,19 +26,19 @@ type Watch = {
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   log: Logger;
-  /** Whether the workers take no jobs on purpose. */
+  /** Whether the workers are paused on purpose. */
   isPaused: () => boolean;
   /** The activity of each worker of this process. */
   activities: Map<QueueName, Activity>;
-  /** Starts another worker for the queue and closes the stuck one when its jobs have ended. */
+  /** Starts a new worker for the queue, and closes the stuck one when its jobs have ended. */
   replace: (name: QueueName) => void;
   everyMs?: number | undefined;
 };
 
 /**
- * Replaces each worker that takes no job from one comparison to the next although jobs could be taken. BullMQ had several
- * errors that left a worker in this state after Redis was unavailable (its issues 4378, 4479 and 4585). A replacement that
- * takes no job either is not replaced again. Runs until `stopping` is aborted.
+ * Replaces a worker that takes no job between two comparisons although jobs are waiting for it. Several errors of
+ * BullMQ left a worker in this state after Redis was unavailable (its issues 4378, 4479 and 4585). If the new worker
+ * takes no job either, it is not replaced again. Runs until `stopping` is aborted.
  */
 export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): Promise<void> {
   const { queues, producerRedis, log, isPaused, activities, replace, everyMs = COMPARED_EVERY_MS } = watch;
@@ -46,7 +46,7 @@ export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): 
   const replacedAt = new Map<QueueName, number>();
   while (!stopping.aborted) {
     await pause(everyMs, undefined, { signal: stopping }).catch(() => undefined);
-    // Commands would wait for Redis and be sent all at once when it is back.
+    // While Redis is unavailable, commands would pile up and all be sent when it is back.
     if (producerRedis.status !== 'ready' || isPaused()) {
       suspects.clear();
       continue;
@@ -69,7 +69,7 @@ export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): 
   }
 }
 
-/** Jobs that this worker could take and does not, delayed ones that are overdue too; 0 when Redis does not answer. */
+/** How many waiting and overdue delayed jobs this worker could take but does not; 0 when Redis does not answer. */
 async function jobsLeftWaiting(
   queue: Queue,
   { running, concurrency }: Activity,
@@ -81,10 +81,10 @@ async function jobsLeftWaiting(
       TIMEOUT_MS,
       Promise.all([
         queue.getWaitingCount(),
-        // Only a worker that takes jobs moves them on.
+        // Delayed jobs that are overdue: only a worker that takes jobs moves them to the waiting ones.
         queue.getDelayedCount(Date.now() - everyMs),
         queue.isPaused(),
-        // Limits that an operator set in Bull Board.
+        // An operator may have limited the queue in Bull Board.
         queue.isMaxed(),
         queue.getGlobalRateLimit(),
       ]),

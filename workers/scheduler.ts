@@ -1,4 +1,4 @@
-/** The scheduler process: it enqueues periodic work and claims due probes. */
+/** The scheduler process. It adds the jobs of periodic work and takes due probes. */
 import { runProcess } from '../src/process/process.ts';
 import { buildScheduler } from './build-scheduler.ts';
 import { whileWorkIsSafe } from './while-work-is-safe.ts';

@@ -6,7 +6,7 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
- * Sends the mail of a job. After a failure the scheduler enqueues it again when its next attempt is due.
+ * Sends a job's mail. After a failure the scheduler adds the job again when the next attempt is due.
  *
  * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
@@ -15,13 +15,13 @@ export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Proces
   const send = SMTP_URL === undefined ? null : createSend({ ...deps.config, SMTP_URL });
   return async (job) => {
     const { mailId } = QUEUES['send-mail'].payload.parse(job.data);
-    // Mails written while a mail server was configured wait up to a day for a new one.
+    // If the mail server was removed from the settings, waiting mails wait up to a day for a new one.
     if (!send) return { end: 'no-mail-server' };
     return { end: await sendMail({ ...deps, send }, mailId, waitNoLonger) };
   };
 }
 
-/** Sends the Discord message of a job; as {@link sendMailWorker}. */
+/** Sends a job's Discord message, in the same way as {@link sendMailWorker}. */
 export function sendDiscordWorker(
   deps: AppDeps,
   waitNoLonger: AbortSignal,

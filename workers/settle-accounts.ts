@@ -3,7 +3,7 @@ import { finishAddressChanges } from '../src/accounts/address/change-address.ts'
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { deleteDueAccounts } from '../src/workflows/delete-account.ts';
 
-/** Completes changes of addresses and deletes accounts. After an interruption the next round does it. */
+/** Completes changes of e-mail addresses and deletes accounts. If a run is interrupted, the next round continues. */
 export function settleAccountsWorker(deps: AppDeps, stop: AbortSignal): Processor {
   return async () => {
     const changed = await finishAddressChanges(deps, stop);

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sweepDueWork } from '../src/delivery/sweep.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** Intervals vary by a fifth, so that many workers do not query MongoDB at the same time. */
+/** Intervals vary randomly by a fifth, so that many workers do not query MongoDB at the same moment. */
 const JITTER = 0.2;
 
 /**
- * Finds due work in MongoDB repeatedly until `stopping` is aborted (design rule 2). After a failed round the next one
- * follows.
+ * Runs a round of the sweep (design rule 2) at each interval until `stopping` is aborted. If a round fails, the next
+ * one still follows.
  */
 export async function runSweep(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;

@@ -3,12 +3,10 @@ import { SECOND } from '../src/platform/clock.ts';
 import { takeDueServers } from '../src/probing/take-due-probes.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** New servers must be probed within 10 s, so due servers are claimed more often than cron allows. */
+/** How often due probes are taken. A new server must be probed within 10 s, so this is more often than cron allows. */
 export const TAKE_ROUND_MS = SECOND;
 
-/**
- * Claims due servers every second until `stopping` is aborted. After a failed round the next one follows.
- */
+/** Takes due probes every second until `stopping` is aborted. If a round fails, the next one still follows. */
 export async function takeProbes(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;
   if (config.PROBES === 'off') return;

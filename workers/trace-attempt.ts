@@ -3,8 +3,9 @@ import type { Listener } from '../src/listeners/listener.ts';
 import { isSampled, type Tracing } from '../src/platform/tracing/tracing.ts';
 
 /**
- * Makes the span of an attempt that has ended. Its parent is the cast of its vote, whenever and wherever that was; the
- * job that made it is a link, because one job serves many votes. A vote without a recorded trace gets no span.
+ * Makes the span of an attempt that has ended. Its parent is the span in which the vote was cast, in another process
+ * and perhaps days earlier. The job of the attempt is only a link, because one job sends many votes. If the vote's
+ * trace is not recorded, the attempt gets no span.
  */
 export function traceAttempt(
   tracing: Tracing,
@@ -19,7 +20,7 @@ export function traceAttempt(
     parent: vote.traceparent,
     links: isSampled(job) ? [job] : [],
     startedAt: endedAt - durationMs,
-    // Not what the listener said: that may repeat the player's name.
+    // The listener's message is left out, because it may repeat the player's name.
     attributes: {
       'tallyport.server.id': vote.serverId.toHexString(),
       'tallyport.listener.id': listener._id.toHexString(),
@@ -32,7 +33,7 @@ export function traceAttempt(
       'tallyport.attempt.reached': outcome.reached,
     },
   });
-  // An attempt that did not take place is no failure of the listener.
+  // An attempt of class `none` was not made, so it is no failure of the listener.
   if (outcome.class !== 'delivered' && outcome.class !== 'none') span.fail(outcome.code);
   span.end(endedAt);
 }

@@ -4,8 +4,8 @@ import { jobAttributes, type QueueName } from '../src/platform/queues.ts';
 import type { Tracing } from '../src/platform/tracing/tracing.ts';
 
 /**
- * Wraps `process` so that each job has a span in the trace that added the job, or in a trace of its own if there is none.
- * BullMQ's own spans are not used: docs/adr/0105-traces.md says why.
+ * Wraps `process` so that each job has a span. It belongs to the trace that added the job, or to a new trace if there
+ * is none. docs/adr/0105-traces.md says why BullMQ's own spans are not used.
  */
 export function traceJobs(tracing: Tracing, queue: QueueName, process: Processor): Processor {
   if (!tracing.isOn) return process;
@@ -30,7 +30,10 @@ export function traceJobs(tracing: Tracing, queue: QueueName, process: Processor
   };
 }
 
-/** The `traceparent` of the span that added the job; null without one. Redis may have anything in it. */
+/**
+ * The `traceparent` of the span that added the job; null if there is none. The value in Redis may be anything, so it is
+ * checked.
+ */
 function traceOf({ opts }: Job): string | null {
   try {
     const { traceparent } = JSON.parse(opts.telemetry?.metadata ?? '{}');

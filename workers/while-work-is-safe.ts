@@ -6,17 +6,17 @@ import type { Logger } from '../src/platform/log.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
 
-/** How often the clock is compared with mongod's, and the database asked for an unfinished restore. */
+/** How often the clock is compared with mongod's and the database is checked for an unfinished restore. */
 const CHECKED_EVERY_MS = SECOND;
 
-/** Starts work that stops when the signal is aborted and it is closed. */
+/** Starts work. It stops when the signal is aborted and its `close` is called. */
 type Start = (stopping: AbortSignal) => Work;
 
 /**
- * Runs work only while this process's clock agrees with MongoDB's and no restore into the database is unfinished. With a
- * wrong clock, attempts, tests of listeners and finished days would get wrong dates, and BullMQ uses this machine's clock
- * too. In a part of a backup, periodic work would delete and correct what is not there yet. The work is stopped meanwhile
- * and started again afterwards. While MongoDB does not answer, nothing is stopped or started.
+ * Runs work only while this process's clock agrees with mongod's and no restore into the database is unfinished;
+ * meanwhile the work is stopped, and it is started again afterwards. With a wrong clock, attempts, tests and finished
+ * days would get wrong times; BullMQ uses this machine's clock too. During a restore, periodic work would delete and
+ * correct data that is incomplete. While MongoDB does not answer, nothing is stopped or started.
  *
  * @param stopping - aborted when the process begins to stop
  * @throws the error of the first `start`; errors of later starts are logged and retried
@@ -31,10 +31,13 @@ export async function whileWorkIsSafe(
   const isRestoring = watchRestore({ restores, log });
   const noteSkew = logSkew(log);
 
-  /** Checks as soon as MongoDB answers; returns at once when the process stops. */
+  /**
+   * Starts or stops the work according to the clock and the restore, as soon as MongoDB answers. Returns at once when
+   * the process stops.
+   */
   async function check(): Promise<void> {
     const isSafe = await known();
-    // Stopped work must be closed first.
+    // If work was stopped, it must be closed before it can start again.
     await closed;
     if (stopping.aborted || isSafe === undefined) return;
     if (isSafe && !running) {
@@ -80,7 +83,7 @@ export async function whileWorkIsSafe(
   void watch();
   return {
     async close() {
-      // The check under way is not awaited: MongoDB may be slow.
+      // A running check is not awaited, because MongoDB may be slow.
       stop();
       await closed;
     },

@@ -3,27 +3,28 @@ import type { TopologyDescription, TopologyDescriptionChangedEvent } from 'mongo
 import { DeadlineError } from '../src/platform/deadline.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** The driver's types of servers that take writes. */
+/** The types of servers, as the driver names them, that accept writes. */
 const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);
 
-/** The workers of a process; `pause` lets running jobs go on. */
+/** The workers of a process. `pause` lets running jobs go on. */
 type Workers = { pause(): void; resume(): void };
 
-/** See `withoutMongodb`. */
+/** What `withoutMongodb` returns. */
 export type MongodbWatch = {
-  /** Whether MongoDB is away now. */
+  /** Whether no MongoDB server that accepts writes is reachable now. */
   isAway(): boolean;
-  /** Wraps the processor of a delivery queue: its jobs are given up while its work goes on. */
+  /** Wraps the processor of a delivery queue, so that its jobs can be given up while their work goes on. */
   givingUp(process: Processor): Processor;
   close(): void;
 };
 
 /**
- * While this process reaches no MongoDB server that takes writes, it takes no jobs: other processes may reach one. After
- * the time of a lease it gives up its running jobs of delivery: their leases have expired, and BullMQ starts no other job
- * for a listener while one is active. The work itself goes on, and records its outcomes when MongoDB is back (ADR 107).
+ * While this process reaches no MongoDB server that accepts writes, it takes no jobs, because other processes may reach
+ * one. If this lasts for the time of a lease, its running delivery jobs are given up: their leases have expired, and
+ * while a job is active, BullMQ starts no other one for the same listener. The work itself goes on, and records its
+ * outcomes when MongoDB is back (ADR 107).
  *
- * @param goingOn - gets the work of jobs that were given up, until it ends
+ * @param goingOn - receives the work of each given-up job, and loses it when the work ends
  */
 export function withoutMongodb(
   { mongo, config, log }: Pick<AppDeps, 'mongo' | 'config' | 'log'>,
@@ -31,12 +32,13 @@ export function withoutMongodb(
   goingOn: Set<Promise<unknown>>,
 ): MongodbWatch {
   const client = mongo.connection.getClient();
-  /** The work of each running job of delivery, and what gives the job up. */
+  /** The work of each running delivery job, with a function that makes the job fail. */
   const running = new Map<Promise<unknown>, (error: Error) => void>();
   let isAway = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // Not mongoose's events and `readyState`: those miss a replica set that hangs, and report a process that was suspended.
+  // mongoose's events and `readyState` are not used: they miss a replica set that hangs, and change when the process
+  // was only suspended.
   function onChange({ newDescription }: TopologyDescriptionChangedEvent): void {
     const wasAway = isAway;
     isAway = !takesWrites(newDescription);
@@ -69,7 +71,7 @@ export function withoutMongodb(
   return {
     isAway: () => isAway,
     givingUp: (process) => async (job, token, signal) => {
-      // BullMQ may take one more job after a pause.
+      // After a pause, BullMQ may still take one more job.
       if (isAway) {
         const noted = { queue: job.queueName, jobId: job.id, payload: job.data };
         log.warn({ event: 'job.postponed', ...noted, reason: 'MongoDB is away' });

@@ -4,7 +4,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
-/** The largest BSON document of MongoDB is 16 MB; its own collections have some KB more. */
+/**
+ * The largest document that is read. MongoDB limits documents to 16 MB; those of its own collections may have some KB
+ * more.
+ */
 const LARGEST_DOCUMENT = 17 * 1_024 * 1_024;
 
 /** The length that each BSON document begins with. */
@@ -12,12 +15,12 @@ const LENGTH_BYTES = 4;
 
 const PART_BYTES = 256 * 1_024;
 
-/** Fast compression: a backup should cost the machine little. */
+/** A fast compression level, so that a backup uses little processor time. */
 const GZIP_LEVEL = 3;
 
 /**
- * Writes BSON documents one after another, compressed, into a new file that only its owner reads, and waits until it is
- * on the disk.
+ * Writes BSON documents one after another, compressed, into a new file that only its owner can read. Returns when the
+ * file is on the disk.
  *
  * @returns the size and the hash of the file
  * @throws what `documents` throws, and the system's errors
@@ -43,7 +46,7 @@ export async function writeBsonFile(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Documents joined to parts of a size that is worth a call of zlib. */
+/** Joins small documents into larger parts, so that zlib is called less often. */
 async function* joined(documents: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let part: Uint8Array[] = [];
   let bytes = 0;
@@ -58,7 +61,7 @@ async function* joined(documents: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   yield Buffer.concat(part, bytes);
 }
 
-/** The SHA-256 of a file, as hex. `onBytes` gets the size of each part that was read. */
+/** The SHA-256 of a file as hexadecimal text. `onBytes` is called with the size of each part that was read. */
 export async function hashOf(path: string, onBytes: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES })) {

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError } from '../platform/app-error.ts';
 
-/** The format of backups; a restore refuses others. */
+/** The version of the backup format. A restore refuses other versions. */
 const FORMAT = 1;
 
 /**
- * Collections that a backup leaves out: sessions, links that were sent, short-lived records of processes, uploaded
- * files (their metadata may contain a place), and previews, which are drawn again.
+ * Collections that a backup leaves out: sessions, links that were sent by mail, short-lived records of processes,
+ * uploaded files (their metadata may contain a place), and previews, which can be drawn again.
  */
 const LEFT_OUT = new Set([
   'sessions',
@@ -26,7 +26,7 @@ export function isBackedUp(name: string): boolean {
   return !name.startsWith('system.') && !LEFT_OUT.has(name);
 }
 
-/** The options of a collection that a restore makes again. */
+/** The options that a restore sets when it creates a collection. */
 const OPTIONS = [
   'timeseries',
   'expireAfterSeconds',
@@ -41,7 +41,7 @@ const OPTIONS = [
   'changeStreamPreAndPostImages',
 ] as const;
 
-/** The options of a collection that a restore makes again. */
+/** Only those options of a collection that a restore can set. */
 export function restorableOptions(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(OPTIONS.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
 }
@@ -62,16 +62,16 @@ const manifestSchema = z
   .object({
     format: z.literal(FORMAT),
     id: z.uuid(),
-    /** The version of Tallyport that took it. */
+    /** The version of Tallyport that took the backup. */
     version: z.string(),
     database: z.string(),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
-    /** The whole backup is of one moment. Otherwise the collections were read one after another. */
+    /** Whether all collections were read at one moment. Otherwise they were read one after another. */
     isSnapshot: z.boolean(),
-    /** A text sealed with `SECRET_KEY`, so that a restore knows whether it has the same key. */
+    /** A text sealed with `SECRET_KEY`. It shows a restore whether it has the same key. */
     seal: z.string(),
-    /** The migrations that the data has had. */
+    /** The migrations that were applied to the data. */
     migrations: z.array(z.string()),
     collections: z.array(collectionSchema),
   })
@@ -99,7 +99,7 @@ export class BackupError extends CodedError<
 
 const NAME = 'manifest.json';
 
-/** @throws {ZodError} when a restore would not accept it */
+/** @throws {ZodError} when a restore would not accept the manifest */
 export function newManifest(manifest: Omit<Manifest, 'format'>): Manifest {
   return manifestSchema.parse({ format: FORMAT, ...manifest });
 }
@@ -110,7 +110,10 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await writeFile(join(folder, NAME), text, { flag: 'wx', mode: 0o600, flush: true });
 }
 
-/** @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` */
+/**
+ * @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` for a wrong
+ * manifest
+ */
 export async function readManifest(folder: string): Promise<Manifest> {
   if (!(await stat(folder).catch(() => null))?.isDirectory())
     throw new BackupError('no-backup', `There is no folder “${folder}”.`);
@@ -136,7 +139,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
 }
 
-/** Why a manifest cannot be read; if several fields are wrong, the first of them. */
+/** Why a manifest cannot be read. If several fields are wrong, the reason names the first of them. */
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
   const [issue] = error instanceof z.ZodError ? error.issues : [];

@@ -18,10 +18,13 @@ import { type BackupCollection, BackupError, type Manifest, readManifest } from 
 import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
 
-/** The largest insert. */
+/** The largest insert, in documents and bytes. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/** Numbers keep their type: a double without a fraction does not become an integer. Texts are not changed. */
+/**
+ * Options for reading BSON so that numbers keep their type (a double without a fraction stays a double) and texts stay
+ * the same.
+ */
 const AS_STORED = {
   promoteValues: false,
   promoteBuffers: false,
@@ -31,14 +34,14 @@ const AS_STORED = {
 
 /** What a restore did. */
 export type Restored = RestoredDocuments & {
-  /** Collections, indexes and migrations of this version that the backup did not have. */
+  /** The collections, indexes and migrations of this version that the backup did not have. */
   migrated: Migrated;
 };
 
 /**
  * Compares the files of a backup with its manifest.
  *
- * @param progress - gets the number of compared bytes
+ * @param progress - called with the number of compared bytes
  * @throws {BackupError} `no-backup`, `backup-damaged`, `newer-backup`
  */
 export async function checkBackup(folder: string, progress: Progress): Promise<Manifest> {
@@ -75,7 +78,7 @@ function refuseNewer({ migrations, version }: Manifest): void {
   );
 }
 
-/** Whether one of the keys of `secrets`, `SECRET_KEY` and `SECRET_KEY_PREVIOUS`, is that of the backup. */
+/** Whether one of the keys of this process (`SECRET_KEY`, `SECRET_KEY_PREVIOUS`) is the key of the backup. */
 export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
   try {
     return secrets.open(seal, SEALED.context) === SEALED.text;
@@ -86,15 +89,16 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 }
 
 /**
- * Restores a backup into an empty database and brings it to this version. Open votes become `unconfirmed` before they
- * are inserted, so no worker ever sees them open. Waiting messages are given up. When an interrupted restore is run
- * again, it starts anew, or only migrates if every document was restored. Until it has ended, `migrate` refuses the
- * database.
+ * Restores a backup into an empty database and migrates it to this version. Open votes become `unconfirmed` before they
+ * are inserted, so no worker ever sees them open; waiting messages are dropped. If an interrupted restore is run again,
+ * it starts from the beginning, or only migrates if every document was restored. Until it has ended, `migrate` refuses
+ * the database.
  *
- * @param manifest - of `checkBackup`
+ * @param manifest - the result of `checkBackup`
  * @param by - who restores, for the audit log
- * @param progress - gets the number of restored documents
- * @throws {BackupError} as `asOnlyRestore`, and `backup-damaged`, `counts-differ`; what `prepareDatabase` throws
+ * @param progress - called with the number of restored documents
+ * @throws {BackupError} the errors of `asOnlyRestore`, and `backup-damaged`, `counts-differ`; what `prepareDatabase`
+ *   throws
  */
 export async function restoreBackup(
   deps: AppDeps,
@@ -118,7 +122,7 @@ async function restoreDocuments(
   const { db } = mongo;
   for (const name of await collectionNames(db)) {
     await run.throwIfLost();
-    // Collections that an unfinished restore or `tallyport migrate` made.
+    // Drops what an unfinished restore or `tallyport migrate` made.
     if (name !== restores.collectionName) await db.dropCollection(name);
   }
   const total = sum(collections.map(({ documents }) => documents));
@@ -136,7 +140,7 @@ async function restoreDocuments(
   await run.throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
-  // Links that were mailed before the backup was taken must not change an address any more.
+  // Links that were mailed before the backup must no longer change an address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
   await run.throwIfLost();
@@ -155,7 +159,7 @@ async function restoreCollection(
   { run, onBatch }: { run: RestoreRun; onBatch: (documents: number) => void },
 ): Promise<void> {
   await run.throwIfLost();
-  // Old samples would expire while the others are inserted.
+  // The expiry is set later: otherwise MongoDB would delete old samples while others are still inserted.
   const { expireAfterSeconds: _, ...create } = options;
   await db.createCollection(name, BSON.EJSON.parse(JSON.stringify(create)) as CreateCollectionOptions);
   const collection = db.collection(name);
@@ -214,7 +218,7 @@ async function expireAgain(
   });
 }
 
-/** Changes documents of a backup so that nothing is sent again by itself. */
+/** Changes the documents of a backup so that nothing is sent a second time. */
 class Changes {
   heldVotes = 0;
   droppedMessages = 0;
@@ -234,21 +238,22 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // Otherwise it would be due at once. The users get their mail when everything is restored.
+        // If the request kept its time, the account would be deleted at once. The users get a new mail when everything
+        // is restored.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // A pending resend may have been made since the backup.
+        // The resend may have been made after the backup, so it is cancelled.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // The uploaded file is not in the backup, so its owner reads that it is lost.
+        // The uploaded file is not in the backup. The server's owner sees that it was lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // Messages above a server's limit are not sent; another message has their number.
+    // A message above a server's limit was counted but not sent. Another message stands for it, so it is not sent now.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

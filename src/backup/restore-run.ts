@@ -7,32 +7,32 @@ import { retry } from '../platform/retry.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
-/** How often a running restore updates its record, and how long after the last update it counts as dead. */
+/** How often a running restore updates its record. A restore that has not updated it for `DEAD_MS` counts as dead. */
 const PROGRESS_MS = 2 * SECOND;
 const DEAD_MS = 30 * SECOND;
 
-/** The run that restores into a database. */
+/** A run of a restore that has locked its database. */
 export type RestoreRun = {
   /**
-   * Call it before each write: a process that was suspended continues before any of its timers runs.
+   * Call this before each write: if the process was suspended, its code continues before any timer runs, and another
+   * run may have taken over.
    *
    * @throws {BackupError} `restore-lost` when another run has taken over the database
    */
   throwIfLost(): Promise<void>;
-  /** Set when an earlier run of the same backup has restored every document: only the migration is missing. */
+  /** Set when an earlier run of the same backup has restored every document, so that only the migration is missing. */
   restored: RestoredDocuments | undefined;
   /**
-   * Notes that every document is restored. A later run continues from here.
+   * Records that every document is restored. If this run is interrupted, the next one continues from here.
    *
-   * @throws {BackupError} as `throwIfLost`
+   * @throws {BackupError} like `throwIfLost`
    */
   noteRestored(restored: RestoredDocuments): Promise<void>;
 };
 
 /**
- * Calls `restore` while no other run restores into the database, and notes in the record of the database that it has
- * ended. If an unfinished run of the same backup has not updated its record for 30 seconds of mongod's time, this run
- * takes over.
+ * Calls `restore` while no other run restores into the database, and records its end in the database. If an unfinished
+ * run of the same backup has not updated its record for 30 seconds by mongod's clock, this run takes over.
  *
  * @throws {BackupError} `database-not-empty`, `restore-running`, `restore-lost`; the error of `restore`
  */
@@ -63,7 +63,8 @@ export async function asOnlyRestore<T>(
       restored,
       noteRestored: (all) => say({ restored: all }),
     });
-    // The answer may be lost: without a retry the command would fail although everything is done.
+    // If MongoDB's answer is lost, the write is retried: otherwise the command would fail although everything is
+    // restored.
     const retriedUntil = performance.now() + DEAD_MS;
     await retry(() => say({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,
@@ -76,16 +77,16 @@ export async function asOnlyRestore<T>(
   }
 }
 
-/** A timer, because one operation on a large collection can take minutes. */
+/** Updates the record regularly by a timer, because one operation on a large collection can take minutes. */
 async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
-    // If this fails, the run notices it before its next write.
+    // If the update fails because another run has taken over, `throwIfLost` notices it before the next write.
     if (!stopped.aborted) await say().catch(() => undefined);
   }
 }
 
-/** Takes over an unfinished restore of this backup, or an empty database, for a new run. */
+/** Locks an empty database, or one with an unfinished restore of this backup, for a new run. */
 async function lockDatabase(
   { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
@@ -112,10 +113,13 @@ async function lockDatabase(
   return { runId, restored: undefined };
 }
 
-/** Collections that `tallyport migrate` and processes write in a database without servers and accounts. */
+/** Collections that `tallyport migrate` and the processes fill even if there are no servers and accounts. */
 const WRITTEN_BY_ITSELF = new Set(['migrations', 'period_marks', 'ranked_lists', 'listing_summary']);
 
-/** Refuses every document except those that are in a database without servers and accounts, and in no backup. */
+/**
+ * Throws if the database has documents. Documents that exist even without servers and accounts, and those that no
+ * backup contains, do not count.
+ */
 async function refuseDocuments(db: Db): Promise<void> {
   for (const name of await collectionNames(db)) {
     if (WRITTEN_BY_ITSELF.has(name) || !isBackedUp(name)) continue;

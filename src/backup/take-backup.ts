@@ -19,27 +19,31 @@ import {
   writeManifest,
 } from './manifest.ts';
 
-/** The driver adds the moment of the session's first read, and leaves the connection's read concern as it is. */
+/**
+ * Options of reads in a snapshot. The driver adds the time of the session's first read; the read concern must be given
+ * here.
+ */
 const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
 
-/** MongoDB's code of a snapshot that it no longer has. */
+/** MongoDB's error code when a snapshot is too old to be read. */
 const SNAPSHOT_TOO_OLD = 239;
 
-/** What `SECRET_KEY` seals in a manifest. */
+/** The text in a manifest that `SECRET_KEY` seals. */
 export const SEALED = { text: 'tallyport', context: 'backup' } as const;
 
 type Options = {
-  /** Read the collections one after another, also if MongoDB could read all of them at one moment. */
+  /** Read the collections one after another, even if MongoDB could read all of them at one moment. */
   noSnapshot?: boolean;
   progress?: Progress;
 };
 
 /**
- * Writes every document of the database into a new folder, which appears when the backup is complete. On a replica set
- * or a sharded cluster all documents are of one moment. A lone mongod has no such reads: the collections are read one
- * after another, idempotency keys first and votes last, so that every answered key has its vote.
+ * Writes every document of the database into a new folder, which gets its name when the backup is complete. On a
+ * replica set or a sharded cluster all documents are read at one moment. A standalone mongod cannot do that: the
+ * collections are read one after another, idempotency keys first and votes last, so that the backup has the vote of
+ * every answered key.
  *
- * @param folder - must not exist; its parent folder must
+ * @param folder - must not exist; its parent folder must exist
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
  */
 export async function takeBackup(
@@ -61,7 +65,7 @@ export async function takeBackup(
     let done = 0;
     const collections: BackupCollection[] = [];
     const applied = mongo.db.collection<AppliedMigration>('migrations');
-    // This includes collections of a newer version, which this one does not know.
+    // A newer version may have run migrations that this version does not know; they are included.
     const migrations = await applied.distinct('_id', {}, session ? { session, ...SNAPSHOT } : MAJORITY);
     for (const { name, options } of found) {
       const file = `${encodeURIComponent(name)}.bson.gz`;
@@ -129,14 +133,14 @@ function readAt(name: string): number {
 }
 
 async function estimateOf(db: Db, collections: Found[]): Promise<number> {
-  // MongoDB has no such estimate for a time series.
+  // MongoDB cannot estimate the number of documents of a time series.
   const counts = collections
     .filter(({ options }) => !options.timeseries)
     .map(({ name }) => db.collection(name).estimatedDocumentCount());
   return sum(await Promise.all(counts));
 }
 
-/** The documents as raw BSON, so that every number keeps its type. */
+/** Reads the documents as raw BSON, so that every number keeps its type. */
 function rawDocuments(db: Db, name: string, session: ClientSession | undefined): AsyncIterable<Uint8Array> {
   const cursor = db.collection(name).find(
     {},
@@ -149,7 +153,7 @@ function rawDocuments(db: Db, name: string, session: ClientSession | undefined):
   return cursor as unknown as AsyncIterable<Uint8Array>;
 }
 
-/** Waits until the names in a folder are on the disk; some file systems do not offer that. */
+/** Waits until the names of the files in a folder are on the disk. Some file systems do not support this. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle

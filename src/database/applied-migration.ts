@@ -7,7 +7,7 @@ const appliedMigrationDefinition = {
   appliedAt: { type: Date, required: true },
 } as const;
 
-/** The migrations that this database has had. */
+/** The migrations that were applied to this database. */
 export const appliedMigrationSchema = new Schema(appliedMigrationDefinition, { collection: 'migrations' });
 
 export type AppliedMigration = InferRawDocType<typeof appliedMigrationDefinition>;

@@ -56,14 +56,17 @@ import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
 
-/** A model: its name in mongoose, its schema and, for the compiler only, the type of its documents. */
+/**
+ * A model: its name in mongoose, its schema and the type of its documents. `document` is never set; only the compiler
+ * uses its type.
+ */
 type ModelDefinition<T extends object> = { name: string; schema: Schema; document?: T };
 
 function define<T extends object>(name: string, schema: Schema): ModelDefinition<T> {
   return { name, schema };
 }
 
-/** Every model, under the name that features use for its collection. */
+/** Every model, under the name that the code uses for its collection. */
 const MODELS = {
   servers: define<Server>('Server', serverSchema),
   pictures: define<Picture>('Picture', pictureSchema),
@@ -115,17 +118,17 @@ const MODELS = {
 type Models = typeof MODELS;
 
 /**
- * The collections that features work on: each is `Model.collection`, typed as the driver's own, so a wrong type in a
- * filter does not compile. Tests refuse misspelt keys (docs/adr/0061-mongoose-and-migrations.md).
+ * The collections that the code works on: each is `Model.collection` with the driver's type, so a filter with a wrong
+ * type does not compile. Tests find misspelt keys (docs/adr/0061-mongoose-and-migrations.md).
  */
 export type Collections = {
   [Key in keyof Models]: Models[Key] extends ModelDefinition<infer T> ? Collection<T> : never;
 };
 
-/** Every schema; readiness looks for its unique indexes. */
+/** Every schema. The readiness check looks for their unique indexes. */
 export const SCHEMAS: Schema[] = Object.values(MODELS).map(({ schema }) => schema);
 
-/** Compiles the models on the connection; a second call gives the same ones. */
+/** Compiles the models on the connection. A second call returns the same models. */
 export function compileModels({
   connection,
 }: Pick<Mongo, 'connection'>): Record<keyof Models, Model<object>> {
@@ -136,11 +139,11 @@ export function compileModels({
   return Object.fromEntries(compiled);
 }
 
-/** Compiles the models on the connection and hands out their collections. */
+/** Compiles the models on the connection and returns their collections. */
 export function bindCollections(mongo: Pick<Mongo, 'connection' | 'db'>): Collections {
   const { db } = mongo;
   const models = Object.entries(compileModels(mongo));
-  // mongoose's wrapper of the driver's collection lacks `db`, on which batched writes send commands.
+  // Batched writes send commands through `collection.db`, which mongoose's wrapper does not have.
   const bound = models.map(([key, { collection }]) => [key, Object.assign(collection, { db })]);
   const collections: object = Object.fromEntries(bound);
   return collections as Collections;

@@ -6,12 +6,12 @@ import { compileModels, SCHEMAS } from './collections.ts';
 type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
 
 /**
- * Makes every collection and index that the schemas declare and that is not there yet, all collections at once.
+ * Makes every collection and index that the schemas declare and that does not exist yet, in all collections at once.
  * Running it twice, or on two machines at once, does no harm.
  *
- * @returns what it made, by collection: `['votes', 'votes.open_work']`; and whether there was no collection before
- * @throws the driver's error when an index cannot be made, since documents contradict it or one with the same keys has
- *   another name; then that collection gets none of its missing indexes
+ * @returns the names of what was made (`votes`, `votes.open_work`), and whether the database had no collection before
+ * @throws the driver's error when an index cannot be made because documents violate it or because an index with the
+ *   same keys has another name; then that collection gets none of its missing indexes
  */
 export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wasEmpty: boolean }> {
   const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
@@ -22,14 +22,14 @@ export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wa
 }
 
 /**
- * Makes one collection and its missing indexes; returns the names of what it made. One command makes all the indexes,
- * so a large collection is read once: `Model.createIndexes()` sends one command for each.
+ * Makes one collection and its missing indexes, and returns their names. One command makes all indexes, so MongoDB
+ * reads a large collection once; `Model.createIndexes()` would send one command for each index.
  */
 async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>): Promise<string[]> {
   const name = model.collection.collectionName;
   const isNew = !existing.has(name);
-  // With the schema's time series options. If another process made the collection meanwhile, that is no error. Other
-  // collections are created with their first index.
+  // A time series collection must be created with its options; a collection without indexes must be created too. All
+  // others are created with their first index. If another process creates the collection meanwhile, that is no error.
   const { length: indexCount } = model.schema.indexes();
   if (isNew && (indexCount === 0 || model.schema.get('timeseries'))) await model.createCollection();
   const names = new Set(isNew ? [] : (await indexesOf(db, name)).map((index) => index.name));
@@ -42,7 +42,7 @@ async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>
   return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
 }
 
-/** The missing ones of the unique indexes without which votes could be counted twice: `votes.…`. */
+/** The names of missing unique indexes, such as `votes.…`. Without them votes could be counted twice. */
 export async function missingUniqueIndexes(db: Db): Promise<string[]> {
   const checks = SCHEMAS.map(async (schema) => {
     const name = collectionName(schema);

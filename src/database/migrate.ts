@@ -7,13 +7,13 @@ import { makeIndexes } from './indexes.ts';
 import { MIGRATIONS, type Migration, noteApplied, runMigrations } from './migrations.ts';
 import { hasUnfinishedRestore } from './unfinished-restore.ts';
 
-/** What `migrate` did: the created collections and indexes, and the migrations that it ran. */
+/** What `migrateDatabase` did: the collections and indexes that it made and the migrations that it ran. */
 export type Migrated = { created: string[]; migrations: string[] };
 
 /**
- * Gives a database what this version needs: collections and indexes first, then the pending migrations. In an empty
- * database all migrations are recorded as applied, and none runs. The release step and `npm start` call it. Two calls, one
- * after the other or at once on two machines, do no harm.
+ * Prepares a database for this version: first collections and indexes, then the pending migrations. In an empty
+ * database all migrations are recorded as applied, and none runs. The release step and `npm start` call it; two calls,
+ * also at the same time on two machines, do no harm.
  *
  * @throws {CodedError} `restore-unfinished`, and what `prepareDatabase` throws
  */
@@ -26,7 +26,7 @@ export async function migrateDatabase(
 }
 
 /**
- * The last step of a restore: like `migrateDatabase`, but allowed while the restore is unfinished.
+ * The last step of a restore: like `migrateDatabase`, but it may run while the restore is unfinished.
  *
  * @throws what `makeIndexes` and `runMigrations` throw
  */
@@ -36,7 +36,7 @@ export async function prepareDatabase(
 ): Promise<Migrated> {
   const { created, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
-    // There are no documents of an earlier version.
+    // An empty database has no documents of an earlier version, so no migration has anything to do.
     await noteApplied(mongo, migrations);
     return { created, migrations: [] };
   }
@@ -53,7 +53,7 @@ export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
   }
 }
 
-/** `migrateDatabase` on the configured database, with a line in the log for what was done. */
+/** Runs `migrateDatabase` on the configured database and logs what was done. */
 export async function migrate(config: Pick<ConnectedConfig, 'MONGODB_URI'>, log: Logger): Promise<Migrated> {
   const mongo = await openMongo(config.MONGODB_URI, log, { operationMs: 0 });
   try {

@@ -9,18 +9,18 @@ import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 
 /**
- * A change of stored documents. It can run twice, also at the same time, and runs while processes of the previous
- * version still serve (design rule 15). The indexes of this version are there when it runs.
+ * A change of stored documents. It can run twice, also at the same time, and while processes of the previous version
+ * still serve (design rule 15). When it runs, the indexes of this version exist.
  */
 export type Migration = {
-  /** Its number and subject; stored, so it never changes. */
+  /** Its number and subject. The name is stored, so it never changes. */
   name: string;
   up: (mongo: Mongo) => Promise<void>;
-  /** A process of the previous version can undo its work: each later `tallyport migrate` runs it again. */
+  /** Set if a process of the previous version can undo the migration: each later `tallyport migrate` runs it again. */
   repeats?: true;
 };
 
-/** All migrations in their order. A new one goes to the end. */
+/** All migrations, in their order. A new one is appended. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-complete-servers', up: completeServers },
   { name: '0002-spread-review-lists', up: spreadReviewLists },
@@ -31,10 +31,11 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Runs the pending migrations in their order and notes each when it has ended; then runs those that repeat.
+ * Runs the pending migrations in their order and records each when it has ended. Then it runs the migrations that
+ * repeat.
  *
- * @returns the names of those that were pending
- * @throws {CodedError} `migration-failed` at the first that fails
+ * @returns the names of the migrations that were pending
+ * @throws {CodedError} `migration-failed` at the first migration that fails
  */
 export async function runMigrations(mongo: Mongo, migrations: readonly Migration[]): Promise<string[]> {
   const states = await listMigrations(mongo, migrations);
@@ -55,7 +56,7 @@ export async function runMigrations(mongo: Mongo, migrations: readonly Migration
   return ran;
 }
 
-/** Notes that these migrations are done. If two runs note the same one, the time of the first is stored. */
+/** Records that these migrations are applied. If two processes record the same one, the first time is stored. */
 export async function noteApplied(mongo: Mongo, migrations: readonly Migration[]): Promise<void> {
   const appliedAt = new Date();
   const notes = migrations.map(({ name }) => ({
@@ -64,7 +65,7 @@ export async function noteApplied(mongo: Mongo, migrations: readonly Migration[]
   await bindCollections(mongo).migrations.bulkWrite(notes, { ordered: false, writeConcern: DURABLE });
 }
 
-/** All migrations in their order, with the time of their first run; null where that is pending. */
+/** All migrations in their order, with the time of their first run; null for a pending one. */
 export async function listMigrations(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,

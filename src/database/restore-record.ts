@@ -1,9 +1,9 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
-/** The id of the record: a database has one or none, so only one restore can make it. */
+/** The id of the record. Because it is fixed, a database has at most one record, and only one restore can insert it. */
 export const RESTORE_RECORD_ID = 'restore';
 
-/** The record of a restore that has not ended. */
+/** Matches the record of a restore that has not ended. */
 export const UNFINISHED = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } } as const;
 
 const nested = { _id: false } as const;
@@ -14,7 +14,7 @@ const restoredDefinition = {
   heldVotes: { type: Number, required: true },
   /** The number of waiting mails and Discord messages that the restore dropped, so that they are not sent. */
   droppedMessages: { type: Number, required: true },
-  /** The number of requested account deletions whose waiting period starts again. */
+  /** The number of requested account deletions whose waiting period starts again because of the restore. */
   repeatedDeletions: { type: Number, required: true },
 } as const;
 
@@ -26,7 +26,7 @@ const restoreRecordDefinition = {
   runId: { type: Schema.Types.UUID, required: true },
   /** When the backup began. */
   takenAt: { type: Date, required: true },
-  /** This and the times below are by mongod's clock. */
+  /** `startedAt` and the times below are by mongod's clock. */
   startedAt: { type: Date, required: true },
   /** A running restore updates this every few seconds. */
   progressAt: { type: Date, required: true },
@@ -36,7 +36,7 @@ const restoreRecordDefinition = {
   finishedAt: { type: Date },
 } as const;
 
-/** The restore that this database comes from. */
+/** The record of the restore that filled this database. */
 export const restoreRecordSchema = new Schema(restoreRecordDefinition, { collection: 'restores' });
 
 export type RestoreRecord = InferRawDocType<typeof restoreRecordDefinition>;

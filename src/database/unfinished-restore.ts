@@ -2,7 +2,7 @@ import type { Resources } from '../platform/resources.ts';
 import type { Collections } from './collections.ts';
 import { UNFINISHED } from './restore-record.ts';
 
-/** What an operator must do about it: a text for logs and checks. */
+/** What an operator must do about an unfinished restore: a text for logs and checks. */
 export const RESTORE_UNFINISHED =
   'a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again';
 
@@ -11,7 +11,7 @@ export async function hasUnfinishedRestore({ restores }: Pick<Collections, 'rest
   return (await restores.findOne(UNFINISHED, { projection: { _id: 1 } })) !== null;
 }
 
-/** `hasUnfinishedRestore` for repeated calls: logs when a restore is found and when it has ended. */
+/** `hasUnfinishedRestore` for repeated calls. Logs when an unfinished restore is found and when it has ended. */
 export function watchRestore({
   restores,
   log,

@@ -25,8 +25,8 @@ export function deadlineIn(ms: number, stop?: AbortSignal): Deadline {
 }
 
 /**
- * A connection that is read one piece at a time. Nothing is read between two calls of `next`, so a peer that sends too
- * much fills its own buffers, not our memory.
+ * A connection that is read one piece at a time. Between two calls of `next` nothing is read: if a peer sends too
+ * much, its own buffers fill, not our memory.
  */
 export class PeerConnection {
   readonly #socket: Socket;
@@ -35,7 +35,7 @@ export class PeerConnection {
   /** @param socket - a connected socket, which this connection owns from now on */
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Never removed: an error while nothing reads must not become an uncaught exception.
+    // Never removed: without a listener, an error that arrives between two reads would be an uncaught exception.
     socket.on('error', (error) => {
       this.#broken ??= errorCode(error);
     });
@@ -47,8 +47,8 @@ export class PeerConnection {
   }
 
   /**
-   * The data that has already arrived. Waits two iterations of the event loop: the second one has polled the system for
-   * certain. `late` when nothing has arrived.
+   * Returns data that has already arrived, or `late` if there is none. It waits for two iterations of the event loop,
+   * because only the second one is certain to have polled the sockets.
    */
   readArrived(): Promise<ReadResult> {
     return this.#hear((late) => {
@@ -74,7 +74,7 @@ export class PeerConnection {
     this.#socket.destroy();
   }
 
-  /** @param giveUp - starts the wait, and returns what ends it */
+  /** @param giveUp - starts the wait; returns a function that cancels it */
   #hear(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
     const socket = this.#socket;
     return new Promise((resolve) => {
@@ -102,8 +102,8 @@ export class PeerConnection {
 }
 
 /**
- * Calls `late` when the moment `until` has passed. A busy process may notice that much later, with an answer that came in
- * time still unread. It therefore waits one more iteration of the event loop.
+ * Calls `late` once the moment `until` has passed. If the process is busy, the timer fires late, and an answer that
+ * came in time may still be unread. So `late` is called one iteration of the event loop after the timer.
  */
 function after(until: number, late: () => void): () => void {
   const remaining = until - performance.now();
@@ -136,12 +136,12 @@ type DialFailure = Extract<
   | 'stopped-before-written'
 >;
 
-/** A host with many dead addresses would otherwise leave too little time for each. */
+/** If a host has many dead addresses, trying all of them would leave too little time for each. */
 const MOST_ADDRESSES = 4;
 
 /**
- * Of several failures, the most informative one is reported. If one address was not tried because of a limit, that is
- * reported first: the other failures say nothing about it.
+ * If the addresses failed in different ways, the failure that is first in this list is reported. A limit comes first:
+ * an address that was not tried because of a limit may work, whatever the others did.
  */
 const TELLING: DialFailure[] = [
   'outgoing-limited',
@@ -155,8 +155,8 @@ const TELLING: DialFailure[] = [
 ];
 
 /**
- * Connects to the first of the addresses that accepts. Each gets an equal share of the remaining time. The time that
- * `mayConnect` takes does not count: a slow database is not a slow listener.
+ * Connects to the first address that accepts. Each address gets an equal share of the remaining time. The time that
+ * `mayConnect` takes is not counted, so a slow database does not make a listener look slow.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
  * @param mayConnect - called before each connection; if it returns false, this address is skipped
@@ -204,7 +204,7 @@ function connect(
       cancel();
       stop?.removeEventListener('abort', onStop);
       socket.off('connect', onConnect);
-      // A discarded socket may still report an error: it keeps its error listener.
+      // A discarded socket may still report an error, so it keeps its error listener.
       if (result instanceof PeerConnection) socket.off('error', onError);
       else socket.destroy();
       resolve(result);
@@ -219,7 +219,7 @@ function connect(
   });
 }
 
-/** A router needs longer than this to find out that no machine has an address (ARP); a firewall rejects at once. */
+/** EHOSTUNREACH within this time comes from a firewall. A router takes longer: it first searches the machine (ARP). */
 const AT_ONCE_MS = 1_000;
 
 /**
@@ -235,7 +235,7 @@ export function connectFailure(code: string, tookMs: number, overIPv6 = false): 
       return overIPv6 ? 'refused-over-ipv6' : 'connection-refused';
     case 'ETIMEDOUT':
       return 'connect-timeout';
-    // It accepted and reset at once, before the connection was reported.
+    // The peer accepted the connection and reset it before Node reported it as connected.
     case 'ECONNRESET':
       return 'closed-before-greeting';
     // ICMP: host or administratively prohibited. For IPv6, Linux says EACCES; for its own firewall, EPERM.

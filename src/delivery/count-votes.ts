@@ -6,12 +6,12 @@ import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
 /**
- * Counting stops at this number: with a million waiting votes, counting all of them would take seconds for every scrape of
- * every process. This figure means "at least this many".
+ * Counts stop here and then mean “at least this many”. With a million waiting votes, a full count would take seconds,
+ * for each process and each scrape of its metrics.
  */
 export const COUNTED_AT_MOST = 10_000;
 
-/** Ages of waiting votes, the youngest first; each ends where the next one begins. */
+/** Groups of waiting votes by age, the youngest first; a group begins where the one before it ends. */
 const AGES = [
   ['under_1m', MINUTE],
   ['1m_to_10m', 10 * MINUTE],
@@ -29,7 +29,7 @@ export type QueueCounts = {
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
-  /** Votes that more workers would send sooner: those that are due at a reachable listener. */
+  /** Votes that are due at a reachable listener: with more workers they would be sent sooner. */
   due: { waiting: number; oldestSeconds: number };
   /** The listeners of listed servers. The listener of a removed server stays in the database and is not counted. */
   listeners: Record<ListenerState, number>;
@@ -104,7 +104,7 @@ type TimeLimit = { maxTimeMS: number };
 
 const hexOf = (ids: ObjectId[]) => new Set(ids.map((id) => id.toHexString()));
 
-/** Read from the index of removed servers alone. */
+/** The ids of removed servers. The query reads the index of removed servers alone. */
 async function removedServers(servers: Collection<Server>, timeLimit: TimeLimit): Promise<ObjectId[]> {
   const removed = servers.find({ removedAt: { $type: 'date' } }, { projection: { _id: 1 }, ...timeLimit });
   return (await removed.toArray()).map(({ _id }) => _id);
@@ -119,7 +119,7 @@ async function countByAge(
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
-    // Mostly no vote waits for listeners of this state.
+    // There is usually no listener in this state with waiting votes.
     if (serverIds.length === 0) return [age, 0] as const;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
@@ -144,7 +144,8 @@ async function countDue(
 
   const found = await sum([{ $match: { ...queued, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };
-  // These are votes of the first servers only. For the others the first vote in the queue is read, one index step each.
+  // The counted votes may all be of the first servers. To find the oldest due vote of all, the first vote in each
+  // server's queue is read: one index step for each.
   const firstVotes =
     found.waiting < COUNTED_AT_MOST
       ? null
@@ -153,7 +154,7 @@ async function countDue(
   return { waiting: found.waiting, oldestSeconds: (now.getTime() - oldest) / SECOND };
 }
 
-/** The first vote in the queue of every server: a distinct scan of the index of open work. */
+/** The pipeline that finds the first vote in each server's queue: a distinct scan of the index of open work. */
 export function firstVoteOfEachServer(queued: Document): Document[] {
   return [
     { $match: queued },

@@ -4,7 +4,7 @@ import type { Listener } from '../listeners/listener.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
-/** The pasted text is not the key or token that a listener needs; the message says what it is instead. */
+/** The pasted text is not the key or token that a listener needs. The message says what the text is instead. */
 export class CredentialError extends CodedError<'key-invalid' | 'token-malformed'> {}
 
 /** The context that a listener's sealed secret is bound to. */
@@ -18,9 +18,12 @@ type ListenerKey = {
   line: string;
 };
 
-/** NuVotifier takes this size only, and every other listener makes it. */
+/** NuVotifier accepts keys of this size only, and all other listeners generate it. */
 const KEY_BITS = 2_048;
-/** A 2048-bit public key has 392 characters; no private key or certificate of its kind reaches this. */
+/**
+ * A 2048-bit public key has 392 characters. Private keys and certificates of this key size are shorter than this limit
+ * too.
+ */
 const LONGEST_PASTE = 16_384;
 
 /**
@@ -34,7 +37,8 @@ export function parsePublicKey(text: string): ListenerKey {
   if (text.length > LONGEST_PASTE) throw keyFault(t('This is far too long to be a public key.'));
 
   const { label, body } = unwrapPem(text);
-  // Checked first: a public key could be derived from some private keys, and the mistake would not be noticed.
+  // First: a public key can be derived from some private keys, so without this check a pasted private key would be
+  // accepted.
   if (holdsPrivateKey(text)) throw keyFault(t(PRIVATE));
   if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
     throw keyFault(t('This is a {kind}, not a public key.', { kind: label.toLowerCase() }));
@@ -103,7 +107,10 @@ function readPublicKey(der: Buffer): KeyObject | undefined {
   );
 }
 
-/** NuVotifier keeps `private.key` beside `public.key`, in the same one-line form. */
+/**
+ * Whether the bytes are a private key. NuVotifier stores `private.key` beside `public.key` in the same one-line form,
+ * so owners mistake one for the other.
+ */
 function isPrivateKey(der: Buffer): boolean {
   const forms = ['pkcs8', 'pkcs1', 'sec1'] as const;
   return forms.some((type) => attempt(() => createPrivateKey({ key: der, format: 'der', type })));
@@ -118,7 +125,10 @@ function attempt<T>(read: () => T): T | undefined {
 }
 
 const LONGEST_TOKEN = 256;
-/** A key with its value, as `config.yml` of NuVotifier has it: `default: abc`, `"token": "abc"`, `tokens:` and its lines. */
+/**
+ * A configuration key with its value, as in NuVotifier's `config.yml`: `default: abc`, `"token": "abc"`, or `tokens:`
+ * with its lines.
+ */
 const CONFIGURATION_LINE = /^["']?((?:tokens?|default)["']?\s*[:=]|[\w.-]{1,50}["']?\s*[:=](?=\s))/i;
 
 /**
@@ -160,7 +170,7 @@ function tokenFault(reason: string): CredentialError {
   return new CredentialError('token-malformed', reason);
 }
 
-/** DER of a key begins with a sequence of over 127 bytes, which in base64 is `MI`. */
+/** In DER, a key is a sequence of more than 127 bytes; its base64 begins with `MI`. */
 function looksLikeKey(token: string): boolean {
   if (token.includes('-----BEGIN ')) return true;
   const body = token.replace(/\s/g, '');

@@ -3,11 +3,11 @@ import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
-/** After this time an address may belong to somebody else. */
+/** After this time the address may belong to somebody else, so the proof has expired. */
 const CHALLENGE_VALID_MS = 7 * DAY;
-/** A proof that is younger is not rewritten at each acknowledgement. */
+/** If an acknowledgement proves an address again and the stored proof is younger than this, the stored one is kept. */
 const CHALLENGE_IS_FRESH_MS = DAY;
-/** A name may have many addresses over time. */
+/** A host name may have many addresses over time; only the newest proofs are stored. */
 const MOST_CHALLENGES = 16;
 
 /** The fields of a listener that a destination reads. */
@@ -16,13 +16,13 @@ type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'
 type About = {
   /** The owner of the listener's server; null when it has none. */
   accountId: string | null;
-  /** A test sends a challenge to an HTTP listener even if it is proven. */
+  /** A test vote: an HTTP listener must repeat a challenge even if its address is proven. */
   isTest?: boolean;
 };
 
 /**
- * The destination of one attempt. It decides before each connection whether it may be opened. Afterwards it has what the
- * reached address has proven.
+ * The destination of one attempt. Before each connection it decides whether the connection may be opened. After the
+ * attempt it has the new proof of the reached address, if there is one.
  */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;
@@ -43,12 +43,12 @@ export class Destination {
     return this.#address;
   }
 
-  /** Until when the first refused connection must wait; null when all were allowed. */
+  /** The first connection that was refused because of a limit, and until when; null when all were allowed. */
   get limited(): Limited | null {
     return this.#limited;
   }
 
-  /** What this attempt has newly proven; null when there is nothing new. */
+  /** The new proof of this attempt; null when it proved nothing new. */
   get proof(): ListenerProof | null {
     return this.#proof;
   }
@@ -69,7 +69,7 @@ export class Destination {
     return limited === null;
   };
 
-  /** Whether the reached HTTP listener has to repeat a challenge before it is sent a vote. */
+  /** Whether the reached HTTP listener must repeat a challenge before it gets a vote. */
   get mustChallenge(): boolean {
     if (this.#about.isTest) return true;
     return this.#provenBy(this.#address) === null && !this.#isFromBefore();
@@ -84,7 +84,7 @@ export class Destination {
   onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
-      // A listener from before challenges: this address, and no other, still needs no challenge.
+      // A listener that took votes before challenges existed goes on without a challenge, but only at this address.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;
@@ -110,31 +110,32 @@ export class Destination {
     return proof && this.#deps.clock.now() < after(proof.at, CHALLENGE_VALID_MS) ? proof.by : null;
   }
 
-  /** An HTTP listener that took votes before challenges existed, and none since. */
+  /** Whether it is an HTTP listener that took votes before challenges existed and has taken none since. */
   #isFromBefore(): boolean {
     const { protocol, proven } = this.#listener;
     return protocol === 'http' && !proven && !isUnverified(this.#listener);
   }
 }
 
-/** A listener's proofs and a new one, newest first. */
+/** A listener's proofs with the new one, newest first; it replaces an older proof of the same address. */
 export function withChallenge(proven: ListenerProof[] | undefined, proof: ListenerProof): ListenerProof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
   return [proof, ...others].slice(0, MOST_CHALLENGES);
 }
 
 /**
- * Whether a listener has ever acknowledged a vote or a challenge at its current address: then the address is its owner's.
- * A bare close in Votifier v1 proves nothing, although the listener counts as one that has taken votes (`hasTakenVotes`).
+ * Whether a listener has acknowledged a vote or a challenge at its current address, which shows that the address is
+ * its owner's. A Votifier v1 listener that only closes the connection proves nothing, although it counts as one that
+ * has taken votes (`hasTakenVotes`).
  */
 export function hasProvenAddress(proven: ListenerProof[] | undefined): boolean {
   return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
 }
 
 /**
- * Removes from an outcome what a listener's owner may not see, since a service at an unproven address may belong to
- * somebody else. From an unproven website only the HTTP status stays; from a service that did not greet as Votifier no
- * message and no detail. A proven address hides nothing.
+ * Removes from an outcome what the owner of a listener may not see: a service at an unproven address may belong to
+ * somebody else. From an unproven website the owner sees only the HTTP status. From a service that did not send a
+ * Votifier greeting they see no message and no detail.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: ListenerProof[] | undefined },

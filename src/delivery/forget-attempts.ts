@@ -5,13 +5,15 @@ import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
-/** How long the details of attempts are stored; how often each outcome came, and when the
- * first and the last attempt was made, is stored for ever. */
+/**
+ * How long the details of attempts are stored. The counts of outcomes, and the times of the first and the last attempt,
+ * are stored for ever.
+ */
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Deletes the details of attempts, and who resent a vote, for the votes of the newest UTC day whose votes are all 90 days old when `day` begins.
- * Running it again finds nothing more.
+ * Deletes the details of attempts and the names of those who resent votes, for the newest UTC day whose votes are all
+ * 90 days old when `day` begins. Safe to run again.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes lost details
@@ -28,7 +30,7 @@ export async function forgetAttempts(
       { $set: withoutAttempts() },
     ]);
     forgotten += changed.modifiedCount;
-    // Who resent a vote stays in the audit log. A vote of this age cannot be resent any more.
+    // The audit log still has who resent a vote. A vote of this age can no longer be resent.
     await votes.updateMany(
       { serverId, votedAt, 'delivery.events.by': /@/ },
       { $unset: { 'delivery.events.$[].by': 1 } },

@@ -13,13 +13,13 @@ export function overdueVotes(now: Date): Filter<Vote> {
   return {
     'delivery.state': 'waiting',
     votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
-    // By mongod's clock: a worker whose clock is ahead must not give up votes too early.
+    // mongod's clock decides: a worker whose clock is ahead must not give up votes too early.
     $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
   };
 }
 
 /**
- * Gives up the expired waiting votes of a server. They can still be resent by hand.
+ * Gives up the expired waiting votes of a server. Such votes can still be resent by hand.
  *
  * @returns how many were given up
  */
@@ -29,7 +29,7 @@ export async function expireVotes(
 ): Promise<number> {
   const now = clock.now();
   const overdue = { serverId, ...overdueVotes(now) };
-  // Usually there is none, and a read costs less than an update that waits for a majority.
+  // There is usually none, and a read costs less than an update with write concern majority.
   if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
   const expired = await votes.updateMany(overdue, {
     $set: { 'delivery.state': 'failed' },
@@ -40,8 +40,9 @@ export async function expireVotes(
 }
 
 /**
- * Removes all waiting votes of a server from the queue. Their state becomes `none` if the listener was removed (they can
- * be sent by hand), or `failed` if the server was removed. Attempts in progress end by themselves. Safe to run again.
+ * Removes all waiting votes of a server from the queue. If the listener was removed, their state becomes `none`, and
+ * they can be sent by hand; if the server was removed, it becomes `failed`. Running attempts are not stopped. Safe to
+ * run again.
  *
  * @param asOf - only votes queued until this time are removed; later ones may wait for a new listener
  * @returns how many were removed
@@ -64,8 +65,8 @@ export async function giveBackWaitingVotes(
 }
 
 /**
- * Removes the votes of a server without a listener from the queue, including those that a dead worker was sending: no
- * drain will end these. Safe to run again.
+ * Removes the votes of a server without a listener from the queue, even those that a dead worker was sending: without a
+ * listener, no drain ends such attempts. Safe to run again.
  *
  * @param asOf - when the listener was found to be gone, by this process's clock
  * @returns how many were removed
@@ -76,7 +77,8 @@ export async function giveBackLeftVotes(
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId);
-  // A vote is queued by the web process's clock, which may be behind.
+  // `queuedAt` is set by the web process, whose clock may be behind. Only votes that were certainly queued before
+  // `asOf` are removed.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
   return giveBackWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

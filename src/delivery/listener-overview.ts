@@ -10,20 +10,23 @@ import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './diagnosis/explanations.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
-/** A summary of a vote and its delivery. */
+/** A vote in a list. */
 type VoteInShort = {
   id: string;
   username: string;
   votedAt: Date;
   state: DeliveryState;
   attempts: number;
-  /** Whether the listener acknowledged it; null unless delivered, and when that is not on record. */
+  /** Whether the listener acknowledged it; null if the vote is not delivered, or if that is not on record. */
   confirmed: boolean | null;
   /** The outcome of the newest attempt; absent before the first outcome. */
   code?: OutcomeCode;
 };
 
-/** The state of a listener and its votes, for operators. No secrets; of an HTTP listener's URL only host and port. */
+/**
+ * The state of a listener and its votes, for operators, without secrets. For an HTTP listener only host and port are
+ * shown, not the URL.
+ */
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
@@ -34,11 +37,11 @@ export type ListenerOverview = {
   reason: ListenerReason | null;
   /** Waiting votes, counted up to `COUNTED_AT_MOST`. */
   waiting: number;
-  /** Votes that were given up without an answer, counted up to the same limit. */
+  /** Votes that were given up without an answer, counted up to `COUNTED_AT_MOST`. */
   unconfirmed: number;
-  /** Delivered votes that a Votifier v1 listener did not confirm, counted up to the same limit. */
+  /** Delivered votes that a Votifier v1 listener did not confirm, counted up to `COUNTED_AT_MOST`. */
   sentNotConfirmed: number;
-  /** When the oldest of them was cast. */
+  /** When the oldest waiting vote was cast. */
   oldestWaiting: Date | null;
   /** Newest first. */
   votes: VoteInShort[];
@@ -56,8 +59,8 @@ type ReadDeps = {
 /**
  * Reads the state of a listener, with one page of its server's votes.
  *
- * @param page - `state`: votes of that state only; `from`: the `next` of the page before
- * @returns null when there is no such listener: it was removed
+ * @param page - `state`: only votes in that state; `from`: the `next` of the page before
+ * @returns null when the listener does not exist, for example because it was removed
  */
 export async function listenerOverview(
   { listeners, servers, votes, clock }: ReadDeps,

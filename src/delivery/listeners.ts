@@ -34,7 +34,7 @@ import {
   resendSilentVotes,
 } from './unconfirmed-votes.ts';
 
-/** What setting up listeners works on. */
+/** The dependencies of functions that set up listeners. */
 export type ListenerSetup = {
   listeners: Collection<Listener>;
   votes: Collection<Vote>;
@@ -48,19 +48,19 @@ export type ListenerSetup = {
 
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
-/** The canonical form of a pasted key or token. Throws a `CredentialError` that says what is wrong with it. */
+/** The stored form of a pasted key or token. Throws a `CredentialError` that says what is wrong with the text. */
 function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string): string {
   return protocol === 'votifier-v1' ? parsePublicKey(secret).line : parseToken(secret);
 }
 
 /**
- * Sets or changes a server's Votifier listener; for HTTP listeners see http-listeners.ts. A pause for a configuration
- * error and an open breaker are cleared, waiting votes are tried at once, and votes that became unconfirmed with an earlier
- * token or key are sent again.
+ * Sets or changes a server's Votifier listener; for HTTP listeners see http-listeners.ts. A pause because of a
+ * configuration error ends, an open breaker closes, and waiting votes are tried at once. Votes that became unconfirmed
+ * with an earlier token or key are sent again.
  *
  * @param by - who does it, for the audit log
- * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or a missing one when
- *   none of this protocol is set; {UnsealError} when the current one cannot be read
+ * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or if none is
+ *   given and none of this protocol is stored; {UnsealError} when the stored one cannot be read
  */
 export async function setListener(
   deps: ListenerSetup,
@@ -75,7 +75,7 @@ export async function setListener(
   for (;;) {
     const existing = await deps.listeners.findOne({ serverId });
     const currentSealed = existing?.protocol === protocol ? existing.sealedSecret : null;
-    // Sealed again with the current SECRET_KEY: an earlier key is then no longer needed.
+    // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
     const secret =
       entered ?? (currentSealed ? deps.secrets.open(currentSealed, context) : canonicalSecret(protocol, ''));
     const sealedSecret = deps.secrets.seal(secret, context);
@@ -84,12 +84,12 @@ export async function setListener(
       currentSealed !== null && (entered === null || isSealed(deps.secrets, currentSealed, context, entered));
     const how = { by, existing, sameSecret, resendUsedUp };
     const listener = await storeListener(deps, serverId, fields, how);
-    // Otherwise somebody set it at the same moment: the later one wins.
+    // null: another request changed the listener at the same moment. This change is made again on top of it.
     if (listener) return listener;
   }
 }
 
-/** Whether `sealed` contains exactly this secret. One that cannot be read is considered different. */
+/** Whether `sealed` contains exactly this secret; false if it cannot be read. */
 function isSealed(secrets: SecretBox, sealed: string, context: string, secret: string): boolean {
   try {
     return secrets.open(sealed, context) === secret;
@@ -108,9 +108,11 @@ type ListenerFields = Pick<
   maxSendings?: number | undefined;
 };
 
-/** A listener that was set, and what happened to the votes that are unconfirmed because of an earlier token or key. */
+/**
+ * A listener that was set, with the number of unconfirmed votes that are sent again because its token or key changed.
+ */
 export type ListenerSet = Listener & {
-  /** Votes that are sent again. */
+  /** How many votes are sent again. */
   resent: number;
   /** Whether the token, key, protocol or service name is different from before. */
   isCredentialsChange: boolean;
@@ -119,7 +121,7 @@ export type ListenerSet = Listener & {
 /** Options for setting a listener. */
 type SetListenerOptions = {
   by: string;
-  /** The listener that was read before; null: there was none. */
+  /** The listener as it was read before; null if there was none. */
   existing: Listener | null;
   /** The token, key or secret is unchanged. */
   sameSecret: boolean;
@@ -186,13 +188,16 @@ type Changed = Omit<
   | 'lease'
 >;
 
-/** Who requests that votes unconfirmed with an earlier token or key are sent again, and when; null: they are not. */
+/**
+ * Who set the new token or key, and when: votes that are unconfirmed because of the earlier one are sent again. null:
+ * they are not.
+ */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 /** The settings that identify a listener. */
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/** @param same - which settings are unchanged: what is known about them is preserved */
+/** @param same - which settings are unchanged, so that what is stored about them stays */
 function update(
   { listeners }: ListenerSetup,
   existing: Listener,
@@ -205,12 +210,13 @@ function update(
     same.sameCredentials && same.sameAddress
       ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
       : { acknowledgedAt: null, answerStep: 0 };
-  // A pause by the owner survives a change of settings; a pause for a configuration error does not.
+  // If the owner paused the listener, it stays paused when the settings change. A pause because of a configuration
+  // error ends.
   const isPausedByOwner = { $eq: ['$pause.by', 'owner'] };
   const pause = { $cond: [isPausedByOwner, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [isPausedByOwner, { $ifNull: ['$released', null] }, release] };
-  // A proof for one address says nothing about another.
+  // A proof belongs to one address and is void for another.
   const unproven = same.sameAddress ? {} : { proven: [] };
   const resendOwed = resends && owedAfter(same.sameCredentials, resends);
   const updated = {
@@ -229,8 +235,8 @@ function update(
 }
 
 /**
- * A listener's `resendOwed` after a change. Stored with the change: if the process dies right after it, the resend is not
- * lost, and storing the same settings again does not clear it.
+ * A listener's `resendOwed` after a change of its settings. It is stored together with the settings: if the process
+ * dies right afterwards, the resend is not lost. If the same settings are stored again, it stays.
  */
 function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
   if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
@@ -238,13 +244,19 @@ function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): 
   return { ...asLiterals({ at, by }), silentSince };
 }
 
-/** A listener's `released` when `by` releases its votes; unchanged if they were not blocked. */
+/**
+ * A listener's `released` when `by` lets its waiting votes go out; unchanged if the listener was neither paused nor
+ * unreachable.
+ */
 function releasedBy(by: Cause, at: Date): Document {
   const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
   return { $cond: [wasBlocked, { by, at }, { $ifNull: ['$released', null] }] };
 }
 
-/** Values in an aggregation pipeline, where a `$` at the beginning of a text would mean a field. */
+/**
+ * The values as literals of an aggregation pipeline: without this, a text that begins with `$` would be read as a
+ * field.
+ */
 export function asLiterals(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
@@ -279,16 +291,16 @@ async function insert(
   }
 }
 
-/** A listener as its owner sees it, without its secret. */
+/** A listener as its owner sees it, without the secret. */
 export type ListenerView = Omit<
   Listener,
   'sealedSecret' | 'previousSecret' | 'released' | 'resendOwed' | 'lease'
 > & {
   state: ListenerState;
   waiting: number;
-  /** Given up without an answer: only their owner sends them again. */
+  /** Votes that were given up without an answer. Only the owner can send them again. */
   unconfirmed: number;
-  /** Delivered, but not confirmed: a Votifier v1 listener closed without an answer. */
+  /** Delivered votes that were not confirmed: the Votifier v1 listener closed the connection without an answer. */
   sentNotConfirmed: number;
 };
 
@@ -321,17 +333,17 @@ export async function showListener(
 }
 
 /**
- * Removes a server's listener. Its waiting votes are kept but no longer forwarded; they can be sent later by hand. If the
- * process dies half-way, the sweep finishes it.
+ * Removes a server's listener. Its waiting votes are no longer forwarded, but can be sent later by hand. If the process
+ * dies half-way, the sweep removes the rest from the queue.
  *
- * @returns how many votes were released, or null when there was no listener
+ * @returns how many votes were removed from the queue, or null when there was no listener
  */
 export async function removeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
   by: string,
 ): Promise<number | null> {
-  // Votes that are cast later may wait for a listener that is set meanwhile.
+  // Votes that are cast after this moment may wait for a new listener.
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
@@ -360,7 +372,10 @@ function logChange({ log }: ListenerSetup, { serverId, _id }: Listener, event: s
   log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
 }
 
-/** Retries a paused or unreachable listener at once. Returns it, or null when there is none. */
+/**
+ * Ends a listener's pause or closes its breaker, and tries its votes at once. Returns the listener, or null when there
+ * is none.
+ */
 export async function resumeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
@@ -377,7 +392,8 @@ export async function resumeListener(
 }
 
 /**
- * Changes a listener under a new revision and records it; null when none matches `which`.
+ * Changes a listener, gives it a new revision and writes the change to the audit log. Returns null when no listener
+ * matches `which`.
  *
  * @param set - fields and their new values, as aggregation expressions
  */
@@ -401,8 +417,8 @@ export async function changeListener(
 }
 
 /**
- * Starts a drain at once, even if a delayed one is planned because the listener was unreachable. Votes that wait for their
- * own next time are sent too.
+ * Adds a wake-up job that starts at once, even if a delayed one exists because the listener was unreachable. Votes
+ * whose own retry is not due yet are sent too.
  */
 async function wake(
   { votes, producer, clock }: ListenerSetup,
@@ -418,7 +434,7 @@ async function wake(
   return wakeListener(producer, listener, { hasten: true });
 }
 
-/** Fails the waiting votes of a server that is removed. Safe to run again. Returns how many. */
+/** Fails the waiting votes of a removed server. Safe to run again. Returns how many there were. */
 export function failWaitingVotes(
   deps: Pick<ListenerSetup, 'votes' | 'clock'>,
   serverId: ObjectId,

@@ -9,7 +9,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { Producer } from '../platform/queues.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
-/** What resending works on. */
+/** The dependencies of resending votes. */
 export type ResendDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
@@ -20,41 +20,41 @@ export type ResendDeps = {
 };
 
 /**
- * Resent delivered votes arrive twice, and a listener takes them as fast as it can. An owner can therefore resend only
- * this many of a server's delivered votes.
+ * How many delivered votes of a server its owner can resend. A resent delivered vote arrives twice, and the listener
+ * gets such votes as fast as it accepts them.
  */
 export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
 
-/** The key of that allowance. */
+/** The key of this allowance for a server. */
 export function deliveredResendsOf(serverId: ObjectId): string {
   return `resend-delivered:${serverId.toHexString()}`;
 }
 
 export type Resent =
-  /** It is in the queue again. `mayArriveTwice`: it was delivered before, or may have been. */
+  /** The vote is in the queue again. `mayArriveTwice`: it was delivered before, or may have been. */
   | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
-  /** It waits or is being sent already; nothing changed. */
+  /** The vote is waiting or being sent already; nothing changed. */
   | { kind: 'under-way'; state: DeliveryState }
   | { kind: 'not-found' }
   | { kind: 'no-listener' }
-  /** It was cast elsewhere: imported votes are never forwarded. */
+  /** The vote was imported from another site; imported votes are never forwarded. */
   | { kind: 'imported' }
-  /** An operator decides about it first. */
+  /** The vote is in a quarantine; an operator must decide first. */
   | { kind: 'quarantined' }
-  /** Votes can be resent for 30 days. */
+  /** Votes can be resent for 30 days only. */
   | { kind: 'too-old' }
-  /** Too many delivered votes of its server were resent. */
+  /** The owner has resent too many delivered votes of this server. */
   | { kind: 'too-many'; nextAllowedAt: Date };
 
-/** Votes in the other states are in the queue already. */
+/** States in which a vote can be resent. Votes in the other states are in the queue already. */
 export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
 
 /**
- * Sends a vote again, or for the first time when it was cast without a listener. It starts a new schedule; its timeline
- * keeps the earlier events. Repeating it while the vote is in the queue changes nothing.
+ * Puts a vote into the queue again, or for the first time if it was cast without a listener. It starts with a new
+ * schedule, and its timeline keeps the earlier events. If the vote is in the queue already, nothing changes.
  *
- * @param by - the address of who resends it, or `cli`; `byId` is the user, if there is one
- * @param forOwner - `DELIVERED_RESENDS` applies; operators have no such limit
+ * @param by - the address of the user who resends the vote, or `cli`; `byId` is the user's id, if there is a user
+ * @param forOwner - whether the limit `DELIVERED_RESENDS` applies; operators have no such limit
  */
 export async function resendVote(
   deps: ResendDeps,
@@ -94,7 +94,7 @@ export async function resendVote(
   return { kind: 'resent', from: state, mayArriveTwice };
 }
 
-/** Why a vote cannot be resent at `now`; null when it can be, once its server has a listener. */
+/** Why a vote cannot be resent at `now`; null when it can be, provided that its server has a listener. */
 export function whyNotResend(
   vote: Vote,
   now: Date,
@@ -109,7 +109,7 @@ export function whyNotResend(
 /**
  * The update that puts a vote into the queue again, with a new schedule.
  *
- * @param resend - the event for its timeline
+ * @param resend - the event that is added to its timeline
  */
 export function resending(
   now: Date,
@@ -136,14 +136,15 @@ export function resending(
 
 const FROM = { from: '$delivery.state' };
 
-/** How often a website answered a vote with an error of its own: it may have taken the vote. */
+/** How often a website answered with a server error or a rate limit. It may have taken the vote all the same. */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
-  // Votes of older versions count only some codes, newer ones store only some attempts.
+  // For votes of older versions only some codes were counted; for newer votes only some attempts are stored. The higher
+  // number is right.
   const stored = attempts.filter(({ code }) => code === 'http-unavailable' || code === 'http-limited').length;
   return Math.max((codes?.['http-unavailable'] ?? 0) + (codes?.['http-limited'] ?? 0), stored);
 }
 
-/** Whether a vote was delivered before, or may have been: sent again, it arrives twice then. */
+/** Whether a vote was delivered before, or may have been: if it is sent again, it may arrive twice. */
 export function mayHaveArrived({ delivery }: Vote): boolean {
   return (
     delivery.state === 'delivered' ||

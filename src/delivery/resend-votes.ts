@@ -21,59 +21,62 @@ import {
 
 /** Which votes of a server to send again. */
 export type ResendRange = {
-  /** Cast at this moment or later; before `until`. */
+  /** Votes cast at this moment or later, and before `until`. */
   since: Date;
   until: Date;
-  /** In one of these states; votes that wait or are being sent are never touched. */
+  /** Votes in one of these states. Votes that are waiting or being sent are never touched. */
   states: VoteSelection[];
-  /** Only this player's, in any spelling. */
+  /** Only votes of this player, in any spelling of the name. */
   player?: string;
   /**
-   * Only votes whose last attempt was made between these moments and ended without an answer; not those that a restore
-   * holds back.
+   * Only votes whose last attempt was made between these moments and ended without an answer. Votes that a restore
+   * holds back are excluded.
    */
   silent?: { since: Date; until: Date };
   /** Only votes that a restore holds back. */
   restored?: true;
 };
 
-/** The result for a range. */
+/** The result of resending a range. */
 export type ResentRange = {
   /** Votes that are in the queue again. */
   resent: number;
-  /** Of these, those that were delivered before, or may have been. */
+  /** How many of these were delivered before, or may have been. */
   mayArriveTwice: number;
-  /** There are more in the range than one run takes: run it again. */
+  /** Whether the range has more votes than one run takes: run it again. */
   more: boolean;
-  /** The owner's limit for resending delivered votes of this server is reached until then; some are left. */
+  /**
+   * The owner's limit for resending delivered votes of this server is reached until this time, and some votes were not
+   * resent.
+   */
   nextAllowedAt?: Date;
 };
 
-/** States that certainly mean "not arrived": the default of a range. */
+/** States in which a vote certainly did not arrive: the default of a range. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
-/** Votes in the other states are in the queue already. */
+/** Whether votes in this state can be resent. Votes in the other states are in the queue already. */
 export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
 
-/** Sent again, such votes arrive twice. */
+/** Whether votes in this state were delivered, so that they arrive twice if they are sent again. */
 function isDelivered(state: VoteSelection): boolean {
   return state === 'delivered' || state === 'sent-not-confirmed';
 }
 
-/** Votes that one run takes at most. */
+/** How many votes one run takes at most. */
 const MOST_RESENT = 50_000;
 const BATCH = 500;
 
 /**
- * Sends a server's votes of a time range again, in the order of voting. Each starts a new schedule, and its timeline
- * records the resend. A vote is never queued twice: a repeated run, also after a crash, takes only votes that are still in
- * one of the states.
+ * Resends a server's votes of a time range, in the order in which they were cast. Each starts with a new schedule, and
+ * its timeline records the resend. A vote is never queued twice: if a run is repeated, also after a crash, it takes
+ * only votes that are still in one of the states.
  *
- * @param most - the most votes of this run
+ * @param most - how many votes this run takes at most
  * @param progress - called with the number of queued votes
- * @param forOwner - `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit
+ * @param forOwner - whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit
  * @returns null when the server has no listener
  */
 export async function resendVotes(
@@ -116,7 +119,7 @@ async function resendRange(
   const result: ResentRange = { resent: 0, mayArriveTwice: 0, more };
   if (total === 0) return result;
 
-  // Before the first vote: a run that is killed is on record too.
+  // Written before the first vote: if the run is killed, the audit log has it.
   await recordAudit(deps, {
     by,
     action: 'vote.resend-range',
@@ -153,7 +156,7 @@ async function resendRange(
 /**
  * How many votes a run would take, and whether it would leave some.
  *
- * @param most - votes that it takes at most
+ * @param most - how many votes the run takes at most
  */
 export function countResendable(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
@@ -182,14 +185,14 @@ function filterOf(
   return {
     serverId,
     ...(player === undefined ? {} : { usernameKey: usernameKey(player) }),
-    // Imported votes have negative numbers, and are never forwarded.
+    // Imported votes have negative numbers and are never forwarded.
     seq: { $gt: 0 },
     quarantinedAt: { $exists: false },
     ...selected(states.filter(isResendable)),
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
     ...(silent ? { $and: [endedSilently(silent), { 'delivery.restoredAt': { $exists: false } }] } : {}),
     ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
-    // Not those that this run has resent and that have ended again meanwhile.
+    // Excludes votes that this run has resent already and whose delivery has ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };
 }

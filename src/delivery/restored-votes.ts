@@ -7,15 +7,15 @@ import { DELIVERY_ENDED } from './drain/attempt-record.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { type ResendRange, type ResentRange, resendVotes } from './resend-votes.ts';
 
-/** States in which nothing sends a vote by itself. */
+/** States in which a vote is not sent unless somebody resends it. */
 const ENDED = new Set<unknown>(['none', 'delivered', 'unconfirmed', 'failed'] satisfies Delivery['state'][]);
 
 /**
- * Holds back a vote of a backup that was open: it may have been delivered since, so it becomes `unconfirmed`, and only a
- * resend sends it. A quarantined vote stays in its quarantine, and its release holds it back. Changes `vote`, which is as
- * it was stored.
+ * Holds back a vote that was open in a backup: it may have been delivered since the backup, so it becomes `unconfirmed`
+ * and is sent only by a resend. A vote in quarantine stays there, and is held back when the quarantine is lifted.
+ * Changes `vote`, a stored document.
  *
- * @returns whether the vote was open, or held back in the backup already
+ * @returns whether the vote was open, or was already held back in the backup
  */
 export function holdRestoredVote(vote: Document, now: Date): boolean {
   const { delivery } = vote;
@@ -33,7 +33,10 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
 type Held = { serverId: ObjectId; votes: number };
 type CountDeps = { votes: Collection<Vote>; clock: Clock };
 
-/** The servers with votes that a restore holds back and that can still be sent, and the number of these votes. */
+/**
+ * The servers whose votes a restore holds back, with the number of these votes. Only votes that can still be sent
+ * count.
+ */
 export async function heldByRestore({ votes, clock }: CountDeps, only?: ObjectId): Promise<Held[]> {
   const held = {
     ...(only ? { serverId: only } : {}),
@@ -52,7 +55,7 @@ export async function heldByRestore({ votes, clock }: CountDeps, only?: ObjectId
   return found.map(({ _id, votes }) => ({ serverId: _id, votes }));
 }
 
-/** What was sent of a server; null if it has no listener. */
+/** The result for one server; `resent` is null if the server has no listener. */
 type SentHeld = { serverId: ObjectId; resent: ResentRange | null };
 
 /**

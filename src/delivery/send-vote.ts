@@ -16,15 +16,18 @@ import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 export type OpenedListener = VotifierTarget | HttpTarget;
 
 type SendLimits = {
-  /** Ends the attempt if nothing is written yet. */
+  /** If nothing is written yet, aborting ends the attempt. */
   signal: AbortSignal;
-  /** Ends the wait for the answer. */
+  /** Aborting ends the wait for the answer. */
   waitSignal: AbortSignal;
-  /** Ambiguous outcomes so far: the more, the longer the wait for the answer. 0 by default. */
+  /** How many ambiguous outcomes there were so far: the more, the longer the wait for the answer. 0 by default. */
   answerStep?: number;
   /** Whether the Votifier v1 listener has confirmed votes before. */
   confirmsVotes?: boolean;
-  /** Called right before the first byte: is there enough time to wait `answerMs` for the answer? */
+  /**
+   * Called right before the first byte is written. Returns whether the lease leaves enough time to wait `answerMs` for
+   * the answer.
+   */
   mayWrite: (answerMs: number) => boolean;
   /** The destination: checks each connection before it is opened, and receives the outcome. */
   destination: Destination;
@@ -40,7 +43,8 @@ export type Send = (
 ) => Promise<Outcome>;
 
 /**
- * Reads a listener's settings and opens its secret; for http the one before a rotation too.
+ * Reads a listener's settings and opens its secret. For an HTTP listener, the secret before the last rotation is opened
+ * too.
  *
  * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known
  */
@@ -91,10 +95,13 @@ export function createSend(
   };
 }
 
-/** Shorter texts are not secrets but ordinary words. */
+/** Shorter secrets are not hidden: they may be ordinary words that occur in any message. */
 const SHORTEST_SECRET = 4;
 
-/** Texts that must not appear in a timeline or a log line, although the listener knows them; a URL may have a key in it. */
+/**
+ * Texts that must not appear in a timeline or a log line, although the listener may repeat them. A URL counts too,
+ * because it may contain a key.
+ */
 function secretsOf(listener: OpenedListener): string[] {
   switch (listener.protocol) {
     case 'votifier-v1':
@@ -109,7 +116,9 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** The outcome without secrets that the peer repeats, as a "not found" page or a redirect does with the URL. */
+/**
+ * The outcome with `[hidden]` in place of secrets that the listener repeated, as a "not found" page does with the URL.
+ */
 function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
   const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);

@@ -10,22 +10,25 @@ import { expireVotes, giveBackLeftVotes, overdueVotes } from './leave-queue.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
-/** What the sweep works on. */
+/** The dependencies of the sweep. */
 type SweepDeps = RecordDeps & ResendDeps & { batcher: Batcher; log: Logger };
 
-/** The result of one run: listeners woken, votes given up, votes released from a removed listener. */
+/**
+ * The result of one round: how many listeners were woken, votes were given up because they expired, and votes were
+ * taken out of the queue because their listener is removed.
+ */
 type SweepRound = { woken: number; expired: number; released: number };
 
 const SERVERS_A_STEP = 512;
-/** Servers checked concurrently: most of a run is waiting for MongoDB. */
+/** How many servers are checked concurrently. Most of a round is waiting for MongoDB. */
 const SERVERS_AT_ONCE = 8;
 
 /**
- * Looks for due work in MongoDB and wakes its listeners (design rule 2). If Redis lost a job, an add was skipped, or a
- * vote's own next time has come, the vote waits at most one run longer. Runs in every worker; two concurrent runs are
- * safe. An error for one server does not delay the others.
+ * Finds due work in MongoDB and wakes its listeners (design rule 2). If Redis lost a job, a job was not added, or a
+ * retry has become due, the vote waits at most one round longer. Runs in every worker; two concurrent rounds are safe.
+ * An error for one server does not delay the others.
  *
- * Costs a few indexed reads for each server with open work, however many votes wait there.
+ * A round costs a few indexed reads for each server with open work, however many votes are waiting.
  */
 export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
   const round: SweepRound = { woken: 0, expired: 0, released: 0 };
@@ -53,12 +56,15 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
       }
     }
   }
-  // Last: after an outage this may take long, and lost work must not wait for it.
+  // Owed resends come last: after an outage they may take long, and lost work must not wait for them.
   await finishOwedResends(deps);
   return round;
 }
 
-/** What a run has read about a server: expired votes, and attempts whose lease has expired. */
+/**
+ * What a round has read about a server. `overdue`: it has expired votes; `lost`: it has attempts whose lease has
+ * expired.
+ */
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
 /** Handles one server in a run. */
@@ -68,7 +74,8 @@ async function sweepServer(
   { listener, asOf, overdue, lost }: Seen,
   round: SweepRound,
 ): Promise<void> {
-  // Before the reads: whatever makes a vote due after this moment adds a job.
+  // Before the reads: if a vote becomes due after this moment, a job is added for it, so the sweep does not count it as
+  // lost.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -86,7 +93,7 @@ async function sweepServer(
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));
 
-/** The servers that have votes waiting or being sent: one step of the index each (a distinct scan). */
+/** The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan). */
 export async function serversWithOpenWork(
   votes: Collection<Vote>,
   options: { maxTimeMS?: number } = {},
@@ -104,7 +111,7 @@ export async function serversWithOpenWork(
 /** A listener, and whether a worker drains it now. */
 type WithLease = Listener & { leased: boolean };
 
-/** The listeners of these servers; a lease goes by mongod's clock. */
+/** The listeners of these servers. mongod's clock decides whether a lease is valid. */
 function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Promise<WithLease[]> {
   return listeners
     .aggregate<WithLease>([
@@ -114,7 +121,7 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
     .toArray();
 }
 
-/** Whether a drain would find work now; `lost`: it has attempts to end. */
+/** Whether a drain would find work now; `lost`: the server has attempts whose lease has expired. */
 async function isDue({ votes, clock }: SweepDeps, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   const now = clock.now();

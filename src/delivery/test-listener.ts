@@ -11,7 +11,7 @@ import { asRefusalOfAll } from './http/http-answer.ts';
 import { openListener, type Send } from './send-vote.ts';
 import { TEST_USERNAME } from './vote-message.ts';
 
-/** What sending a test vote works on. */
+/** The dependencies of sending a test vote. */
 export type TestDeps = OutgoingLimitDeps & {
   secrets: SecretBox;
   listeners: Collection<Listener>;
@@ -26,9 +26,9 @@ export type ListenerTest = Outcome & {
 };
 
 /**
- * Sends one marked test vote to a listener, whatever its state, and returns the outcome. It is not counted and changes
- * neither pause nor breaker. Its outcome is stored. A proof is stored and removes a limit: an HTTP listener that repeats the challenge is
- * verified.
+ * Sends one marked test vote to a listener, whatever its state, and stores the outcome. The test is not counted and
+ * changes neither pause nor breaker. If it proves the address, the proof is stored and a limit is removed; an HTTP
+ * listener that repeats the challenge is verified.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  * @param onStep - called when a step begins
@@ -49,7 +49,7 @@ export async function sendTestVote(
     {
       signal: AbortSignal.timeout(MINUTE),
       waitSignal: AbortSignal.timeout(MINUTE),
-      // As long as for its votes.
+      // A test waits for the answer as long as a vote does.
       answerStep: listener.answerStep ?? 0,
       confirmsVotes: confirmsVotes(listener),
       mayWrite: () => true,

@@ -6,9 +6,9 @@ import type { Producer } from '../platform/queues.ts';
 import { broughtForward } from './drain/listener-lease.ts';
 
 /**
- * Called when a game server comes back: its vote listener, if it is unreachable and not paused, is tested now instead of
- * at its next planned time (docs/delivery.md). Without Redis the sweep finds the test due. If a worker owns the
- * lease, a running test may overwrite the planned time; it is brought forward again when the lease is released.
+ * Called when a game server is online again. If its vote listener is unreachable and not paused, it is tested now
+ * instead of at its next planned time (docs/delivery.md). Without Redis, the sweep finds the test due. If a worker owns
+ * the lease, its running test may overwrite the planned time; the earlier time is set again when the lease is released.
  *
  * @returns whether there was such a listener
  */

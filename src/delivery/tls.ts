@@ -19,7 +19,7 @@ type TlsFailure = {
     | 'silent'
     | 'stopped-before-written'
   >;
-  /** The error of the TLS library, without its advice; for a certificate of another name, that name. */
+  /** The error of the TLS library without its advice. For a certificate of another name, that name. */
   detail: string;
 };
 
@@ -38,7 +38,7 @@ export function secure(
     const secured = tls.connect({
       socket,
       host,
-      // SNI must not contain an IP address; the certificate is checked against `host` then.
+      // SNI must not contain an IP address. Without it, the certificate is checked against `host`.
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
@@ -53,14 +53,14 @@ export function secure(
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     stop?.addEventListener('abort', onStop);
-    // Not removed: after the handshake the connection reports errors.
+    // Never removed: after the handshake, the connection still reports errors.
     secured
       .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
       .once('secureConnect', () => settle(new PeerConnection(secured)));
   });
 }
 
-/** Whether a service speaks TLS of any version: it completes the handshake, or refuses it with an alert. */
+/** Whether a service speaks any version of TLS: it completes the handshake or refuses it with an alert. */
 export function speaksTls(connection: PeerConnection, { until }: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
@@ -80,26 +80,27 @@ export function speaksTls(connection: PeerConnection, { until }: Deadline): Prom
 }
 
 /**
- * Node puts OpenSSL's reason into a separate field; its message contains OpenSSL's source lines. After a semicolon it
- * advises whoever runs Node, who is not the owner of the website.
+ * The reason of a TLS error, for the owner of a website. OpenSSL's reason is in a field of its own, while the message
+ * contains source lines. The text after a semicolon is advice for the administrator of this Node process and is cut
+ * off.
  */
 function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
   const said = faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
   return said.replace(/; if .*/s, '');
 }
 
-/** What OpenSSL's and Node's codes mean for the website. */
+/** The fault that an error code of OpenSSL or Node means for the website. */
 const MEANINGS: Record<string, TlsFailure['fault']> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-name',
   CERT_HAS_EXPIRED: 'certificate-expired',
   CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
-  // Its authority is its own, not one that browsers know.
+  // The certificate's authority is a private one that browsers do not know.
   SELF_SIGNED_CERT_IN_CHAIN: 'certificate-self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-incomplete',
   UNABLE_TO_GET_ISSUER_CERT: 'certificate-incomplete',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-incomplete',
-  // It chose TLS 1.1 or older; or it refused every version that was offered.
+  // The website chose TLS 1.1 or older, or refused every version that Tallyport offers.
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls-too-old',
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'tls-too-old',
 };

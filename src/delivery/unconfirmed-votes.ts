@@ -10,20 +10,24 @@ import { DELIVERY_ENDED } from './drain/attempt-record.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** A change of settings resends at most this many votes at once, which takes some seconds. The sweep sends the rest. */
+/** How many votes a change of settings resends at once at most, which takes some seconds. The sweep sends the rest. */
 const RESEND_BATCH_SIZE = 5_000;
 
-/** Attempts that were running when the settings were changed have ended by then. */
+/** After this time, attempts that were running when the settings changed have ended. */
 const SETTLED_MS = 2 * MINUTE;
 
 type CountDeps = { votes: Collection<Vote>; clock: Clock };
 
-/** Unconfirmed votes of a server that can still be sent again, counted up to `atMost`; all of them by default. */
+/**
+ * How many unconfirmed votes of a server can still be sent again, counted up to `atMost`; without a limit by default.
+ */
 export function countUnconfirmed(deps: CountDeps, serverId: ObjectId, atMost?: number): Promise<number> {
   return countSelected(deps, serverId, 'unconfirmed', atMost);
 }
 
-/** Delivered votes that a Votifier v1 listener did not confirm and that can still be sent again, counted likewise. */
+/**
+ * How many delivered votes that a Votifier v1 listener did not confirm can still be sent again, counted up to `atMost`.
+ */
 export function countSentNotConfirmed(deps: CountDeps, serverId: ObjectId, atMost?: number): Promise<number> {
   return countSelected(deps, serverId, 'sent-not-confirmed', atMost);
 }
@@ -40,7 +44,8 @@ function countSelected(
 }
 
 /**
- * The resend to store when a listener's token or key is set at `at`: for votes unconfirmed with the earlier one.
+ * The resend to store when a token or key is set at `at` after the listener was removed: for the votes that are
+ * unconfirmed because of the earlier one.
  *
  * @param by - who sets it, for the audit log and the timelines
  */
@@ -49,7 +54,7 @@ export async function resendOwedAfterRemoval(
   serverId: ObjectId,
   { at, by }: Pick<ResendOwed, 'at' | 'by'>,
 ): Promise<ResendOwed> {
-  // The removed listener had the time of its last delivery; it is read from the votes.
+  // The time of the last delivery was stored with the removed listener, so it is read from the votes.
   const newest = await votes.findOne(
     { serverId, 'delivery.state': 'delivered' },
     { sort: { votedAt: -1 }, projection: { 'delivery.deliveredAt': 1 } },
@@ -57,15 +62,15 @@ export async function resendOwedAfterRemoval(
   return { at, by, silentSince: newest?.delivery.deliveredAt ?? NEVER };
 }
 
-/** No vote was delivered before this moment. */
+/** A time before which no vote was delivered. */
 export const NEVER = new Date(0);
 
 /**
- * Resends the votes that became unconfirmed with a listener's earlier token or key: those whose last attempt ended without
- * an answer, after the last delivery and before the new token or key was set. Safe to run again: a resent vote begins a
- * later attempt.
+ * Resends the votes that became unconfirmed with a listener's earlier token or key: those whose last attempt ended
+ * without an answer, after the last delivery and before the new token or key was set. Safe to run again, because the
+ * last attempt of a resent vote is later.
  *
- * @returns how many were put in the queue again, and whether there are more
+ * @returns how many were put into the queue again, and whether there are more
  */
 export async function resendSilentVotes(
   deps: ResendDeps,
@@ -85,8 +90,8 @@ export async function resendSilentVotes(
 }
 
 /**
- * Finishes resends that began some minutes ago. A resend is unfinished when the process that changed the settings died,
- * when there were too many votes for one run, or when a vote's last attempt with the earlier token or key was still
+ * Finishes resends that began some minutes ago. A resend is unfinished if the process that changed the settings died,
+ * if there were too many votes for one run, or if the last attempt of a vote with the earlier token or key was still
  * running. Concurrent runs are safe. An error for one listener does not delay the others.
  */
 export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Promise<void> {
@@ -108,8 +113,8 @@ export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Pro
 }
 
 /**
- * Run after an owner lowered the number of sendings: waiting votes that were sent that often already become unconfirmed.
- * Safe to run again.
+ * If an owner lowers the number of sendings, waiting votes that were sent that often already become unconfirmed. Safe
+ * to run again.
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },

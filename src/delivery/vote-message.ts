@@ -8,23 +8,23 @@ export type ForwardedVote = {
   votedAt: Date;
 };
 
-/** The player of a test vote: its owner sees at once that no real player voted. */
+/** The player's name in a test vote: the owner of the server sees at once that no player voted. */
 export const TEST_USERNAME = 'TallyportTest';
 
 /**
- * Sent in place of the voter's address. Tallyport does not know that address, and does not disclose the address of the
- * API's caller (delivery.md).
+ * Sent as the player's address, which Tallyport does not know. The address of the API's caller is not sent either
+ * (docs/delivery.md).
  */
 export const VOTER_ADDRESS = '0.0.0.0';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Refuses text that must never reach a listener. In v1 the fields are lines: a line feed in a name would forge the fields
- * after it.
+ * Refuses text that must never reach a listener. A Votifier v1 message has one line for each field: if a name contained
+ * a line feed, it could forge the fields after it.
  *
- * @throws {TypeError} These rules are checked when a vote is cast and when a listener is set, so this is an error of the
- *   caller, never of the listener.
+ * @throws {TypeError} These rules are checked when a vote is cast and when a listener is set, so the error is the
+ *   caller's, never the listener's.
  */
 export function assertSendable(vote: ForwardedVote, serviceName: string): void {
   for (const [field, text] of Object.entries({ username: vote.username, serviceName })) {

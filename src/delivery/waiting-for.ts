@@ -6,16 +6,17 @@ import type { Vote } from '../votes/vote.ts';
  *
  * - `resume`: its listener is paused.
  * - `listener-test`: its listener is unreachable; one vote tests it at `at`.
- * - `outgoing-limit`: its listener has not acknowledged a vote yet, and an allowance of connections is used up until `at`.
+ * - `outgoing-limit`: its listener has not acknowledged a vote yet, and an allowance of connections is used up until
+ *   `at`.
  * - `own-retry`: its own next attempt is due at `at`.
- * - `no-listener`: its listener is removed; the vote is removed from the queue soon.
- * - `turn`: votes before it in the queue, if any; a worker sends it at once.
+ * - `no-listener`: its listener was removed, and the vote will soon be taken out of the queue.
+ * - `turn`: only the votes before it in the queue, if there are any; then a worker sends it at once.
  */
 export type WaitingFor =
   | { kind: 'resume' | 'no-listener' | 'turn' }
   | { kind: 'listener-test' | 'own-retry' | 'outgoing-limit'; at: Date };
 
-/** What `vote` waits for; null when it does not wait. */
+/** What `vote` waits for; null when it is not waiting. */
 export function waitingFor(
   { delivery }: Pick<Vote, 'delivery'>,
   listener: Pick<Listener, 'pause' | 'breaker' | 'limited'> | null,

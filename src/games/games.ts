@@ -4,27 +4,30 @@ import { CodedError } from '../platform/app-error.ts';
 import { editDistance } from '../platform/edit-distance.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
 
-// Only the list: the package as a whole also loads its protocols and an HTTP client.
+// Imports only the list of games: the whole package would also load its protocols and an HTTP client.
 const { games }: { games: Record<string, GameEntry> } = await import(
   new URL('games.js', import.meta.resolve('gamedig')).href
 );
 
-/** A game of gamedig's list, with the data needed to query its servers. */
+/** A game of gamedig's list, with what is needed to query its servers. */
 export type Game = {
-  /** gamedig's current id, which we store. */
+  /** gamedig's current id. This id is stored. */
   id: string;
   name: string;
   /** The exact protocol, by gamedig's name. */
   protocol: string;
   /** The usual port for players; null if gamedig has none. */
   port: number | null;
-  /** The query port of a server on the usual port; null if it is not fixed. */
+  /** The query port of a server on the usual port; null if there is no fixed one. */
   fixedQueryPort: number | null;
   /** Offsets from the players' port to the query port; they are tried in order. */
   queryPortOffsets: number[];
 };
 
-/** The input is no game of the list, or none that can be queried. The message is a sentence for the user who entered it. */
+/**
+ * The text is not a game of the list, or its servers cannot be queried. The message is a sentence for the user who
+ * entered it.
+ */
 export class GameError extends CodedError<'game-unknown' | 'game-not-asked'> {}
 
 function unknownGame(text: string): GameError {
@@ -33,7 +36,7 @@ function unknownGame(text: string): GameError {
   return new GameError('game-unknown', t('There is no game “{text}” in the list. {hint}', { text, hint }));
 }
 
-/** Common names that gamedig's ids, old ids and names do not cover. */
+/** Common names that are neither ids, old ids nor names in gamedig. */
 const ALIASES: Record<string, string> = {
   mc: 'minecraft',
   minecraftjava: 'minecraft',
@@ -67,10 +70,10 @@ const ALIASES: Record<string, string> = {
   sevendaystodie: 'sdtd',
 };
 
-/** Names that gamedig writes in small letters. */
+/** Names that gamedig writes in lower case. */
 const NAMES: Record<string, string> = { enshrouded: 'Enshrouded', unturned: 'Unturned' };
 
-/** Longer input is cut, in code units; no game has a longer name. */
+/** Longer input is cut, in UTF-16 code units. No game has a longer name. */
 const LONGEST_NAME = 100;
 
 /** Reduces `text` to letters and digits in lower case, for comparison. */
@@ -96,7 +99,10 @@ function gameFrom(id: string, { name, options }: GameEntry): Game {
 
 const LIST: Game[] = Object.entries(games).map(([id, entry]) => gameFrom(id, entry));
 
-/** All spellings of all games. If two games share one, ids win over aliases, then old ids, then names. */
+/**
+ * All spellings of all games. If two games share a spelling, an id is preferred to an alias, an alias to an old id, and
+ * an old id to a name.
+ */
 const BY_SPELLING: Map<string, Game> = spellings();
 
 function spellings(): Map<string, Game> {
@@ -126,19 +132,22 @@ export function knownGame(text: string): Game {
   return game;
 }
 
-/** Whether servers of a stored game are probed; not those without a game. */
+/** Whether servers of a stored game are probed; false without a game. */
 export function isProbed(game: string | null | undefined): boolean {
   return Boolean(game) && whyNotProbed(game) === null;
 }
 
-/** Why servers of a stored game cannot be queried; null if they can, for no game, and for one that is not in the list. */
+/**
+ * Why servers of a stored game cannot be queried. null if they can, if there is no game, or if the game is not in the
+ * list.
+ */
 export function whyNotProbed(game: string | null | undefined): string | null {
   const known = game ? BY_SPELLING.get(game) : undefined;
   return known ? whyNotQueried(known.protocol) : null;
 }
 
 /**
- * The same as `knownGame` for a game whose servers are to be queried.
+ * Like `knownGame`, but the servers of the game must also be ones that can be queried.
  *
  * @throws {GameError} `game-unknown` with similar games
  * @throws {GameError} `game-not-asked`: its servers cannot be queried
@@ -155,13 +164,13 @@ export function gameOf(text: string): Game {
   return game;
 }
 
-/** A row of the list that users see. */
+/** A row of the list of games that users see. */
 export type ListedGame = Game & {
   /** Why its servers cannot be queried; null if they can. */
   notAsked: string | null;
 };
 
-/** The games with `text` in their id, name or another spelling, sorted by name; all games without a text. */
+/** The games that have `text` in their id, name or another spelling, sorted by name; all games if `text` is empty. */
 export function listGames(text = ''): ListedGame[] {
   const sought = normalized(text);
   const found = new Set([...BY_SPELLING].filter(([spelling]) => spelling.includes(sought)).map(([, g]) => g));

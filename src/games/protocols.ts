@@ -1,6 +1,6 @@
 import { defineMessage, type Text, t } from '../language/t.ts';
 
-/** The first transport of a protocol. The limit of concurrent queries applies to UDP only. */
+/** The first transport that a protocol uses. The limit of concurrent queries applies to UDP only. */
 type Transport = 'udp' | 'tcp' | 'http';
 
 const TCP = [
@@ -21,8 +21,8 @@ export function transportOf(protocol: string): Transport {
 }
 
 /**
- * gamedig's type `minecraft` tries three protocols at once and waits for all of them.
- * The listing knows which one it is.
+ * gamedig's type `minecraft` tries three protocols at once and waits for all of them. The game of the server is known,
+ * so only its own protocol is used.
  */
 const EXACT: Record<string, string> = { minecraft: 'minecraftvanilla', mbe: 'minecraftbedrock' };
 
@@ -37,9 +37,9 @@ const ELSEWHERE = defineMessage(
 const SECRET = defineMessage('they answer only to a password or key of their owner');
 
 /**
- * gamedig's protocols that we do not use: we query only the server itself, without credentials. A list on the internet
- * does not show whether players can reach the server, has no latency, and would be downloaded whole for each server.
- * `nadeo` would also open its own connections, which the address guard does not check.
+ * gamedig's protocols that Tallyport does not use, because it queries only the server itself, without credentials. A
+ * list on the internet does not show whether players can reach the server, has no latency, and would be downloaded
+ * whole for each server. `nadeo` would also open connections that the address guard does not check.
  */
 const NOT_ASKED: Record<string, Text> = {
   altvmp: ELSEWHERE,

@@ -1,37 +1,39 @@
 import type { Game } from './games.ts';
 
-/** How the servers of a game write names: we show them as the game's own client does. */
+/** How the servers of a game encode and format names. Tallyport shows a name as the game's own client does. */
 export type TextFormat = {
-  /** The encoding of the bytes. Where UTF-8 is first, the other one is for bytes that are not UTF-8. */
+  /** The encodings of the bytes, tried in this order: the last one reads bytes that are not valid in an earlier one. */
   encodings: readonly Encoding[];
-  /** Resolves escapes and removes the codes of colours and formats. */
+  /** Resolves escapes and removes codes for colours and formats. */
   shown: (name: string) => string;
 };
 
-/** `quake`: the characters of the first games, with coloured copies of ASCII from byte 128 on. */
+/** `quake`: the character set of the first Quake games, with coloured copies of ASCII from byte 128 on. */
 type Encoding = 'utf-8' | 'windows-1251' | 'windows-1252' | 'quake';
 
 const PLAIN: TextFormat = { encodings: ['utf-8', 'windows-1252'], shown: (name) => name };
 
-/** @param kept - what remains of a code; other codes are removed */
+/** @param kept - what replaces certain codes; all other codes are removed */
 const without =
   (codes: RegExp, kept: Readonly<Record<string, string>> = {}): TextFormat['shown'] =>
   (name) =>
     name.replaceAll(codes, (code) => kept[code] ?? '').trim();
 
-/** ioquake3 (`Q_IsColorString`): a caret before a letter or digit is a colour. */
+/** ioquake3 (`Q_IsColorString`): a caret before a letter or digit sets a colour. */
 const IOQUAKE3 = without(/\^[0-9a-z]/gi);
 const TEN_COLOURS = without(/\^[0-9]/g);
-/** Qfusion and DarkPlaces show a doubled caret as one; DarkPlaces also has `^xRGB`. */
+/** Qfusion and DarkPlaces show a doubled caret as one caret. DarkPlaces also has colours of the form `^xRGB`. */
 const QFUSION = without(/\^[0-9^]/g, { '^^': '^' });
 const DARKPLACES = without(/\^(?:[0-9^]|x[0-9a-f]{3})/gi, { '^^': '^' });
 
-/** Unity's tags: those of its rich text and of TextMesh Pro. Other words in angle brackets are text. */
+/** Unity's tags: those of its rich text and of TextMesh Pro. Any other word in angle brackets is ordinary text. */
 const RICH_TEXT = without(
   /<\/?(?:align|allcaps|alpha|br?|color|cspace|font|font-weight|gradient|i|indent|line-height|line-indent|link|lowercase|margin|mark|material|mspace|nobr|noparse|page|pos|quad|rotate|s|size|smallcaps|space|sprite|style|su[bp]|u|uppercase|voffset|width)(?:[ =][^<>]*)?\/?>|<#[0-9a-f]{3,8}>/gi,
 );
 
-/** TeamSpeak's ServerQuery manual, "Escaping". Bytes other than these may follow a backslash in no answer. */
+/**
+ * The escapes in TeamSpeak's ServerQuery manual, section "Escaping". No other byte follows a backslash in an answer.
+ */
 const TEAMSPEAK = without(/\\[sp/\\abfnrtv]/g, {
   '\\s': ' ',
   '\\p': '|',
@@ -41,7 +43,7 @@ const TEAMSPEAK = without(/\\[sp/\\abfnrtv]/g, {
   '\\t': ' ',
 });
 
-/** By protocol. One without an entry has plain text. */
+/** The formats by protocol. A protocol without an entry has plain text. */
 const BY_PROTOCOL: Record<string, Partial<TextFormat>> = {
   fivem: { shown: TEN_COLOURS },
   hexen2: { encodings: ['quake'] },
@@ -56,13 +58,13 @@ const BY_PROTOCOL: Record<string, Partial<TextFormat>> = {
   xonotic: { shown: DARKPLACES },
 };
 
-/** By game; these win. */
+/** The formats by game, which override those of the protocol. */
 const BY_GAME: Record<string, Partial<TextFormat>> = {
   rust: { shown: RICH_TEXT },
   unturned: { shown: RICH_TEXT },
 };
 
-/** How the servers of a game write names. */
+/** The format of the names of a game's servers. */
 export function textFormatOf({ id, protocol }: Pick<Game, 'id' | 'protocol'>): TextFormat {
   return { ...PLAIN, ...BY_PROTOCOL[protocol], ...BY_GAME[id] };
 }
@@ -74,13 +76,16 @@ export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string
     try {
       return new TextDecoder(encoding, { fatal: true }).decode(bytes);
     } catch {
-      // Not of this encoding.
+      // The bytes are not valid in this encoding: the next one is tried.
     }
   }
   return new TextDecoder(encodings.at(-1)).decode(bytes);
 }
 
-/** Quake's font: copies in another colour from 128 on, brackets and digits of gold before the space. */
+/**
+ * A character of Quake's font. From 128 on it is a coloured copy; before the space there are brackets and golden
+ * digits.
+ */
 function quakeCharacter(byte: number): string {
   const code = byte & 0x7f;
   if (code === 0x10) return '[';

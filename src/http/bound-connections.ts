@@ -6,7 +6,10 @@ import type { Logger } from '../platform/log.ts';
 import { isInRange, parseNetwork } from '../votes/blocks/network-range.ts';
 import { CONNECTION_LIMITS, limitConnections } from './limit-connections.ts';
 
-/** Bounds the connections of the web process. An address that is a trusted proxy has no limit of its own. */
+/**
+ * Limits the connections of the web process. A trusted proxy has no limit for its address, because many clients share
+ * it.
+ */
 export function boundConnections(
   app: FastifyInstance,
   { config, log }: { config: Pick<Config, 'CONNECTIONS_PER_ADDRESS' | 'TRUST_PROXY'>; log: Logger },
@@ -19,7 +22,7 @@ export function boundConnections(
   app.addHook('onClose', async () => stop());
 }
 
-/** If `TRUST_PROXY` is a number, every address that connects counts as a proxy. */
+/** Tests whether an address is a proxy. If `TRUST_PROXY` is a number, every address counts as one. */
 function proxyTest(trust: Config['TRUST_PROXY']): (address: string) => boolean {
   if (typeof trust === 'number') return () => true;
   const ranges = (trust || []).flatMap((range) => parseNetwork(range) ?? []);

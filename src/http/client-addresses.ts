@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { plainAddress, plainForwardedFor } from '../platform/limits/client-address.ts';
 
 /**
- * Gives `request.ip` one spelling for each client, for every later hook and route: without a port, brackets or a zone,
- * and IPv4 for an IPv4-mapped address. Otherwise each connection behind a proxy that writes ports would be another
- * client, and no limit by network would apply. Register it before every hook that reads the address.
+ * Gives `request.ip` one spelling for each client, for every later hook and route: without port, brackets and zone, and
+ * as IPv4 if the address is IPv4-mapped. If a proxy added ports and they stayed, each connection would count as another
+ * client, and no limit by network would apply. Register this before every hook that reads the address.
  */
 export function plainAddresses(app: FastifyInstance, trust: false | number | string[]): void {
   app.server.prependListener('connection', (socket) => {
@@ -12,7 +12,7 @@ export function plainAddresses(app: FastifyInstance, trust: false | number | str
     if (plain !== null && plain !== socket.remoteAddress)
       Object.defineProperty(socket, 'remoteAddress', { value: plain });
   });
-  // If no proxy is trusted, only the warning reads the header.
+  // If no proxy is trusted, the header is not used; only a warning reads it.
   if (trust === false) return;
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;

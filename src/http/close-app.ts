@@ -1,10 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
 
-/** Running requests are answered within 5 s; a connection that is still open afterwards belongs to an idle client. */
+/**
+ * Running requests are answered within 5 s. A connection that is open for longer belongs to a client that sends
+ * nothing.
+ */
 const CLOSE_TIMEOUT_MS = 8 * SECOND;
 
-/** Closes the port and idle connections, waits for running requests, and closes connections that are left after 8 s. */
+/**
+ * Closes the port and idle connections and waits for running requests. Connections that are left after 8 s are closed.
+ */
 export async function closeApp(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
   await app.close();

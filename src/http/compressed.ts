@@ -2,28 +2,31 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The same content in each encoding that we offer. */
+/** The same content in each encoding that Tallyport offers. */
 export type Compressed = { br: Buffer; gzip: Buffer; identity: Buffer };
 type Encoding = keyof Compressed;
 
 const encodeBr = promisify(brotliCompress);
 const encodeGzip = promisify(gzip);
 
-/** The brotli quality of content that is compressed once, and of a page that is compressed for one request. */
+/** The brotli quality: `once` for content that is compressed once and sent often, `page` for a page of one request. */
 const QUALITY = { once: 9, page: 4 } as const;
 
 function br(plain: Buffer, quality: number): Promise<Buffer> {
   return encodeBr(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 }
 
-/** Compresses content that many requests get. It runs outside the event loop. */
+/** Compresses content that is sent to many requests, outside the event loop. */
 export async function compressOnce(content: string | Buffer): Promise<Compressed> {
   const identity = Buffer.from(content);
   const [brotli, zipped] = await Promise.all([br(identity, QUALITY.once), encodeGzip(identity)]);
   return { br: brotli, gzip: zipped, identity };
 }
 
-/** Compresses the page of one request and sets the headers; without an accepted encoding it returns the page. */
+/**
+ * Compresses the page of one request and sets the headers. If the client accepts no compression, the page is returned
+ * as it is.
+ */
 export async function compressPage(
   request: FastifyRequest,
   reply: FastifyReply,

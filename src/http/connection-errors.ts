@@ -14,18 +14,18 @@ const STATUS_OF: Record<string, RawStatus> = {
 };
 
 /**
- * How long a client may read its refusal, in milliseconds. Then the connection is closed, also if the client still
- * sends.
+ * How long a refused client has to read the answer, in milliseconds. Then the connection is closed, even if the client
+ * is still sending.
  */
 const READ_TIME_MS = 2 * SECOND;
 
-/** Connections on which no request can begin any more. */
+/** Connections on which no further request is accepted. */
 const closing = new WeakSet<Socket>();
 
 /**
- * Answers a malformed or too slow request directly on the socket: Fastify never sees it. Earlier requests of the
- * connection are answered first: otherwise an accepted vote would look refused. Then the connection is closed, at most
- * two seconds after the answer: it is unknown where the next request begins.
+ * Answers a malformed or too slow request directly on the socket, because Fastify never sees it. If earlier requests of
+ * the connection are unanswered, they are answered first: otherwise an accepted vote would look refused. The connection
+ * is closed at most two seconds later, because nobody knows where the next request begins.
  *
  * @param errorDocs - the page that explains the error codes, if there is one
  */
@@ -74,21 +74,22 @@ async function refuseAndClose(
       body,
     ].join('\r\n'),
   );
-  // Further data is discarded until the client closes: if it stayed unread, the answer might be lost.
+  // Further data is read and discarded until the client closes: if unread data were left at the close, the answer might
+  // be lost.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), READ_TIME_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
 /**
- * Answers clients that close their side after sending the request. By default Node closes the other side at once: the
- * vote is cast and its answer is lost.
+ * Answers clients that close their side after sending the request. By default Node then closes the other side at once:
+ * the vote would be cast and its answer lost.
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** Answers an unknown `Expect` header with our error format; Node's own answer has an empty body. */
+/** Answers an unknown `Expect` header in the format of our errors, because Node's own answer has an empty body. */
 export function answerExpectations(server: Server, errorDocs: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response

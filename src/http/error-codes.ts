@@ -46,7 +46,7 @@ export const ERROR_CODES = {
 /** A stable name of an error. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The codes of 503 and 429 answers that Fastify or a plugin makes. */
+/** The codes of 503 and 429 answers that Fastify or a plugin makes without a code. */
 const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
 
 /** All codes of one status, in the order of the table. */
@@ -54,7 +54,7 @@ export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** The code of an error if only its status is known. */
+/** The code of an error of which only the status is known. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 429 || status === 503) return GENERAL[status];
   return codesOf(status)[0] ?? (status < 500 ? 'malformed' : 'internal');

@@ -10,9 +10,9 @@ const NOT_IN_LIST =
   'A request has the header of a reverse proxy and comes from an address that TRUST_PROXY does not name. If it is one of your proxies, all its clients now share one address and its rate limits: add its address to TRUST_PROXY. If it is a client, it invented the header and nothing is wrong.';
 
 /**
- * Logs a warning, once in a process, when a request has a header of a reverse proxy and its address is not trusted. Behind
- * a proxy all clients then share the proxy's address and its rate limits. If `trust` is a number, every address is
- * trusted.
+ * Logs a warning, once in a process, if a request has a header of a reverse proxy but comes from an address that is not
+ * trusted. If that address is a proxy, all its clients share one address and its rate limits. If `trust` is a number,
+ * every address is trusted, so nothing is logged.
  */
 export function warnOfForwardedHeaders(app: FastifyInstance, trust: false | number | string[]): void {
   if (typeof trust === 'number') return;
@@ -31,7 +31,10 @@ function forwardedBy({ headers }: FastifyRequest): string | undefined {
   return HEADERS.find((name) => headers[name] !== undefined);
 }
 
-/** If the sender is trusted, `ips` contains it and at least one address of the header. */
+/**
+ * The header's name, if the request has it and its sender is not trusted. For a trusted sender, `ips` has at least two
+ * addresses.
+ */
 function forwardedPast(request: FastifyRequest): string | undefined {
   return request.headers['x-forwarded-for'] && request.ips?.length === 1 ? 'x-forwarded-for' : undefined;
 }

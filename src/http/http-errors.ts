@@ -12,21 +12,23 @@ import { codeOfStatus, ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export type Refusal = {
   status: number;
   code: ErrorCode | VoteFormError;
-  /** For the user: what is wrong and what to do. */
+  /** For the user: what is wrong, and what they can do. */
   sentence: string;
   headers?: Record<string, string>;
-  /** The one timestamp of a 429. */
+  /** Further fields of the body; a 429 has the time at which the next try is allowed. */
   fields?: Record<string, string>;
 };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The page that explains the error codes. Absent where the process has no such page. */
+    /** The page that explains the error codes. Absent if the process has no such page. */
     errorDocs?: string;
   }
 }
 
-/** A handler refuses a request. Any other error that `refusalOf` does not know is answered as an internal error. */
+/**
+ * Thrown by a handler to refuse a request. An error that `refusalOf` does not know is answered as an internal error.
+ */
 export class RefusedError extends AppError {
   readonly refusal: Refusal;
 
@@ -36,10 +38,10 @@ export class RefusedError extends AppError {
   }
 }
 
-/** Default of Retry-After, in seconds. */
+/** The default of the Retry-After header, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** The largest body, in bytes (the OpenAPI document says so). */
+/** The largest body, in bytes. The OpenAPI document states it too. */
 export const BODY_LIMIT = 16 * 1_024;
 
 export const SENTENCES = {
@@ -61,7 +63,7 @@ export const SENTENCES = {
   notReady: 'The database is not prepared yet: try again in a few seconds.',
 } as const satisfies Record<string, PlainMessage>;
 
-/** A 503, with the time after which to try again. */
+/** A 503 with the time after which the client may try again. */
 export function unavailable(code: ErrorCode, sentence: string): Refusal {
   return { status: 503, code, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
 }
@@ -81,7 +83,7 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal & { sentence: PlainMessage }> = 
   },
 };
 
-/** Converts each error to an answer, for the API and the site. */
+/** The answer for an error, for the API and the site. */
 export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -112,7 +114,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
-    // Some shared rules already name their field.
+    // The messages of some shared rules begin with the field's name already.
     errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
@@ -124,7 +126,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
 /**
  * The body of an error.
  *
- * @param errorDocs - the page that explains the codes; each has an anchor of its name. Without it there is no `doc_url`
+ * @param errorDocs - the page that explains the codes; each code has an anchor. Without it the body has no `doc_url`
  */
 export function errorBody(
   { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
@@ -150,8 +152,8 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply
 }
 
 /**
- * Answers an error of Fastify that occurs before a route and its hooks exist. An internal error is logged; its text is
- * not sent.
+ * Answers an error of Fastify that occurs before a route and its hooks exist. An internal error is logged, and its text
+ * is not sent.
  */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
@@ -160,7 +162,10 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   void sendRefusal(reply, refusal);
 }
 
-/** Logs the refusals that concern the operator: internal errors and services that do not answer. */
+/**
+ * Logs the refusals that concern the operator: internal errors, and requests that failed because a service did not
+ * answer.
+ */
 export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });

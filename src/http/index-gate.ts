@@ -5,8 +5,8 @@ import { withinDatabaseTime } from './database-time.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Refuses requests while a unique index is missing, because a vote could then be counted twice (design rule 1). Checks
- * until all indexes exist, then never again.
+ * Refuses requests while a unique index is missing, because a vote could be counted twice (design rule 1). Once all
+ * indexes exist, it no longer checks.
  */
 export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Resources, 'mongo' | 'log'>): void {
   let complete = false;

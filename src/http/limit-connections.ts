@@ -6,20 +6,23 @@ import type { Logger } from '../platform/log.ts';
 
 /** Limits for the connections of one process. Times are in milliseconds. */
 export type ConnectionLimits = {
-  /** The most connections in all; a connection needs memory even when it is idle. */
+  /** How many connections there may be in all. An idle connection needs memory too. */
   most: number;
   /**
-   * The most connections of one address (an IPv4 address or an IPv6 /64); an IPv6 /48 has four times as many. 0: no
-   * limit.
+   * How many connections one address may have (an IPv4 address or an IPv6 /64). An IPv6 /48 may have four times as
+   * many. 0: no limit.
    */
   perAddress: number;
-  /** The time without a complete request, after the connection was opened or its last answer was sent. */
+  /** How long a connection may be without a complete request, since it was opened or its last answer was sent. */
   idleMs: number;
-  /** The time for an answer, until the client has read all of it. */
+  /** How long an answer may take, until the client has read all of it. */
   answerMs: number;
 };
 
-/** Node ends most idle connections first: without headers after 10 s, without a body after 15 s, kept alive after 75 s. */
+/**
+ * In most cases Node closes idle connections earlier: without headers after 10 s, without a body after 15 s, kept alive
+ * after 75 s.
+ */
 export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
   most: 10_000,
   idleMs: 90 * SECOND,
@@ -28,29 +31,31 @@ export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
 
 type Deps = {
   limits: ConnectionLimits;
-  /** Whether an address is a proxy, whose connections belong to many clients. */
+  /** Whether an address is a proxy: its connections belong to many clients. */
   isProxy: (address: string) => boolean;
   log: Pick<Logger, 'warn'>;
 };
 
 /**
- * Bounds the connections of a server. If an address has too many, its new connection is closed when it is accepted. If
- * there are too many in all, the connection that has been without a complete request for the longest time is closed, so
- * that clients that open connections and send nothing, or a byte now and then, cannot lock new visitors out.
- * Connections without progress are closed.
+ * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
+ * too many in all, the one that has had no complete request for the longest time is closed: clients that open
+ * connections and send little or nothing cannot lock out visitors. Connections without progress are closed too.
  *
  * @returns a function that stops the checks
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perKey = new Map<string, number>();
-  /** Connections without a complete request, and those whose request is being answered, each with its start. */
+  /**
+   * Connections without a complete request, and connections whose request is being answered, each with the time at
+   * which that began.
+   */
   const waiting = new Map<Socket, number>();
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
     answering.delete(socket);
-    // Inserted at the end, because the maps are in the order of their times.
+    // Both maps are ordered by time, so a connection is added at the end.
     list.set(socket, performance.now());
   };
 
@@ -90,7 +95,7 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
     open.set(socket, (open.get(socket) ?? 0) + 1);
     if (!hasBody(request)) moveTo(answering, socket);
     else {
-      // While a body arrives, the connection still counts as waiting for its client.
+      // While its body arrives, a request is not complete: the connection stays in `waiting`.
       request.once('end', () => {
         if (!response.closed && !socket.destroyed) moveTo(answering, socket);
       });
@@ -125,7 +130,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return encoding !== undefined || length !== '0';
 }
 
-/** Logs the first connection that a limit closes, then at most one line a minute with the number of closed ones. */
+/**
+ * Logs the first connection that a limit closes. After that, it logs at most one line a minute, with the number of
+ * closed connections.
+ */
 function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fields: object) => void {
   const last = {
     address: { at: Number.NEGATIVE_INFINITY, closed: 0 },

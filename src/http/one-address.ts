@@ -3,16 +3,19 @@ import ipaddr from 'ipaddr.js';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 
 /**
- * A private address counts as shared after `REQUESTS` requests within `WINDOW_MS`, spread over at least `SPREAD_MS`, from at
- * least `USER_AGENTS` user agents.
+ * When a private address counts as shared by many clients: after `REQUESTS` requests within `WINDOW_MS`, over at least
+ * `SPREAD_MS`, with at least `USER_AGENTS` user agents.
  */
 const REQUESTS = 100;
 const SPREAD_MS = 10 * MINUTE;
 const WINDOW_MS = HOUR;
-/** One user has at most a browser or two, a plugin and a monitor. */
+/** One user has at most one or two browsers, a plugin and a monitor. */
 const USER_AGENTS = 5;
 
-/** If there are more private addresses than this, the clients of a private network have addresses of their own. */
+/**
+ * If there are more private addresses than this, each client of the private network has its own address, so none is
+ * shared.
+ */
 const MOST_ADDRESSES = 4;
 
 const MESSAGE =
@@ -21,8 +24,9 @@ const MESSAGE =
 type Seen = { since: number; requests: number; userAgents: Set<string> };
 
 /**
- * Logs a warning, once in a process, when many clients come from one private address: 100 requests of five user agents,
- * over at least ten minutes of an hour. A site with one user causes none, nor do `/healthz` and `/readyz`.
+ * Logs a warning, once in a process, if many clients come from one private address: 100 requests with five user agents
+ * within an hour, over at least ten minutes. A single user of the site does not cause it, and `/healthz` and `/readyz`
+ * are not counted.
  */
 export function warnOfOneAddress(app: FastifyInstance, clock: Clock): void {
   const seen = new Map<string, Seen>();
@@ -50,7 +54,10 @@ function isHealthCheck(route: string | undefined): boolean {
   return route !== undefined && /\/(healthz|readyz)$/.test(route);
 }
 
-/** Addresses that no visitor from the internet has. A text that is no address is not private. */
+/**
+ * Whether an address is private, so that no visitor from the internet has it. A text that is not an address is not
+ * private.
+ */
 function isPrivate(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return ['private', 'uniqueLocal', 'loopback', 'linkLocal', 'carrierGradeNat'].includes(

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** The most unanswered requests on one connection; usual clients send fewer. */
+/** How many unanswered requests one connection may have. Usual clients send fewer. */
 const MOST_AHEAD = 32;
 
 /** The unanswered requests of one connection. */
@@ -13,8 +13,8 @@ const unanswered = new WeakMap<Socket, UnderWay>();
 const tooMany = new WeakSet<IncomingMessage>();
 
 /**
- * Limits the memory of one connection with pipelined requests: the first `MOST_AHEAD` are answered, the next one is
- * refused, and then the connection is closed. Node itself would continue to read and store every answer in memory.
+ * Limits the memory that pipelined requests of one connection use: the first `MOST_AHEAD` are answered, the next one is
+ * refused, and then the connection is closed. Node alone would read on and keep every answer in memory.
  */
 export function boundPipelining(app: FastifyInstance): void {
   watchRequests(app.server);
@@ -26,7 +26,7 @@ export function boundPipelining(app: FastifyInstance): void {
 }
 
 function watchRequests(server: Server): void {
-  // Prepended to run before Fastify's handler and in the order of the connection, so that all earlier requests count.
+  // Runs before Fastify's handler and in the order of the requests, so that all earlier requests are counted.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const underWay: UnderWay = unanswered.get(socket) ?? new Map();
@@ -38,7 +38,7 @@ function watchRequests(server: Server): void {
   });
 }
 
-/** Waits until all complete requests of a connection are answered, or can no longer be answered. */
+/** Waits until each complete request of a connection is answered, or its answer can no longer be sent. */
 export async function answersSent(socket: Socket): Promise<void> {
   const whole = [...(unanswered.get(socket) ?? [])].filter(([request]) => request.complete);
   await Promise.all(

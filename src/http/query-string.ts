@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Replaces a part that is not valid percent-encoded UTF-8. An unpaired surrogate: every schema refuses it. */
+/** Replaces a part that is not valid percent-encoded UTF-8. It is an unpaired surrogate, which every schema refuses. */
 const MALFORMED = '\uD800';
 
-/** A percent sign without two hexadecimal digits behind it. */
+/** A percent sign that two hexadecimal digits do not follow. */
 const BARE_PERCENT = /%(?![\da-f]{2})/i;
 
 /** A sequence of encoded bytes. */
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
 
-/** Checks before it decodes, because throwing and catching thousands of errors costs far more than parsing. */
+/** Decodes a part after checking it: throwing and catching thousands of errors would cost far more than parsing. */
 function decode(part: string): string {
   const text = part.replaceAll('+', ' ');
   if (!text.includes('%')) return text;
@@ -20,8 +20,9 @@ function decode(part: string): string {
 }
 
 /**
- * Parses a query string: `+` is a space, and a name that is given twice becomes a list, which the schemas refuse. A part
- * with malformed percent-encoding becomes an unpaired surrogate: refused in a known parameter, ignored in an unknown one.
+ * Parses a query string: `+` is a space. A name that occurs twice becomes a list, which the schemas refuse. A part with
+ * malformed percent-encoding becomes an unpaired surrogate, which is refused in a known parameter and ignored in an
+ * unknown one.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);

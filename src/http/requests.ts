@@ -5,8 +5,8 @@ import { SECOND } from '../platform/clock.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Adds the request id to every answer, refuses a request without a Host header, and logs the result of each request. The
- * hooks are synchronous and take a callback, because a promise for each hook costs 5 % of a request.
+ * Adds the request id to every answer, refuses a request without a Host header, and logs the result of each request.
+ * The hooks use callbacks, because promises would make each request 5 % slower.
  */
 export function watchRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -21,9 +21,9 @@ export function watchRequests(app: FastifyInstance): void {
     const fields = {
       event: 'request.ended',
       method: request.method,
-      // The pattern, not the path: a path may contain private data, such as a player's name.
+      // The route's pattern, not the path: a path may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      // Only a valid id is logged, not arbitrary text from a client.
+      // Only a valid id is logged, because the client can send any text.
       ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
@@ -35,8 +35,8 @@ export function watchRequests(app: FastifyInstance): void {
 }
 
 /**
- * Closes connections while the process stops: after `stopping` every answer has `Connection: close`, and after `closing`
- * every request gets 503.
+ * Closes connections while the process stops. From `stopping` on, every answer has `Connection: close`; from `closing`
+ * on, every request is answered with 503.
  */
 export function closeConnections(
   app: FastifyInstance,
@@ -53,14 +53,14 @@ export function closeConnections(
 }
 
 /**
- * Refuses requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is nearly
- * full. `/healthz` is answered: the process is alive. Loading the application delays the event loop too, so delays of the
- * first two seconds are not counted.
+ * Answers requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is
+ * nearly full. `/healthz` is still answered, because the process is alive. Delays of the first two seconds are not
+ * counted: loading the application causes them.
  */
 export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let delaysCountFrom = 0;
   app.addHook('onReady', (done) => {
-    // The library measures the delay of a second and applies it during the next one.
+    // The library measures the delay of one second and applies it during the next second.
     delaysCountFrom = performance.now() + 2 * SECOND;
     done();
   });

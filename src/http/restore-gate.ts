@@ -7,16 +7,16 @@ import { within } from '../platform/deadline.ts';
 import type { Resources } from '../platform/resources.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** How often the database is checked. */
+/** How often the database is checked for an unfinished restore. */
 const ASKED_EVERY_MS = SECOND;
 
-/** How long the start of the application waits for the first answer. */
+/** How long the start of the application waits for the result of the first check. */
 const FIRST_ANSWER_MS = 5 * SECOND;
 
 /**
- * Makes a hook that refuses requests while a restore into the database has not ended: a vote or a sign-up would be lost
- * or make the restore fail. It checks the database while `app` runs, so no request waits for that. While MongoDB does
- * not answer, the last result counts.
+ * Makes a hook that refuses requests while a restore into the database is unfinished: a vote or a sign-up would be lost
+ * or make the restore fail. The checks run in the background, so no request waits for them. While MongoDB does not
+ * answer, the last result counts.
  */
 export function createRestoreGate(
   app: FastifyInstance,
@@ -42,7 +42,7 @@ export function createRestoreGate(
   }
 
   app.addHook('onReady', async () => {
-    // MongoDB may take longer than Fastify lets a hook take: then the gate opens later.
+    // Fastify limits the time of this hook. If MongoDB takes longer, requests are refused until a later check.
     await within(FIRST_ANSWER_MS, ask()).catch(() => undefined);
     void watch();
   });

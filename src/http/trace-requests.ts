@@ -1,19 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Span, type Tracing, traceField } from '../platform/tracing/tracing.ts';
 
-/** Requests that are made every few seconds and need no trace. */
+/** Routes that are called every few seconds and need no trace. */
 const UNTRACED = /\/(healthz|readyz)$/;
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Makes a span for each request of `app`, and adds its trace id to the request's log lines. Each request begins a new
- * trace: a caller's `traceparent` becomes a link, so that no caller decides what is recorded (docs/adr/0105-traces.md).
+ * Makes a span for each request of `app` and adds its trace id to the request's log lines. Each request begins a new
+ * trace. A caller's `traceparent` becomes a link: otherwise callers could decide what is recorded
+ * (docs/adr/0105-traces.md).
  */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, Span>();
   app.addHook('onRequest', (request, reply, done) => {
-    // The pattern, not the path: a path may have a claim key or a player's name in it.
+    // The route's pattern, not the path: a path may contain a claim key or a player's name.
     const route = request.routeOptions.url ?? 'none';
     if (UNTRACED.test(route)) return done();
     const { method } = request;
@@ -36,13 +37,13 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
       request.log = request.log.child(field);
       reply.log = request.log;
     }
-    // Also if the client closes the connection before the answer.
+    // `close` is also emitted if the client closes the connection before the answer.
     reply.raw.once('close', () => {
       endSpan(span, request, reply.raw);
     });
     tracing.inside(span, done);
   });
-  // The events of the request's body belong to the connection, not to the request.
+  // The events of the body belong to the connection, not to the request, so the span is entered again after them.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     if (span) tracing.inside(span, done);
@@ -56,7 +57,7 @@ function endSpan(
   answer: { headersSent: boolean; writableFinished: boolean; statusCode: number },
 ): void {
   const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
-  // Only a valid id, not arbitrary text from a client.
+  // Only a valid id is recorded, because the client can send any text.
   if (/^[0-9a-f]{24}$/.test(serverId)) span.set({ 'tallyport.server.id': serverId });
   if (answer.headersSent) span.set({ 'http.response.status_code': answer.statusCode });
   if (answer.headersSent && answer.statusCode >= 500) span.fail(String(answer.statusCode));

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES } from './http-errors.ts';
 
-/** A regular expression for `/servers/:id/vote`; `*` matches any rest. */
+/** A regular expression for a route's pattern such as `/servers/:id/vote`; `*` matches any rest. */
 function asExpression(pattern: string): RegExp {
   const source = pattern
     .split('/')
@@ -14,7 +14,9 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment, not a separator. */
+/**
+ * Decodes a path. An encoded slash (`%2F`) stays encoded, because it belongs to a segment and does not separate two.
+ */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
@@ -28,14 +30,18 @@ const outside = (path: string, basePath: string) => basePath !== '' && !`${path}
 const outsideSentence = (basePath: string) =>
   `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`;
 
-/** A path with a trailing slash, and its query; never `//elsewhere/`, which is the address of another site. */
+/**
+ * A path with a trailing slash, and its query. It never matches `//elsewhere/`, which would redirect to another site.
+ */
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
- * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check (the order
- * of docs/errors.md). A page with a trailing slash redirects to its path. Covers every route that is registered later.
+ * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check
+ * (docs/errors.md has the order). A page with a trailing slash is redirected to its path. Applies to every route that
+ * is registered later.
  *
- * @param basePath - the path of PUBLIC_URL, `''` or `/listing`; an address outside it may come through a proxy that strips it
+ * @param basePath - the path of PUBLIC_URL, `''` or `/listing`. A request without it is accepted too, because a proxy
+ *   may remove it
  */
 export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void {
   const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();
@@ -84,7 +90,7 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
       headers: { allow: allow.join(', ') },
     });
   });
-  // Never reached, because the hook answers first. Fastify needs a handler.
+  // Never called, because the hook above answers first; but Fastify needs a handler.
   app.setNotFoundHandler(async () => {
     throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
   });

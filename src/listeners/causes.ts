@@ -2,13 +2,13 @@
  * Why an attempt was started. The codes are stable: the database and `--json` output contain them.
  *
  * - `cast`: the vote was just cast.
- * - `schedule`: the vote's own next time was reached.
+ * - `schedule`: the time of the vote's own retry has come.
  * - `challenge-retry`: the listener refused the challenge of the attempt before; one retry follows at once.
- * - `given-back`: the attempt before was released because Tallyport stopped.
+ * - `given-back`: the vote of the attempt before was given back unsent, because Tallyport stopped.
  * - `resend`: somebody sent the vote again.
- * - `release`: an operator released the vote from quarantine.
+ * - `release`: an operator lifted the vote's quarantine.
  * - `listener-test`: the planned test of an unreachable listener.
- * - `server-returned`: that test, brought forward because the game server is online again.
+ * - `server-returned`: a test before its planned time, because the game server is online again.
  * - `listener-back`: the listener answered again.
  * - `resume`: somebody resumed the listener.
  * - `settings-changed`: somebody changed the listener's settings.

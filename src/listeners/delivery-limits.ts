@@ -1,18 +1,23 @@
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 
-/** A vote that is not delivered within this time is failed; it can be resent by hand for `RESENDABLE_MS`. */
+/**
+ * A vote that is not delivered within this time fails. It can be resent by hand for `RESENDABLE_MS` after it was cast.
+ */
 export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
 
-/** After this many ambiguous outcomes a vote is unconfirmed, unless its owner chose fewer: each may have arrived. */
+/**
+ * How many ambiguous outcomes make a vote unconfirmed. Each of these sendings may have arrived, so an owner can choose
+ * fewer.
+ */
 export const MAX_SENDINGS = 3;
 
-/** How often a vote without an answer is sent at most, by the listener's setting or an attempt's record. */
+/** How often a vote is sent at most when no answer comes; from a listener's settings or an attempt's record. */
 export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
   return maxSendings ?? MAX_SENDINGS;
 }
 
-/** The answer deadline grows with the number of ambiguous outcomes: 5 s, 15 s, 30 s. */
+/** The factors of the deadline for the answer. It grows with each ambiguous outcome: by default 5 s, 15 s, 30 s. */
 const ANSWER_FACTORS = [1, 3, 6] as const;
 export const LAST_ANSWER_STEP = 2;
 
@@ -20,17 +25,18 @@ export const LAST_ANSWER_STEP = 2;
  * How long an attempt waits for the answer, in milliseconds.
  *
  * @param timeoutMs - `LISTENER_TIMEOUT_MS`
- * @param step - ambiguous outcomes so far; the last deadline applies to all further ones
+ * @param step - the number of ambiguous outcomes so far; after the last step the deadline no longer grows
  */
 export function answerTimeoutMs(timeoutMs: number, step: number): number {
   return timeoutMs * (ANSWER_FACTORS[step] ?? ANSWER_FACTORS[LAST_ANSWER_STEP]);
 }
 
 /**
- * The first step at which an answer would have come in time.
+ * The lowest step whose deadline would have been long enough for an answer.
  *
  * @param timeoutMs - `LISTENER_TIMEOUT_MS`
- * @param neededMs - how long the attempt took; `LAST_ANSWER_STEP` if that is longer than every deadline
+ * @param neededMs - how long the answer took
+ * @returns `LAST_ANSWER_STEP` if the answer took longer than every deadline
  */
 export function answerStepFor(timeoutMs: number, neededMs: number): number {
   const step = ANSWER_FACTORS.findIndex((factor) => neededMs <= factor * timeoutMs);
@@ -38,7 +44,8 @@ export function answerStepFor(timeoutMs: number, neededMs: number): number {
 }
 
 /**
- * How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus the additional time to wait for its answer.
+ * How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus the additional time that its step waits for the
+ * answer.
  */
 export function attemptLeaseMs(
   { LEASE_MS, LISTENER_TIMEOUT_MS }: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number },
@@ -47,21 +54,24 @@ export function attemptLeaseMs(
   return LEASE_MS + answerTimeoutMs(LISTENER_TIMEOUT_MS, step) - LISTENER_TIMEOUT_MS;
 }
 
-/** Consecutive failures after which a listener is unreachable. */
+/** After this many failures in a row a listener is unreachable. */
 export const BREAKER_THRESHOLD = 3;
 
-/** Consecutive refused votes after which the error is considered one of configuration. */
+/** After this many refused votes in a row the settings of the listener are considered wrong. */
 export const VOTE_FAULT_THRESHOLD = 5;
 
 /** How many votes are sent to one listener at once. */
 export const MAX_CONCURRENT_ATTEMPTS = 4;
 
-/** Retry times vary by this much in both directions (jitter), so that many votes are not retried at the same moment. */
+/**
+ * Retry times vary randomly by up to this share in both directions, so that many votes are not retried at the same
+ * moment.
+ */
 const JITTER = 0.2;
 
 /**
- * How long to wait before the attempt after `step` used steps: `schedule[step]` ± 20 %; the last entry applies to all
- * further steps.
+ * How long to wait before the next attempt when `step` steps of the schedule are used: `schedule[step]` ± 20 %. The
+ * last entry applies to all further steps.
  *
  * @param schedule - in milliseconds, from `DELIVERY_SCHEDULE` or `BREAKER_SCHEDULE`
  * @param random - 0 to 1
@@ -71,5 +81,8 @@ export function delayAt(schedule: readonly number[], step: number, random = Math
   return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
 }
 
-/** When a listener refuses a longer name, the name is the reason: no game has names of more UTF-16 units (Minecraft). */
+/**
+ * The longest usual player name, in UTF-16 units (Minecraft's limit). If a listener refuses a longer name, the name is
+ * the reason.
+ */
 export const LONGEST_USUAL_NAME = 16;

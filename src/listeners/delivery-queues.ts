@@ -6,15 +6,14 @@ import { hasTakenVotes, type Listener } from './listener.ts';
 /**
  * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).
  *
- * - `forward-votes`: listeners that answer: they have taken a vote with their current settings, and no attempt has failed
- *   since.
- * - `test-listeners`: all others.
- * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` open votes (waiting or sending).
+ * - `forward-votes`: listeners that have taken a vote with their current settings and have not failed since.
+ * - `test-listeners`: all other listeners.
+ * - `drain-backlogs`: listeners that answer and have more than `BACKLOG_VOTES` votes waiting or being sent.
  */
 export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
 
-/** Whether a queue is one of delivery. */
+/** Whether a queue is one of the delivery queues. */
 export function isDeliveryQueue(name: string): name is DeliveryQueue {
   return DELIVERY_QUEUES.some((queue) => queue === name);
 }
@@ -36,7 +35,7 @@ export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
   return answers ? 'forward-votes' : 'test-listeners';
 }
 
-/** The listener of a server, with the fields that casting and claiming a vote need. */
+/** Loads the listener of a server with the fields that are needed when a vote is cast or claimed. */
 export const listenersLoader = findLoader<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
   nameOf: (serverId) => serverId.toHexString(),
@@ -45,17 +44,17 @@ export const listenersLoader = findLoader<Listener, ObjectId>({
 });
 
 type WakeUp = {
-  /** Also runs a job that is delayed. */
+  /** Whether a delayed job also runs now. */
   hasten?: boolean;
-  /** When the sweep found the work due; absent for every other caller. */
+  /** When the sweep found the work due; absent if the caller is not the sweep. */
   relayedAt?: Date;
 };
 
 /**
- * Adds the wake-up job of a listener to its queue. A paused listener gets a job only from the sweep, which finds attempts
- * of dead workers there. A resume and changed settings wake it as well.
+ * Adds the wake-up job of a listener to its queue. For a paused listener only the sweep adds one, so that attempts of
+ * dead workers are ended. When the listener is resumed or its settings change, it is woken again.
  *
- * @returns whether Redis accepted the job; otherwise the sweep finds the work
+ * @returns whether Redis accepted the job; if not, the sweep finds the work
  */
 export async function wakeListener(
   producer: Producer,

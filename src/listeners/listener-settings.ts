@@ -26,7 +26,7 @@ export const unansweredVotes = z.object({
 
 /**
  * The settings of a Votifier listener, as its owner enters them. `secret`: the public key (v1) or the token (v2); null
- * leaves it unchanged.
+ * keeps the stored one.
  */
 export const listenerSettingsSchema = unansweredVotes.extend({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),

@@ -9,11 +9,12 @@ export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
- * How players of a server with a listener are rewarded.
+ * How players of a server with a listener get their rewards.
  *
  * - `push`: the listener receives each vote, and plugins cannot claim it.
  * - `claims`: plugins claim votes, and the listener receives none.
- * - `both`: a plugin that claims and a listener that rewards give each vote twice.
+ * - `both`: the listener receives each vote and plugins can claim it. If both reward players, they get each reward
+ *   twice.
  */
 export const REWARDS = ['push', 'claims', 'both'] as const;
 export type Rewards = (typeof REWARDS)[number];
@@ -21,7 +22,10 @@ export type Rewards = (typeof REWARDS)[number];
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const nested = { _id: false } as const;
 
-/** Why no vote is sent until somebody resumes: an error of configuration, or somebody paused it (no `code`). */
+/**
+ * Why no vote is sent until somebody resumes the listener: its settings are wrong (`code` says how), or its owner
+ * paused it (no `code`).
+ */
 const pauseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: ['owner', 'tallyport'] as const, required: true },
@@ -30,23 +34,23 @@ const pauseDefinition = {
   detail: { type: String },
 } as const;
 
-/** Consecutive failures; from `BREAKER_THRESHOLD` on the listener is unreachable and tested one vote at a time. */
+/** The failures in a row. From `BREAKER_THRESHOLD` on, the listener is unreachable, and one vote at a time tests it. */
 const breakerDefinition = {
   failures: { type: Number, required: true },
   /** When it became unreachable; absent while it is not. */
   openSince: { type: Date },
   /** When the next vote may test it. Absent while no test is planned. */
   nextTestAt: { type: Date },
-  /** Why that test was brought forward. */
+  /** Why the next test was moved to an earlier time; absent if it was not. */
   hastenedBy: { type: String, enum: ['server-returned'] as const },
-  /** Failed tests so far. */
+  /** How many tests failed since it became unreachable. */
   tests: { type: Number, required: true },
   code: { type: String, enum: OUTCOME_CODES },
   words: { type: String },
   detail: { type: String },
 } as const;
 
-/** Why its waiting votes were released after it was last paused or unreachable. */
+/** The last event that let its waiting votes go out again after a pause or an outage. */
 const releaseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: CAUSES, required: true },
@@ -56,34 +60,40 @@ const leaseDefinition = {
   owner: { type: String, required: true },
   /** On mongod's clock. */
   until: { type: Date, required: true },
-  /** A wake-up job ran while the lease was taken: the owner looks for due votes once more. */
+  /** A wake-up job arrived while the lease was taken: the owner of the lease looks for due votes once more. */
   called: { type: Boolean },
-  /** The game server came back while the lease was taken: a test that fails meanwhile does not postpone the next one. */
+  /**
+   * When the game server came back while the lease was taken. If a running test fails, the next test is still due at
+   * this time.
+   */
   testAt: { type: Date },
 } as const;
 
-/** Until `until`, votes are signed with it too, so that the receiver can change to the new secret. */
+/**
+ * The secret before a rotation. Votes are also signed with it until `until`, so that the receiver can change to the new
+ * one.
+ */
 const previousSecretDefinition = {
   sealed: { type: String, required: true },
   until: { type: Date, required: true },
 } as const;
 
-/** An address at which the listener proved that it is one (docs/adr/0020-outgoing-limits.md). */
+/** An address at which the listener proved that it accepts votes (docs/adr/0020-outgoing-limits.md). */
 const proofDefinition = {
   address: { type: String, required: true },
   at: { type: Date, required: true },
   /**
-   * `greeting`: a Votifier v1 listener that did not confirm, or an HTTP listener that took a vote before challenges
-   * existed. `acknowledgement`: it acknowledged a vote or a challenge.
+   * `greeting`: a Votifier v1 listener that took a vote without confirming it, or an HTTP listener that took a vote
+   * before challenges existed. `acknowledgement`: it acknowledged a vote or a challenge.
    */
   by: { type: String, enum: ['greeting', 'acknowledgement'] as const, required: true },
 } as const;
 
-/** Votes that became unconfirmed with an earlier token or key and are to be sent again: see `resendSilentVotes`. */
+/** The votes that became unconfirmed with an earlier token or key and must be sent again: see `resendSilentVotes`. */
 const resendOwedDefinition = {
-  /** When the token or key was corrected: only votes whose last attempt is older. */
+  /** When the token or key was corrected: only votes whose last attempt is older are sent again. */
   at: { type: Date, required: true },
-  /** The last delivery before that: only votes whose last attempt is newer. */
+  /** The last delivery before the correction: only votes whose last attempt is newer are sent again. */
   silentSince: { type: Date, required: true },
   /** Who corrected it. */
   by: { type: String, required: true },
@@ -95,7 +105,7 @@ const testDefinition = {
   code: { type: String, enum: OUTCOME_CODES, required: true },
 } as const;
 
-/** No connection to it is opened before `until`: an allowance of connections is used up. */
+/** An allowance of connections is used up: until `until`, no connection to the listener is opened. */
 const limitDefinition = {
   until: { type: Date, required: true },
   by: { type: String, enum: LIMITED_BY, required: true },
@@ -113,43 +123,54 @@ const listenerDefinition = {
   sealedSecret: { type: String, required: true },
   /** For http: the secret before the last rotation. */
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
-  /** Absent until the owner chooses: `both`. */
+  /** Absent until the owner chooses; then `both` applies. */
   rewards: { type: String, enum: REWARDS },
-  /** The name of the voting site that the listener receives. It selects the token there and never changes by itself. */
+  /**
+   * The name of the voting site that the listener receives. The listener chooses its token by this name, so it never
+   * changes by itself.
+   */
   serviceName: { type: String, required: true },
-  /** Increases with every change of the settings and every resume: outcomes of older attempts change nothing then. */
+  /**
+   * Increases when the settings change and when the listener is resumed. Outcomes of attempts with an earlier revision
+   * do not change the listener's state.
+   */
   revision: { type: Number, required: true },
   createdAt: { type: Date, required: true },
   updatedAt: { type: Date, required: true },
   pause: { type: new Schema(pauseDefinition, nested), default: null },
   breaker: { type: new Schema(breakerDefinition, nested), required: true },
-  /** Consecutive votes that the listener refused. */
+  /** How many votes in a row the listener refused. */
   voteFaults: { type: Number, required: true },
   lastDeliveredAt: { type: Date, default: null },
-  /** The newest first. Absent in listeners that an older version stored. */
+  /** The newest proof first. Absent if an older version stored the listener. */
   proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
   limited: { type: new Schema(limitDefinition, nested), default: null },
-  /** Whether it acknowledged that vote; false when a Votifier v1 listener only closed the connection. */
+  /**
+   * Whether the listener acknowledged its last vote; false if it is a Votifier v1 listener and only closed the
+   * connection.
+   */
   lastDeliveryConfirmed: { type: Boolean },
-  /** When it first took a vote with its current settings, acknowledged or not; null before that. */
+  /** When it first took a vote with its current settings, acknowledged or not; absent before that. */
   acknowledgedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
-  /** How long the answer is waited for: a step of `answerTimeoutMs`. It increases when no answer came in time. */
+  /**
+   * The step that decides how long to wait for an answer (`answerTimeoutMs`). It increases when no answer came in time.
+   */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
-  /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
+  /** How often a vote without an answer is sent at most, as the owner chose; absent: `MAX_SENDINGS`. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
-  /** Stored with the settings that correct the token or key; the sweep clears it when all votes are resent. */
+  /** Stored together with settings that correct the token or key. The sweep removes it when all votes are resent. */
   resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
   /** The lease of the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
 
-/** A game server's vote listener: where its votes are forwarded to, and its state. One for each server. */
+/** A game server's vote listener: where votes are forwarded, and the state of that. A server has at most one. */
 export const listenerSchema = new Schema(listenerDefinition, { collection: 'listeners' });
 listenerSchema.index({ serverId: 1 }, { unique: true });
-// Only listeners that an error has paused, and unreachable ones: a small part of all.
+// The index has only unreachable listeners and those that were paused because of an error, which are few.
 listenerSchema.index(
   { 'pause.at': 1, 'pause.code': 1 },
   { partialFilterExpression: { 'pause.code': { $exists: true } } },
@@ -164,7 +185,7 @@ listenerSchema.index(
   { partialFilterExpression: { 'limited.until': { $exists: true } } },
 );
 
-// Only listeners with a resend that is not finished.
+// The index has only listeners with an unfinished resend.
 listenerSchema.index(
   { 'resendOwed.at': 1 },
   { partialFilterExpression: { 'resendOwed.at': { $exists: true } } },
@@ -211,7 +232,10 @@ export function listenerState(
   return isUnverified(listener) ? 'unverified' : 'active';
 }
 
-/** Whether it is an HTTP listener that never proved that it wants votes. A delivery by an older version is proof too. */
+/**
+ * Whether it is an HTTP listener that never proved that it accepts votes. If an older version delivered a vote to it,
+ * that counts as proof.
+ */
 export function isUnverified({
   protocol,
   proven,
@@ -222,8 +246,9 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its current settings, including a bare close in Votifier v1: its token or key
- * is then considered correct. For older documents without the field, the last delivery is used.
+ * Whether a listener has taken a vote with its current settings, which means that its token or key is considered right.
+ * In Votifier v1, a close without an answer counts too. In older documents without `acknowledgedAt`, the last delivery
+ * decides.
  */
 export function hasTakenVotes({
   acknowledgedAt,
@@ -243,12 +268,12 @@ export function lastDelivery(
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
 
-/** The outcome of the last test vote, if it was sent with the present settings. */
+/** The outcome of the last test vote; null if the settings have changed since. */
 function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
   return tested && tested.at >= updatedAt ? tested.code : null;
 }
 
-/** Whether a listener has taken a vote, or acknowledged a test vote, with its present settings. */
+/** Whether a listener has taken a vote, or acknowledged a test vote, with its current settings. */
 export function hasAcknowledged(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
 ): boolean {
@@ -256,8 +281,8 @@ export function hasAcknowledged(
 }
 
 /**
- * Whether a Votifier v1 listener has confirmed votes with its present settings (`{"status":"ok"}`). A bare close then
- * means that it did not take the vote, or that its plugin failed (docs/adr/0123-votes-at-risk.md).
+ * Whether a Votifier v1 listener has confirmed votes (`{"status":"ok"}`) with its current settings. If it then closes
+ * without an answer, it did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
  */
 export function confirmsVotes(
   listener: Pick<
@@ -267,14 +292,14 @@ export function confirmsVotes(
 ): boolean {
   if (listener.protocol !== 'votifier-v1') return false;
   const test = testOf(listener);
-  // In v1 a test vote ends with the latter only if the listener had confirmed one before.
+  // In v1, a test vote ends as `closed-without-answer` only if the listener had confirmed a vote before.
   const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
   return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
 }
 
 /**
- * What is known of a listener's present settings: the newer of the last vote that it took and the last test vote.
- * `untested`: nothing yet.
+ * Whether a listener's current settings work, according to the newer of the last vote that it took and the last test
+ * vote. `untested`: there is neither.
  */
 export function settingsProof(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
@@ -283,7 +308,7 @@ export function settingsProof(
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;
   const testClass = test ? OUTCOMES[test.code] : 'none';
-  // A failure of Tallyport itself says nothing.
+  // A failure of Tallyport itself says nothing about the settings.
   if (!test || testClass === 'none') return taken ? 'works' : 'untested';
   if (testClass === 'delivered') return 'works';
   return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';
@@ -295,7 +320,7 @@ export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 
 /** The breaker of a listener without failures. */
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };
 
-/** How the votes of a server are rewarded. Without a listener they can only be claimed. */
+/** How players of a server get their rewards. Without a listener, votes can only be claimed. */
 export function rewardsOf(listener: Pick<Listener, 'rewards'> | null): Rewards {
   return listener ? (listener.rewards ?? 'both') : 'claims';
 }

@@ -1,13 +1,13 @@
 /**
  * The classes of outcomes and their consequences.
  *
- * - `delivered`: acknowledged (or, in v1, cleanly closed); done.
- * - `transient`: the frame was not taken; retried by the schedule; counts for the breaker.
- * - `ambiguous`: the frame was written and no answer is known; retried as often as the owner allows; counts for
- *   the breaker, unless Tallyport itself caused it.
- * - `configuration`: every vote fails until the owner corrects the settings; the listener is paused.
- * - `vote-only`: the listener refuses this vote, but takes others; the vote is failed.
- * - `none`: an error or a stop of Tallyport itself; the attempt does not count.
+ * - `delivered`: the listener acknowledged the vote or, in v1, closed without an error. Nothing more is sent.
+ * - `transient`: the listener did not take the vote. It is retried by the schedule, and counts for the breaker.
+ * - `ambiguous`: the vote was written and no answer is known. It is retried as often as the owner allows, and counts
+ *   for the breaker unless Tallyport itself caused it.
+ * - `configuration`: every vote fails until the owner corrects the settings. The listener is paused.
+ * - `vote-only`: the listener refuses this vote, but takes others. The vote fails.
+ * - `none`: Tallyport itself failed or stopped. The attempt does not count.
  */
 export type OutcomeClass = 'delivered' | 'transient' | 'ambiguous' | 'configuration' | 'vote-only' | 'none';
 
@@ -94,19 +94,19 @@ export const OUTCOMES = {
 
 export type OutcomeCode = keyof typeof OUTCOMES;
 
-/** Outcomes after the frame was written in which the listener may have refused the vote without an answer. */
+/** Outcomes without an answer after the vote was written. The listener may have refused the vote. */
 export const SILENT_OUTCOMES = [
   'closed-without-answer',
   'reset',
   'no-answer',
 ] as const satisfies OutcomeCode[];
 
-/** Whether an attempt ended without an answer, as with many listeners when the token or key is wrong. */
+/** Whether an attempt ended without an answer. Many listeners send none when the token or key is wrong. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
   return !words && SILENT_OUTCOMES.some((silent) => silent === code);
 }
 
-/** Outcomes that Tallyport caused: they say nothing about the listener, whether or not the vote arrived. */
+/** Outcomes that Tallyport itself caused. They say nothing about the listener, whether the vote arrived or not. */
 const OURS: ReadonlySet<OutcomeCode> = new Set(['lease-ran-out', 'stopped-while-waiting', 'our-fault']);
 
 /** Whether Tallyport itself, not the listener, caused the outcome. */
@@ -118,13 +118,13 @@ export function isOurs({ code }: Pick<Outcome, 'code'>): boolean {
 export type Outcome = {
   code: OutcomeCode;
   class: OutcomeClass;
-  /** How far it got. */
+  /** How far the attempt got. */
   reached: Step;
   /** The listener's message, at most 200 printable characters; absent when it sent none. */
   words?: string;
   /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
   detail?: string;
-  /** The delay that the listener requested, in milliseconds (HTTP's Retry-After), at most an hour. */
+  /** The delay that the listener requested, in milliseconds (HTTP's Retry-After); at most an hour. */
   retryAfterMs?: number;
 };
 

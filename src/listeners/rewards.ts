@@ -4,8 +4,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Listener, Rewards } from './listener.ts';
 
 /**
- * Chooses how the votes of a server with a listener are rewarded. It applies to votes that are cast later; votes that wait
- * for the listener are still sent.
+ * Sets how the votes of a server with a listener are rewarded. The choice applies to votes that are cast later; votes
+ * that already wait for the listener are still sent.
  *
  * @param by - who chose it, for the audit log
  * @returns whether the server has a listener

@@ -9,10 +9,12 @@ import type { Config } from './config.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
+ * Why no connection to a host can or may be opened:
+ *
  * - `dns-not-found`: the name has no address.
- * - `dns-timeout`: the name servers gave no answer in time.
- * - `address-refused`: one of its addresses is not public, or belongs to this machine, and is in no allowed range;
- *   or the operator refuses it.
+ * - `dns-timeout`: the name servers did not answer in time.
+ * - `address-refused`: one of its addresses is neither public nor in an allowed range, belongs to this machine, or is
+ *   refused by the operator.
  * - `stopped`: the caller's signal stopped the look-up.
  */
 export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
@@ -25,8 +27,7 @@ export class HostError extends AppError {}
 
 /**
  * Ports of remote shells and mail. No game server or vote listener uses them, and attackers try to reach them through
- * other machines. Settings refuse them too: votes that wait would probe
- * them as well.
+ * other machines. Settings refuse these ports too: otherwise waiting votes would probe them.
  */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
 
@@ -35,12 +36,15 @@ export function isRefusedPort(port: number): boolean {
   return REFUSED_PORTS.has(port);
 }
 
-/** Ranges that the operator allows or refuses in addition to the public addresses. A refusal wins. */
+/**
+ * Ranges that the operator allows in addition to the public addresses, and ranges that the operator refuses. If an
+ * address is in both, it is refused.
+ */
 export type AddressRanges = Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'REFUSED_RANGES'>;
 
 /**
- * Why the guard refuses an IP address with the ranges of this environment; null when it does not. A name is not
- * looked up: each connection resolves and checks it.
+ * Why the guard refuses an IP address with the ranges of this environment; null when it does not. A host name is not
+ * resolved here: each connection resolves it and checks its addresses.
  */
 export function hostWarning(host: string, ranges: AddressRanges): string | null {
   if (isIP(host) === 0) return null;
@@ -54,7 +58,7 @@ export function hostWarning(host: string, ranges: AddressRanges): string | null 
 }
 
 /**
- * Checks one address of a host (design rule 11). Returns it in one spelling.
+ * Checks one address of a host (design rule 11). Returns it in its canonical form.
  *
  * @throws {AddressError} when it is refused
  */
@@ -80,7 +84,8 @@ export function checkAddress(host: string, answer: string, ranges: AddressRanges
 }
 
 /**
- * Addresses in a public range that lead to a cloud's internal service: Azure's virtual IP for DNS, agent and metadata.
+ * Addresses in a public range that lead to an internal service of a cloud: Azure's virtual IP for DNS, agent and
+ * metadata.
  */
 const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);
 
@@ -90,7 +95,7 @@ function isOwn(address: Address): boolean {
   return own.some((one) => one && ipaddr.process(one.address).toString() === address.toString());
 }
 
-/** IANA allocates public IPv6 addresses from this block only. */
+/** The block from which IANA allocates public IPv6 addresses; there is no other. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
@@ -163,7 +168,10 @@ function lastLabel(host: string): string {
   return host.normalize('NFKC').replace(/\.$/, '').split('.').at(-1) ?? '';
 }
 
-/** The resolver reads a name that ends in a number as an IPv4 address in an old spelling. */
+/**
+ * Whether a label is a number. The resolver reads a name whose last label is a number as an IPv4 address in an old
+ * form.
+ */
 function isNumber(label: string): boolean {
   return /^(\d+|0x[0-9a-f]*)$/i.test(label);
 }

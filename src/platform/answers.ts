@@ -10,18 +10,19 @@ import type { RedisConnection } from './redis.ts';
 export type Question = Payload<'answer-now'>;
 
 /**
- * The deadline of a question: a worker drops it unrun when it is older. A worker compares `askedAt` with its own clock;
- * each process's clock is at most 2 s off mongod's (ADR 40), so a question is dropped at the age of 16 to 24 s.
+ * The deadline of a question: a worker drops a question that is older and does not run it. A worker compares `askedAt`
+ * with its own clock. Each clock is at most 2 s off mongod's (ADR 40), so a question is dropped at an age of 16 to 24
+ * s.
  */
 export const DEADLINE_MS = 20 * SECOND;
 
-/** How long a person waits for the parts of an answer. */
+/** How long a person waits for each part of an answer. */
 export type AnswerLimits = {
-  /** If no worker has begun after this time and none is busy with other questions, no worker runs. */
+  /** If no worker has begun after this time and no worker is busy with other questions, no worker is running. */
   beginMs: number;
-  /** If no worker has begun after this time, all are busy. */
+  /** If no worker has begun after this time, all workers are busy. */
   deadlineMs: number;
-  /** From the begin to the result: longer than any task. */
+  /** How long the task may run, from its begin to its result: longer than any task takes. */
   runMs: number;
 };
 
@@ -31,17 +32,17 @@ export const LIMITS: AnswerLimits = {
   runMs: MINUTE + 10 * SECOND,
 };
 
-/** The longest wait for a command to Redis. */
+/** How long to wait for a command to Redis at most. */
 const COMMAND_MS = SECOND;
 
 /**
  * Why there is no result.
  *
- * - `no-worker`: no worker has begun in time, and none runs other questions.
+ * - `no-worker`: no worker began in time, and none was busy with other questions.
  * - `too-late`: all workers were busy until the deadline.
- * - `interrupted`: the worker stopped or died meanwhile.
- * - `failed`: an error of ours or of MongoDB; the worker has logged it.
- * - `redis-away`: Redis did not accept the question, or its connection was lost.
+ * - `interrupted`: the worker stopped or died.
+ * - `failed`: Tallyport or MongoDB failed; the worker has logged the error.
+ * - `redis-away`: Redis did not accept the question, or the connection to it was lost.
  * - `stopped`: this process stops.
  */
 export type NotAnswered = {
@@ -56,10 +57,12 @@ export type WorkersAnswer<T> =
   | { kind: 'answered'; result: T }
   | { kind: 'dropped' | 'interrupted' | 'failed' };
 
-/** The progress of a question: all steps that have begun. Each event has all of them, so that none can be missed. */
+/**
+ * The progress of a question: all steps that have begun. Each event contains all of them, so a lost event does no harm.
+ */
 export type AnswerProgress = { steps: string[] };
 
-/** Asks workers and waits for their answers: the one wait of the web process for Redis (design rule 2). */
+/** Asks workers and waits for their answers. It is the only wait of the web process for Redis (design rule 2). */
 export type Answers = {
   /**
    * Asks a question. Never throws, and ends in limited time.
@@ -67,7 +70,7 @@ export type Answers = {
    * @param onStep - called for each step as it begins
    */
   ask(question: Question, onStep?: (step: string) => void): Promise<Ended<unknown>>;
-  /** Ends the waits of all questions that are open now. */
+  /** Ends the waits for all open questions. */
   giveUp(): void;
   close(): Promise<void>;
 };
@@ -87,7 +90,7 @@ type AnswerDeps = {
   log: Logger;
 };
 
-/** Creates the asker of a process. Its connection for events opens with the first question. */
+/** Creates the `Answers` of a process. The connection for events is opened with the first question. */
 export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): Answers {
   const { connection, queue, producer, log } = deps;
   const waits = new Map<string, Wait>();
@@ -107,7 +110,7 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
     return listening;
   }
 
-  /** Whether workers run other questions, so that this one has to wait. */
+  /** Whether workers run other questions, so that a new question must wait. */
   async function areWorkersBusy(): Promise<boolean> {
     return within(COMMAND_MS, queue.getActiveCount()).then(
       (active) => active > 0,
@@ -136,7 +139,8 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
         if (!(await isAccepted(question))) wait.end({ kind: 'redis-away' });
         const ended = await wait.ended;
         if (ended.kind !== 'answered') log.warn({ event: 'answer.missing', task, askId, reason: ended.kind });
-        // Nobody waits for it any more. If a worker has just begun, Redis refuses this.
+        // Nobody waits for the question any more, so it is removed. If a worker has just begun, Redis refuses to remove
+        // it.
         if (ended.kind === 'no-worker' || ended.kind === 'too-late')
           await within(COMMAND_MS, queue.remove(askId)).catch(() => undefined);
         return ended;
@@ -154,7 +158,7 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
   };
 }
 
-/** Follows the events of the queue from its newest one on, so that none of a question that is added later is missed. */
+/** Reads the events of the queue from the newest one on, so that no event of a later question is missed. */
 async function openEvents(
   { config, connection, queue, log }: AnswerDeps,
   waits: Map<string, Wait>,

@@ -6,7 +6,7 @@ export class AppError extends Error {
   }
 }
 
-/** An error with a stable code, which callers and `--json` output distinguish. */
+/** An error with a stable code, by which callers and readers of `--json` output distinguish errors. */
 export class CodedError<Code extends string> extends AppError {
   readonly code: Code;
 

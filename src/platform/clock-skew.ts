@@ -7,19 +7,25 @@ import { type Clock, SECOND } from './clock.ts';
  */
 export type ClockSkew = () => number | Promise<number>;
 
-/** If the skew is larger than this, the process would count the 24 hours of a cooldown wrongly. */
+/**
+ * If the skew is larger than this, the process would count the 24 hours of a cooldown wrongly, so it counts as a wrong
+ * clock.
+ */
 const TOLERANCE_MS = 2 * SECOND;
-/** A measurement older than `FRESH_MS` is renewed in the background; one older than `STALE_MS` is not used. */
+/**
+ * If a measurement is older than `FRESH_MS`, a new one is made in the background. If it is older than `STALE_MS`,
+ * callers wait for the new one.
+ */
 const FRESH_MS = SECOND;
 const STALE_MS = 5 * SECOND;
 
-/** mongod's time minus `performance.now()`, and its largest error, in milliseconds. */
+/** mongod's time minus `performance.now()`, and how wrong this may be at most, in milliseconds. */
 type Measurement = { offset: number; error: number; at: number };
 
 /**
  * Measures with `hello`, at most once a second. Between two measurements mongod's time is derived from the monotonic
- * clock, so a step of this machine's clock shows in the next call. A difference that a slow answer could explain counts
- * as 0. Before a skew is reported it is measured again.
+ * clock, so if this machine's clock is set, the next call notices it. A difference that a slow answer could explain
+ * counts as 0. Before a skew is returned, it is measured once more.
  */
 export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   let last: Measurement | undefined;
@@ -49,7 +55,7 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   return () => {
     const age = last ? performance.now() - last.at : Number.POSITIVE_INFINITY;
     if (last && age < STALE_MS && skewBy(last) === 0) {
-      // The failure is ignored here: a call that needs the new measurement waits for it and gets the error.
+      // An error is ignored here. If a call needs the new measurement, it waits for it and gets the error.
       if (age > FRESH_MS) renew().catch(() => undefined);
       return 0;
     }

@@ -1,13 +1,10 @@
-/** The source of the current time. Features take it as an argument, so that a test can move it. */
+/** The source of the current time. Features get it as an argument, so that tests can set the time. */
 export type Clock = {
   /** The current time. */
   now(): Date;
 };
 
-/**
- * The machine's clock, moved by `offsetMs` milliseconds (0 outside tests, see `CLOCK_OFFSET_MS` in
- * config.ts).
- */
+/** The machine's clock plus `offsetMs` milliseconds (0 outside tests, see `CLOCK_OFFSET_MS` in config.ts). */
 export function systemClock(offsetMs = 0): Clock {
   return { now: () => new Date(Date.now() + offsetMs) };
 }

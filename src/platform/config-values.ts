@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 
-/** Schemas of environment values. Their messages say what a value must be. */
+/** Schemas of environment variables. Their messages say what a value must be. */
 
 export const port = z
   .string()
@@ -45,7 +45,7 @@ export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 }
 
-/** The issuer of an OpenID Connect provider. A slash at its end stays: it is a part of the name. */
+/** The issuer of an OpenID Connect provider. A slash at the end stays, because it is part of the issuer's name. */
 export const issuerUrl = z
   .string()
   .refine((value) => {
@@ -93,7 +93,7 @@ export const cidrList = z.string().transform((value, context) => {
   return ranges;
 });
 
-/** A game server or TCP port on another network, which answers whenever our own network works. */
+/** A game server or TCP port on another network. It answers whenever Tallyport's own network works. */
 export type CanaryAddress = { game: string | null; host: string; port: number };
 
 export const canaryList = z.string().transform((value, context): CanaryAddress[] =>
@@ -117,16 +117,19 @@ export const canaryList = z.string().transform((value, context): CanaryAddress[]
     }),
 );
 
-/** A higher number is probably a mistake: each trusted proxy trusts the address that the one before it reports. */
+/**
+ * The most proxies. A higher number is probably a mistake: each trusted proxy trusts the address that the proxy before
+ * it reports.
+ */
 const MOST_PROXIES = 8;
 
 const HOW_TO_TRUST =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 
-/** Shorter prefixes cover too much of the internet. */
+/** The shortest prefixes of trusted ranges. Shorter ones would trust too much of the internet. */
 const LEAST_PREFIX = { ipv4: 8, ipv4InIpv6: 104, ipv6: 16 };
 
-/** Proxies in front of the web process: `false`, their number, or their addresses and ranges. */
+/** The proxies in front of the web process: `false`, their number, or their addresses and ranges. */
 export const trustProxy = z.string().transform((value, context): false | number | string[] => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   if (value === 'false' || value === '0') return false;
@@ -145,7 +148,10 @@ export const trustProxy = z.string().transform((value, context): false | number 
   return false;
 });
 
-/** What is wrong with a trusted address or range. Other notations, such as `1.5` for 1.0.0.5, are refused as typos. */
+/**
+ * What is wrong with a trusted address or range; null if nothing is. Unusual notations, such as `1.5` for 1.0.0.5, are
+ * refused as typing errors.
+ */
 function rangeError(range: string): string | null {
   const [address = '', prefix] = range.split(/\/(?=\d{1,3}$)/);
   const [ip, bits] =
@@ -203,7 +209,7 @@ export const contact = z
   .max(200, CONTACT_RULE)
   .refine((value) => isWebAddress(value) || z.email().safeParse(value).success, CONTACT_RULE);
 
-/** A colour of the look: `#0f6168`. */
+/** A colour of the pages: `#0f6168`. */
 export const colour = z
   .string()
   .trim()
@@ -212,7 +218,7 @@ export const colour = z
 
 const MAX_FOOTER_LINKS = 8;
 
-/** Links with a text each: `Discord https://discord.gg/abc, Our forum https://forum.example.org`. */
+/** Links, each with its text: `Discord https://discord.gg/abc, Our forum https://forum.example.org`. */
 export const footerLinks = z.string().transform((value, context) => {
   const items = value.split(/,\s+|,$/).flatMap((item) => item.trim() || []);
   const links = items.map((item) => {

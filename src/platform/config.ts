@@ -28,7 +28,7 @@ import {
 import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
 import { traceSettings } from './tracing/trace-settings.ts';
 
-/** The environment is invalid: one readable line for each error. */
+/** The environment is invalid. It has one readable line for each error. */
 export class ConfigError extends AppError {
   readonly errors: string[];
 
@@ -40,9 +40,7 @@ export class ConfigError extends AppError {
   }
 }
 
-/**
- * All environment variables. Each value is text; the transforms convert it. The defaults suit most operators.
- */
+/** All environment variables. Each value is text, which the transforms convert. The defaults suit most operators. */
 const environment = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   HOST: listenHost.default('127.0.0.1'),
@@ -63,15 +61,21 @@ const environment = z.object({
   DESTINATION_LIMIT: wholeNumber(1, 1_000_000).default(60),
   ACCOUNT_LIMIT: wholeNumber(1, 1_000_000).default(40),
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
-  /** A web process whose event loop is delayed for longer, in milliseconds, answers 503; 0 switches this off. */
+  /**
+   * If the event loop of a web process is delayed for longer than this, in milliseconds, it answers 503; 0 switches
+   * this off.
+   */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
-  /** The most connections of one address that is no trusted proxy (see http/limit-connections.ts); 0: no limit. */
+  /** How many connections an address may have that is no trusted proxy (see http/limit-connections.ts); 0: no limit. */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
-  /** How many new players of one network may vote for a server on a day (see votes/web/network-limits.ts). */
+  /** How many new players of one network may vote for a server in a day (see votes/web/network-limits.ts). */
   WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
-  /** New accounts in 24 hours: of an IPv4 /24 or IPv6 /48, and of a mail domain that is no public provider's. */
+  /**
+   * How many accounts may be made in 24 hours from one IPv4 /24 or IPv6 /48, and with one mail domain that is no public
+   * provider's.
+   */
   SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
   SIGN_UPS_PER_MAIL_DOMAIN: wholeNumber(1, 1_000_000).default(20),
   TRUST_PROXY: trustProxy.default(false),
@@ -83,7 +87,7 @@ const environment = z.object({
     .max(64, 'must have at most 64 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .default('Tallyport'),
-  /** The language of the pages for visitors whose browser prefers none of them. */
+  /** The language of the pages for visitors whose browser prefers no language that Tallyport has. */
   DEFAULT_LANGUAGE: oneOf(LANGUAGES).default('en'),
   NOTICE: z
     .string()
@@ -96,13 +100,13 @@ const environment = z.object({
   /** A folder with the operator's pages (see site/site-pages.ts). */
   SITE_PAGES_DIR: z.string().optional(),
   FOOTER_LINKS: footerLinks.default([]),
-  /** The look of the pages (see site/look). */
+  /** The accent colour and the logo of the pages (see site/look). */
   ACCENT_COLOUR: colour.optional(),
   LOGO: z.string().optional(),
-  /** How many months players' names stay in votes, and addresses in the audit log; 0: for ever. */
+  /** After how many months players' names are removed from votes, and addresses from the audit log; 0: never. */
   KEEP_PLAYER_NAMES_MONTHS: wholeNumber(0, 1_200).default(0),
   KEEP_ADDRESSES_MONTHS: wholeNumber(0, 1_200).default(24),
-  /** Used by older versions. If it is set, the web process logs what replaced it. */
+  /** A setting of older versions. If it is set, the web process logs what replaced it. */
   OPERATOR_PASSWORD_HASH: z.string().optional(),
   OPERATOR_TWO_FACTOR: oneOf(['required', 'optional']).default('required'),
   SMTP_URL: smtpUrl.optional(),
@@ -113,7 +117,7 @@ const environment = z.object({
   OIDC_ISSUER: issuerUrl.optional(),
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
-  /** How pages name the provider; by default its host. */
+  /** The provider's name on the pages; by default its host. */
   OIDC_NAME: z
     .string()
     .trim()
@@ -138,7 +142,7 @@ const environment = z.object({
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).default(5 * SECOND),
   LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
   LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),
-  /** The first entry is not used: the first attempt of a vote starts at once. */
+  /** The first entry is not used, because the first attempt of a vote starts at once. */
   DELIVERY_SCHEDULE: durations.default([
     0,
     5 * SECOND,
@@ -161,7 +165,7 @@ type Environment = z.infer<typeof environment>;
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(environment.shape);
 
-/** The values of settings that are not set, as a process uses them. */
+/** The value that each setting has if it is not set. */
 export const DEFAULTS: Readonly<Record<string, unknown>> = environment.parse({});
 
 /** The configuration of a process. Times are in milliseconds. */
@@ -180,10 +184,10 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** The list of last month's top voters needs two months of names. */
+/** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: the list of last month's top voters needs two months of names. */
 const LEAST_NAME_MONTHS = 3;
 
-/** Errors that concern several variables at once. */
+/** Errors that concern several variables together. */
 function crossVariableErrors(env: Environment): string[] {
   const errors: string[] = [];
   if (env.CLOCK_OFFSET_MS !== 0 && env.NODE_ENV !== 'test') {
@@ -236,7 +240,7 @@ function crossVariableErrors(env: Environment): string[] {
   return errors;
 }
 
-/** The settings of OpenID Connect are set together or not at all; only its name may be absent. */
+/** The settings of OpenID Connect must be set together or not at all; only its name is optional. */
 function openIdErrors({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME }: Environment): string[] {
   const settings = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   const names = Object.keys(settings);
@@ -252,7 +256,7 @@ function listed(names: string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 }
 
-/** Environment variables: a configuration is read from them, and child processes get them. */
+/** Environment variables, from which a configuration is read or which a child process gets. */
 export type Variables = Record<string, string | undefined>;
 
 /** A copy of this process's environment, with the additional variables of `.env` in the working directory. */
@@ -271,7 +275,7 @@ export function variablesOfEnvFile(): Variables {
   }
 }
 
-/** One line for each wrong variable, by its name, without the value of a secret. */
+/** One line for each variable with a wrong value, by the variable's name. The value of a secret is not shown. */
 function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFiles): Map<string, string> {
   const errors = new Map<string, string>();
   for (const { path, message } of issues) {
@@ -280,7 +284,7 @@ function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFil
     const file = files.get(name);
     const value = SECRETS.has(name) ? '' : ` (“${variables[name]}”)`;
     const shown = file === undefined ? value : ` (in “${file}”)`;
-    // A message about one item of a list already names that item.
+    // A message about one item of a list already names the item.
     errors.set(name, message.startsWith('“') ? `${name}: ${message}` : `${name}${shown} ${message}`);
   }
   return errors;
@@ -303,7 +307,7 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
   const wrongValues = parsed.success ? new Map<string, string>() : valueErrors(parsed.error, given);
   const right = Object.entries(given.variables).filter(([name]) => !wrongValues.has(name));
   const crossErrors = crossVariableErrors(parsed.data ?? environment.parse(Object.fromEntries(right)));
-  // Errors that may follow from a wrong or unreadable value are left out.
+  // Errors that may only follow from a wrong or unreadable value are not reported.
   const unusable = [...wrongValues.keys(), ...given.unread];
   const errors = [
     ...given.errors,

@@ -1,5 +1,5 @@
 import { AppError } from './app-error.ts';
-/** There was no answer in time. */
+/** There was no answer before the deadline. */
 export class DeadlineError extends AppError {
   constructor(ms: number) {
     super(`no answer within ${ms / 1_000} s`);
@@ -7,7 +7,7 @@ export class DeadlineError extends AppError {
 }
 
 /**
- * Waits for `work` at most `ms` milliseconds. The work itself is not cancelled: it needs its own limit.
+ * Waits for `work` at most `ms` milliseconds. The work itself is not cancelled, so it needs its own limit.
  *
  * @throws {DeadlineError} when the time is over, or the error of `work`
  */
@@ -21,12 +21,13 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Wraps `load`: its answer is cached for `ms` milliseconds and shared by all calls. */
+/** Returns a function that calls `load`, caches the answer for `ms` milliseconds and shares it between all callers. */
 export function remembered<T>(ms: number, load: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let freshUntil = 0;
   return () => {
-    // This is not the clock of the features, because a test may move that one, and this cache only reduces load.
+    // Measured with `performance.now()`, not with the `Clock` of the features: the cache only reduces load, and tests
+    // set that clock.
     const now = performance.now();
     if (answer && now < freshUntil) return answer;
     freshUntil = now + ms;

@@ -5,11 +5,11 @@ import { z } from 'zod';
 const dueSchema = z.object({ dueAt: z.iso.datetime() });
 
 /**
- * Delays the running job until `dueAt`. Its progress has the time as well, because BullMQ loses it when the job waits
- * again.
+ * Delays the running job until `dueAt`. The time is also stored in the job's progress, because BullMQ loses it when the
+ * job is waiting again.
  *
- * @param progress - the job's new progress; the present one by default
- * @throws {DelayedError} always: BullMQ's sign that the job was delayed
+ * @param progress - the job's new progress; by default the progress that it has
+ * @throws {DelayedError} always: this tells BullMQ that the job was delayed
  */
 export async function delayJob(
   job: Job,
@@ -23,9 +23,12 @@ export async function delayJob(
   throw new DelayedError();
 }
 
-/** Since when a waiting or delayed job could run, in milliseconds since 1970; in the future for a job that is not due. */
+/**
+ * The time from which a waiting or delayed job could run, in milliseconds since 1970. For a job that is not due it is
+ * in the future.
+ */
 export function dueTimeOf({ timestamp, processedOn = 0, delay, progress }: Job): number {
   const { data } = dueSchema.safeParse(progress);
-  // `timestamp` is the time of the first add, `processedOn` the start of the last run.
+  // `timestamp` is when the job was first added, `processedOn` is when its last run began.
   return Math.max(data ? Date.parse(data.dueAt) : 0, Math.max(timestamp, processedOn) + delay);
 }

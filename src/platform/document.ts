@@ -2,10 +2,12 @@ import type { Collection as DriverCollection } from 'mongodb';
 import mongoose, { type InferRawDocType } from 'mongoose';
 import { AppError } from './app-error.ts';
 
-/** The type of a nested definition; mongoose's inference gives it an `_id`, which ours switch off. */
+/**
+ * The type of a nested definition. mongoose's inferred type has an `_id`, which Tallyport's nested schemas do not have.
+ */
 export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
 
-/** A document that its schema refuses: one sentence for each field. */
+/** A document was refused by its schema. It has one sentence for each wrong field. */
 export class InvalidDocumentError extends AppError {
   readonly errors: Record<string, string>;
 
@@ -34,7 +36,7 @@ export async function checked<T extends object>(collection: DriverCollection<T>,
   }
 }
 
-/** The model whose `Model.collection` it is. */
+/** The model whose `Model.collection` is `collection`. */
 function modelOf(collection: object): mongoose.Model<object> {
   const models = collection instanceof mongoose.Collection ? Object.values(collection.conn.models) : [];
   const model = models.find((candidate) => candidate.collection === collection);

@@ -3,13 +3,14 @@ import type { Batcher, BatchLoader } from './batching/batcher.ts';
 import type { Clock } from './clock.ts';
 import { DURABLE, type Mongo } from './mongo.ts';
 
-/** Makes sure that the data behind an answer survives a crash of mongod, as an accepted vote does. */
+/** Makes sure that the data of an answer survives a crash of mongod, like an accepted vote. */
 export type Durability = {
   /**
-   * Waits until everything that was read before this call is durable. On a replica set a majority read already is; a
-   * standalone mongod also returns data that is not yet in its journal.
+   * Waits until everything that was read before this call is durable. On a replica set, a majority read returns durable
+   * data only; a standalone mongod also returns data that is not in its journal yet.
    *
-   * @param writtenBy - latest time at which the data was written. Returns at once if the journal was flushed after it.
+   * @param writtenBy - the latest time at which the data was written. If the journal was flushed after it, this returns
+   *   at once
    * @throws the driver's error when MongoDB fails; the data may or may not be durable
    */
   confirm(writtenBy?: Date): Promise<void>;
@@ -17,7 +18,7 @@ export type Durability = {
 
 const NO_VOTE_ID = new UUID('00000000-0000-0000-0000-000000000000');
 
-/** A write that changes nothing. mongod acknowledges it after all earlier writes are in the journal. */
+/** A write that changes nothing. mongod acknowledges it when all earlier writes are in the journal. */
 const flushJournal: BatchLoader<Db, null, true> = {
   most: 1_000,
   async load(db, requests) {
@@ -28,14 +29,14 @@ const flushJournal: BatchLoader<Db, null, true> = {
   },
 };
 
-/** @param clock - the clock that dates votes */
+/** @param clock - the clock that sets the times of votes */
 export function createDurability(
   { db, isStandalone }: Pick<Mongo, 'db' | 'isStandalone'>,
   batcher: Batcher,
   clock: Clock,
 ): Durability {
   if (!isStandalone) return { confirm: async () => undefined };
-  /** The journal has everything that was written before this time. */
+  /** Everything that was written before this time is in the journal. */
   let flushedAt = new Date(0);
   return {
     async confirm(writtenBy) {

@@ -1,4 +1,4 @@
-/** Three rows of the distance table, reused because a search compares thousands of words. */
+/** Three rows of the distance table. They are reused, because one search compares thousands of words. */
 let rows: [Uint16Array, Uint16Array, Uint16Array] = [
   new Uint16Array(128),
   new Uint16Array(128),

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 
 export type { Logger };
 
-/** Fields that never reach a log line, down to the third level of the logged object. */
+/** Fields whose values never reach a log line, down to the third level of the logged object. */
 const SECRET_FIELDS = new Set([
   'authorization',
   'cookie',
@@ -17,8 +17,8 @@ const SECRET_FIELDS = new Set([
 const DEEPEST = 3;
 
 /**
- * `fields` without secrets; the same object if it has none. pino's own redaction, with a path for each field and level,
- * takes ten times as long for every line.
+ * `fields` without secrets; the same object if it has none. pino's own redaction needs a path for each field and level,
+ * and takes ten times as long for each line.
  */
 function withoutSecrets(fields: object, level = 1): Record<string, unknown> {
   let clean = fields as Record<string, unknown>;
@@ -31,7 +31,10 @@ function withoutSecrets(fields: object, level = 1): Record<string, unknown> {
   return clean;
 }
 
-/** Errors have their own serializer. Objects with `toJSON` (an id, a date) have no fields to redact. */
+/**
+ * A value without secrets. Errors have their own serializer; objects with `toJSON` (an id, a date) have no fields to
+ * redact.
+ */
 function shownAt(value: unknown, level: number): unknown {
   if (typeof value !== 'object' || value === null || level === DEEPEST) return value;
   if (value instanceof Error || 'toJSON' in value) return value;
@@ -41,7 +44,7 @@ function shownAt(value: unknown, level: number): unknown {
 }
 
 /**
- * Standard output, written synchronously: an asynchronous destination without a reader would prevent the process from
+ * Standard output, written synchronously. If nobody reads it, an asynchronous destination would keep the process from
  * exiting.
  */
 function standardOutput(): DestinationStream {
@@ -54,7 +57,8 @@ function standardOutput(): DestinationStream {
  * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), without secrets.
  *
  * @param name - the process's name in every line: `web`, `worker`, `scheduler`
- * @param to - standard output by default; a command logs to another stream because its output goes there
+ * @param to - standard output by default; a command of the CLI logs to another stream, because its output goes to
+ *   standard output
  */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL'>,
@@ -74,7 +78,8 @@ export function createLogger(
     },
     to ?? standardOutput(),
   );
-  // Pino's formatters do not see the bindings of a child logger. Children inherit this method.
+  // Pino's formatters do not get the fields of a child logger, so `child` removes secrets from them. Children inherit
+  // this method.
   const { child } = logger;
   logger.child = function (this: Logger, bindings, ...options) {
     return child.call(this, withoutSecrets(bindings), ...options);

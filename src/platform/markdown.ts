@@ -2,13 +2,16 @@ import MarkdownIt from 'markdown-it';
 import sanitizeHtml from 'sanitize-html';
 import { withoutDirections, writtenLink } from './written-link.ts';
 
-/** Nested quotes and lists below this depth are left out, so that the result stays within about 20 times the text. */
+/**
+ * Quotes and lists that are nested more deeply than this are left out, so that the result is at most about 20 times as
+ * long as the text.
+ */
 const DEEPEST = 10;
 
-/** The relations of links that users write: no weight for search engines, no access to our window. */
+/** The `rel` attribute of links that users write: no weight for search engines, and no access to our window. */
 const LINK_RELATIONS = 'nofollow ugc noopener';
 
-// References can repeat one long address many times, so they are off like images and tables.
+// Images and tables are off. References are off too, because they can repeat one long address many times.
 const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNesting: DEEPEST }).disable([
   'image',
   'reference',
@@ -16,9 +19,10 @@ const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNes
   'html_block',
   'html_inline',
 ]);
-// Only whole addresses become links. A domain alone is often a server's address for players.
+// Only complete URLs become links. A domain alone is often the address of a game server.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
-// The default shows a name such as `xn--bnk-6cd.example` in Unicode, where it looks like another one.
+// By default, markdown-it shows a name such as `xn--bnk-6cd.example` in Unicode, where it looks like the name of
+// another site.
 parser.normalizeLink = (address) => writtenLink(address)?.href ?? '';
 parser.normalizeLinkText = (address) => writtenLink(address)?.href ?? address;
 parser.validateLink = (address) => writtenLink(address) !== null;
@@ -30,7 +34,7 @@ parser.core.ruler.push('demote-headings', ({ tokens }) => {
 
 type Token = ReturnType<typeof parser.parse>[number];
 
-// The author writes the text of a link, so it may name another site than the link's target.
+// The author writes the text of a link, so it may name another site than the link leads to.
 parser.core.ruler.push('show-hosts', (state) => {
   const isolated = (text: string): Token[] => {
     const [open, shown, close] = [
@@ -60,12 +64,12 @@ function withHosts(children: Token[], isolated: (text: string) => Token[]): Toke
   });
 }
 
-/** The page has the first two levels: `h1` and `h2` become `h3`, lower ones `h4`. */
+/** The page has the first two levels of headings: in a text, `h1` and `h2` become `h3`, and lower ones become `h4`. */
 function demoted(tag: string): string {
   return Number(tag.slice(1)) <= 2 ? 'h3' : 'h4';
 }
 
-/** A second line of defence: whatever the parser makes, only these elements and attributes reach a page. */
+/** A second line of defence: whatever the parser produces, only these elements and attributes reach a page. */
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: [
     'p',

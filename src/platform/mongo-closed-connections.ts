@@ -16,16 +16,16 @@ if (!Connection || !cleanup) {
 }
 
 /**
- * Makes every operation of the driver settle when its connection closes. The driver (7.8 and 7.9) waits for `drain` if
- * the socket does not take a write at once. If the socket closes meanwhile, it never emits `drain`: the operation would
- * never settle, and no time limit would end it (ADR 106).
+ * Makes every operation of the driver settle when its connection closes. If a socket does not accept a write at once,
+ * the driver (7.8 and 7.9) waits for `drain`. If the socket closes meanwhile, it never emits `drain`, and the operation
+ * would wait forever, without a time limit (ADR 106).
  */
 Connection.prototype.cleanup = function cleanUpAndWake(error) {
   cleanup.call(this, error);
-  // If an operation compresses its message, it writes it later.
+  // An operation that compresses its message writes later: such a write throws.
   this.socket.write = () => {
     throw error;
   };
-  // If an operation waits, it now continues, finds its connection closed, and throws `error`.
+  // An operation that waits for `drain` continues, finds its connection closed, and throws `error`.
   this.socket.emit('drain');
 };

@@ -5,41 +5,42 @@ import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 import './mongo-closed-connections.ts';
 
-/** A mongoose connection, on which the models are compiled, and the driver's database of it. */
+/** A mongoose connection, on which the models are compiled, and its database as the driver's `Db`. */
 export type Mongo = {
   connection: Connection;
   db: Db;
-  /** Whether this is a lone mongod: neither a member of a replica set nor the router of a sharded cluster. */
+  /** Whether this is a standalone mongod: neither a member of a replica set nor the router of a sharded cluster. */
   isStandalone: boolean;
   close(): Promise<void>;
 };
 
 /**
- * No operation of a web process may take longer: an API request is answered with 503 instead (docs/errors.md). The
- * driver's own `timeoutMS` has no effect any more; the time without an answer on a socket has.
+ * How long an operation of a web process may take. If it takes longer, an API request is answered with 503
+ * (docs/errors.md). This limits how long a socket may be without an answer; the driver's `timeoutMS` has no effect with
+ * it.
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 
-/** The limit where no caller waits for an answer: in workers, long commands and the demo's writes. */
+/** The limit for operations whose result no client waits for: in workers, long commands and the demo's writes. */
 export const LONG_OPERATION_TIMEOUT_MS = 30 * SECOND;
 
 /** What a write waits for before it is acknowledged. */
 export type WriteSafety = { w: 'majority'; journal?: true };
 
-/** Writes outlive a failover and a crash of mongod (design rules 1 and 4). */
+/** The write survives a failover and a crash of mongod (design rules 1 and 4). */
 export const DURABLE = { w: 'majority', journal: true } as const satisfies WriteSafety;
 
-/** Writes outlive a failover; after a crash of a lone mongod the last of them may be missing. */
+/** The write survives a failover. If a standalone mongod crashes, the last writes may be lost. */
 export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 
-/** Reads only what a majority of the nodes has: no failover reverts it, so an answer may rely on it. */
+/** Reads only data that a majority of the nodes has. No failover reverts such data, so an answer may rely on it. */
 export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 function connectOptions(uri: string, operationMs: number, durable: boolean): ConnectOptions {
   return {
     appName: 'tallyport',
     dbName: databaseName(uri),
-    // `tallyport migrate` makes collections and indexes.
+    // Off, because `tallyport migrate` makes collections and indexes.
     autoCreate: false,
     autoIndex: false,
     // An operation without a connection fails after `serverSelectionTimeoutMS` instead of waiting in mongoose.
@@ -48,25 +49,26 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
     waitQueueTimeoutMS: operationMs,
     serverSelectionTimeoutMS: OPERATION_TIMEOUT_MS,
     connectTimeoutMS: OPERATION_TIMEOUT_MS,
-    // A node that is frozen or cut off is noticed after this and `connectTimeoutMS` together, and the operations that
-    // wait for it end then. With the default of 10 s operations on a frozen primary hang for 15 s.
+    // If a node is frozen or cut off, it is noticed after this time plus `connectTimeoutMS`, and the operations that
+    // wait for it end. With the default of 10 s, operations on a frozen primary would hang for 15 s.
     heartbeatFrequencyMS: 2 * SECOND,
     maxPoolSize: 100,
     ignoreUndefined: true,
     writeConcern: durable ? DURABLE : REPLICATED,
-    // This overrides the read preference of the address, because on a stale node a revoked token would still work.
+    // Overrides the read preference in the address: a stale node would still accept a revoked token.
     readPreference: 'primary',
     readConcern: { level: 'local' },
   };
 }
 
 /**
- * Connects to MongoDB and retries while it does not answer.
+ * Connects to MongoDB, with retries while it does not answer.
  *
- * @param options - in milliseconds: `timeoutMs` for the first answer, `operationMs` for each operation (0: for
- *   ever); `durable`: every write waits for the journal, so an acknowledged write survives a crash of a standalone mongod
- * @throws the error of the driver or of mongoose after `timeoutMs`, or at once when the address or the
- *   credentials are wrong.
+ * @param options - `timeoutMs`: how long to wait for the first answer; `operationMs`: how long each operation may take
+ *   (0: no limit); `durable`: every write waits for the journal, so an acknowledged write survives a crash of a
+ *   standalone mongod
+ * @throws the error of the driver or of mongoose after `timeoutMs`, or at once when the address or the credentials are
+ *   wrong
  */
 export async function openMongo(
   uri: string,
@@ -107,9 +109,12 @@ function requireDb({ db }: Connection): Db {
   return db;
 }
 
-/** If the address names no database, the driver uses `test`; Tallyport uses `tallyport`. */
+/**
+ * The name of the database in the address. If the address has none, the driver would use `test`; Tallyport uses
+ * `tallyport`.
+ */
 function databaseName(uri: string): string {
-  // This does not connect; it only parses the address.
+  // This only parses the address; it does not connect.
   const named = new MongoClient(uri).options.dbName;
   return named === 'test' ? 'tallyport' : named;
 }
@@ -121,14 +126,14 @@ function isPassing(error: unknown): boolean {
   );
 }
 
-/** Whether `error` is a duplicate key of a unique index. */
+/** Whether `error` is a duplicate key in a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 11_000;
 }
 
 /**
- * Whether it is unknown if the write that threw `error` took place: the connection broke, the time ran out, there was
- * no connection, or the write was made but not acknowledged as durable.
+ * Whether the write that threw `error` may have taken place: the connection broke, the time was over, there was no
+ * connection, or the write was made but not acknowledged as durable.
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -143,10 +148,13 @@ export function isUnknownResult(error: unknown): boolean {
 const LOST =
   /^Mongo(?:ose)?(OperationTimeout|WaitQueueTimeout|PoolClosed|ServerSelection|ServerClosed|TopologyClosed|WriteConcern|NotConnected|ClientClosed)Error$/;
 
-/** The plain error that the driver throws when a connection ends while it writes. */
+/** Codes of the plain error that the driver throws when a connection ends during a write. */
 const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
-/** Server codes of a node that steps down, stops or is cut off (the driver specification's retryable list). */
+/**
+ * Server codes of a node that steps down, stops or is cut off (the list of retryable errors in the driver
+ * specification).
+ */
 const PASSING_CODES = new Set([
   6, 7, 50, 64, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);

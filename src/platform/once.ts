@@ -1,4 +1,7 @@
-/** Wraps `load`: it is called once, and all calls share its answer. After a failure the next call tries again. */
+/**
+ * Returns a function that calls `load` once and shares its answer between all callers. If `load` fails, the next call
+ * tries again.
+ */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {

@@ -2,7 +2,7 @@ const LONGEST = 200;
 
 /**
  * Makes text of a remote machine safe to show: at most 200 characters on one line. White space and line ends become one
- * blank; control, bidirectional, zero-width and unassigned characters become `�`.
+ * space; control, bidirectional, zero-width and unassigned characters become `�`.
  *
  * @param received - text, or bytes that are read as UTF-8
  */
@@ -12,13 +12,13 @@ export function printable(received: Uint8Array | string): string {
   return [...shown].slice(0, LONGEST).join('');
 }
 
-/** Shorter runs of letters in binary data are ignored: they occur by chance. */
+/** Shorter runs of letters in binary data are ignored, because they occur by chance. */
 const SHORTEST_RUN = 4;
 const UNREADABLE = /(?:(?!\s)\p{C}|\u{fffd})+/gu;
 
 /**
- * The readable part of bytes from a remote machine: text as `printable` shows it; for binary data its runs of text,
- * joined by `…`. Data without text becomes its length in bytes.
+ * The readable part of bytes from a remote machine. Text is returned as by `printable`. For binary data, its runs of
+ * text are joined by `…`; if it has none, the result is its length in bytes.
  */
 export function readable(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);

@@ -16,21 +16,23 @@ const HISTORY = {
   removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
 };
 
-/** Questions are of no use to anybody later, so they are retained for a short time. Ages in seconds. */
+/** Finished questions are kept for a short time only, because nobody needs them later. Ages in seconds. */
 const SOON_FORGOTTEN = {
   removeOnComplete: { count: 100, age: 60 },
   removeOnFail: { count: 100, age: 24 * 3_600 },
 };
 
-/** A question for which a person waits. The asking process makes its id; `askedAt` is by that process's clock. */
+/** A question for which a person waits. The process that asks makes the `askId`; `askedAt` is by its clock. */
 const question = z.strictObject({ askId: z.uuid(), askedAt: z.iso.datetime() });
 
-/** Forwards the due votes of one listener (design rule 3). */
+/** A job that forwards the due votes of one listener (design rule 3). */
 const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /** When the sweep found the due votes; absent for every other caller. The field keeps its name of 0.1.0. */
+    /**
+     * When the sweep found the due votes; absent if another caller added the job. The field keeps its name of 0.1.0.
+     */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,
@@ -39,14 +41,18 @@ const listenerJob = {
 /**
  * All queues. A payload has ids, never content or a secret.
  *
- * `key` makes the deduplication id. While a job with that key waits or is delayed, another add changes nothing. While
- * one runs, exactly one more run follows it, so no add is lost. Custom job ids are not used: BullMQ silently ignores an
- * `add` with the id of a retained job. Only a question of `answer-now` has its `askId`, by which its events are found.
+ * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing.
+ * If one is running, exactly one more run follows, so no add is lost. Jobs have no ids of our own, because BullMQ
+ * silently ignores an `add` with the id of a finished job that it still stores. Only a question of `answer-now` has its
+ * `askId` as id, by which its events are found.
  */
 export const QUEUES = {
   /** Listeners that answer. */
   'forward-votes': { title: 'Forward votes', ...listenerJob },
-  /** Listeners that failed since their last vote, and those that have not yet accepted one with their current settings. */
+  /**
+   * Listeners that have failed since their last vote, and listeners that have not accepted a vote with their current
+   * settings yet.
+   */
   'test-listeners': { title: 'Test listeners', ...listenerJob },
   /** Listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
@@ -110,7 +116,7 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Deletes accounts whose time has come, and completes interrupted changes of addresses. */
+  /** Deletes accounts whose waiting period has ended, and completes interrupted changes of addresses. */
   'settle-accounts': {
     title: 'Settle accounts',
     payload: z.object({}),
@@ -134,7 +140,7 @@ export const QUEUES = {
     payload: z.object({ serverId: objectId }),
     key: (payload: { serverId: string }) => payload.serverId,
   },
-  /** Dials something for a person who waits for the result (docs/adr/0114-a-thin-web-process.md). */
+  /** Connects to another machine for a person who waits for the result (docs/adr/0114-a-thin-web-process.md). */
   'answer-now': {
     title: 'Answer',
     payload: z.discriminatedUnion('task', [
@@ -157,10 +163,13 @@ export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueNam
   return `{${config.QUEUE_PREFIX}:${name}}`;
 }
 
-/** The events of `answer-now` contain results; a question has about a dozen. BullMQ's default is 10,000. */
+/**
+ * How many events of `answer-now` Redis stores. They contain results, so it is less than BullMQ's default of 10,000. A
+ * question has about a dozen.
+ */
 const MOST_ANSWER_EVENTS = 2_000;
 
-/** Opens every queue on one connection, for Bull Board and for counting. */
+/** Opens every queue on one connection, for Bull Board and for counting jobs. */
 export function openQueues(
   config: Pick<Config, 'QUEUE_PREFIX'>,
   connection: RedisConnection,
@@ -178,7 +187,7 @@ export function openQueues(
   return Object.fromEntries(QUEUE_NAMES.map((name) => [name, open(name)])) as Record<QueueName, Queue>;
 }
 
-/** What a span tells about a job: messaging conventions of OpenTelemetry, and the ids in its payload. */
+/** The attributes of a job's span: OpenTelemetry's messaging conventions, and the ids in its payload. */
 export function jobAttributes(name: QueueName, payload: object, operation: 'send' | 'process'): Attributes {
   const { serverId, listenerId } = payload as { serverId?: string; listenerId?: string };
   return {
@@ -196,24 +205,27 @@ export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
   subject?: string;
-  /** Puts the job before all waiting jobs. For few jobs at a time, because the newest of them runs first. */
+  /**
+   * Puts the job before all waiting jobs. Only for a few jobs at a time, because the one that was added last runs
+   * first.
+   */
   first?: boolean;
 };
 
-/** Options of an add. */
+/** Options for adding a job. */
 export type AddOptions = {
   /** Replaces a delayed job of the same key, so that it runs now. */
   hasten?: boolean;
   subject?: string;
 };
 
-/** Adds jobs. An add never throws and returns within a limited time. */
+/** Adds jobs to queues. Adding never throws and returns within a limited time. */
 export type Producer = {
   /**
    * Adds a job.
    *
-   * @returns whether Redis accepted it; `false` when Redis is unavailable, does not answer or too many adds are under
-   *   way. The work is not lost: it is in MongoDB, where the sweeps find it.
+   * @returns whether Redis accepted it. `false` if Redis is unavailable or does not answer, or if too many adds are
+   *   running. The work is not lost: it is in MongoDB, where the sweep finds it
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
@@ -222,17 +234,20 @@ export type Producer = {
    * @returns how many jobs, from the beginning, Redis certainly accepted; the rest may be added again
    */
   addAll<N extends QueueName>(name: N, jobs: NewJob<N>[]): Promise<number>;
-  /** Waits at most a second for the adds under way. */
+  /** Waits at most a second for the running adds. */
   settle(): Promise<void>;
 };
 
-/** The most adds that wait at once. A suspended Redis keeps its connection open and answers nothing. */
+/**
+ * How many adds may wait at once. A suspended Redis keeps its connection open and does not answer, so adds would pile
+ * up.
+ */
 const MOST_ADDS_UNDER_WAY = 1_000;
 
-/** The longest wait for an add, also during shutdown. */
+/** How long an add may take at most, also during shutdown. */
 const LONGEST_ADD_MS = SECOND;
 
-/** The most jobs in one round trip, and how long it may take. */
+/** How many jobs are sent in one round trip at most, and how long that may take. */
 const BULK = 250;
 const LONGEST_BULK_MS = 5 * SECOND;
 
@@ -241,13 +256,13 @@ type BullJob = { name: string; data: object; opts: JobsOptions };
 /** A job, and the `traceparent` of the span that adds it. */
 type TracedJob = { job: BullJob; traceparent: string | undefined };
 
-/** The job with its trace where BullMQ's own telemetry has it, so that the worker continues the trace. */
+/** The job with its trace in the field of BullMQ's own telemetry, so that the worker continues the trace. */
 function withTrace({ job, traceparent }: TracedJob): BullJob {
   if (!traceparent) return job;
   return { ...job, opts: { ...job.opts, telemetry: { metadata: JSON.stringify({ traceparent }) } } };
 }
 
-/** Adds made while one is under way share a round trip; equal ones are merged. */
+/** Adds that are made while one is running share a round trip. Equal jobs are merged. */
 const addBatch: BatchLoader<Queue, TracedJob, true> = {
   most: BULK,
   async load(queue, added) {
@@ -256,7 +271,8 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
       const { name, data, opts } = withTrace(first);
       await queue.add(name, data, opts);
     } else {
-      // Without the trace: the wake-ups of several votes for one listener stay one job, in the trace of one of them.
+      // Compared without the trace: the wake-ups of several votes for one listener become one job, in the trace of one
+      // of these votes.
       const distinct = new Map(added.map((one) => [JSON.stringify(one.job), one]));
       await queue.addBulk([...distinct.values()].map(withTrace));
     }
@@ -292,7 +308,7 @@ export function createProducer(
     return { name: subject ? `${title}: ${subject}` : title, data: payload, opts };
   };
 
-  /** Settles after at most `ms`. The add may continue and still counts as under way. */
+  /** Settles after at most `ms`. If the add has not ended by then, it goes on and still counts as running. */
   function attempt(name: QueueName, ms: number, adding: Promise<unknown>): Promise<boolean> {
     const settled = adding
       .then(() => true)

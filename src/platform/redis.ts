@@ -5,17 +5,18 @@ import type { Logger } from './log.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Commands wait for Redis without a limit, as BullMQ requires: a queue whose first command fails never works again.
- * Callers that must not wait check `connection.status` first and limit the wait (`createProducer`).
+ * Options of a connection. Commands wait for Redis without a limit, because a BullMQ queue whose first command fails
+ * never works again. Callers that must not wait check `connection.status` first and limit the wait (`createProducer`).
  *
- * A machine that vanishes closes no connection, and the system would wait a quarter of an hour for it. So a connection
- * that receives nothing within `socketTimeout` is opened anew. BullMQ's blocking commands last up to 10 s.
+ * If a machine vanishes, its connections stay open, and the system would notice it only after a quarter of an hour. So
+ * a connection that receives nothing within `socketTimeout` is opened again. BullMQ's blocking commands last up to 10
+ * s.
  */
 const OPTIONS = {
   maxRetriesPerRequest: null,
   connectTimeout: 5 * SECOND,
   socketTimeout: 20 * SECOND,
-  // Without it, a CLI command would wait at its exit for a Redis that is unavailable.
+  // If Redis is unavailable, a CLI command would otherwise wait for it at its exit.
   disconnectTimeout: 200,
 } satisfies RedisOptions;
 
@@ -23,7 +24,7 @@ function retryDelay(attempt: number): number {
   return Math.min(50 * 2 ** Math.min(attempt, 6), 2 * SECOND);
 }
 
-/** The options that an address may have behind a question mark: `family` is 4 or 6. */
+/** The options after the question mark of an address: `family` is 4 or 6. */
 function optionsIn(query = ''): Pick<RedisOptions, 'family'> {
   const family = Number(new URLSearchParams(query).get('family') ?? 0);
   return family ? { family } : {};
@@ -37,9 +38,9 @@ function parseNodes(text: string): { host: string; port: number }[] {
 }
 
 /**
- * Opens a connection: `redis://`, `rediss://`, `redis+sentinel://host:port,…/name` or
- * `redis+cluster://host:port,…`, each with options such as `?family=6` behind it. Does not throw when Redis is unavailable: it reconnects by itself, and logs once that
- * Redis is away and once that it is back.
+ * Opens a connection to `redis://`, `rediss://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`.
+ * Options such as `?family=6` may follow the address. If Redis is unavailable, it does not throw: it reconnects by
+ * itself, and logs once that Redis is away and once that it is back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
   const connection = connect(url);

@@ -7,21 +7,21 @@ export type ResolveOptions = {
   ranges: AddressRanges;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** All addresses of a name, by the rules of this machine (`/etc/hosts`, then DNS). */
+  /** Finds all addresses of a name by the rules of this machine (`/etc/hosts`, then DNS). */
   lookup?: ((name: string) => Promise<{ address: string }[]>) | undefined;
   /** Called after the look-up, before the addresses are checked. */
   onResolved?: (() => void) | undefined;
 };
 
 /**
- * Resolves a host and checks each of its addresses (design rule 11). The caller must connect to one of these
- * addresses and never to the name: a second look-up could give another address (DNS rebinding).
+ * Resolves a host and checks each of its addresses (design rule 11). The caller must connect to one of the returned
+ * addresses and never to the name, because a second look-up could return another address (DNS rebinding).
  *
- * @param host - a host name or an IP address, in any spelling. The system's resolver interprets odd ones (`127.1`,
+ * @param host - a host name or an IP address, in any spelling. The system's resolver interprets unusual ones (`127.1`,
  *   `0177.0.0.1`, `2130706433`), and the resulting address is checked
  * @returns one or more addresses, in the resolver's order of preference
- * @throws {AddressError} when there is no address, or when one of them is refused: a name that mixes public and
- *   private addresses is an attack or a mistake
+ * @throws {AddressError} when there is no address, or when one of them is refused: a name with public and private
+ *   addresses is an attack or a mistake
  */
 export async function resolveAddress(host: string, options: ResolveOptions): Promise<string[]> {
   const answers = isIP(host) ? [host] : await resolveName(host, options);
@@ -58,12 +58,13 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
   }
 }
 
-/** Longest first wait for one name server before the resolver tries the next one. */
+/** How long the resolver waits for one name server at most in its first round, before it tries the next one. */
 const FIRST_TRY_TIMEOUT_MS = 1_000;
 
 /**
  * Makes a resolver for one look-up of at most `timeoutMs`. Its own timeouts are shorter, so that there is time to try
- * the next name server. The caller enforces `timeoutMs` and cancels: a resolver with many name servers takes longer.
+ * the next name server. With many name servers it would take longer than `timeoutMs`, so the caller must enforce the
+ * limit and cancel.
  */
 export function resolverFor(timeoutMs: number): Resolver {
   return new Resolver({
@@ -72,13 +73,13 @@ export function resolverFor(timeoutMs: number): Resolver {
   });
 }
 
-/** Once one address family has answered, the look-up waits this long for the other one (RFC 8305, 3). */
+/** When one address family has answered, the look-up waits this long for the other one (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 300;
 
 /**
- * All addresses of a name. These queries use no thread pool and can be cancelled, so dead name servers of some hosts
- * do not delay look-ups of others. The system's resolver has few threads. It is asked only for names without a dot, and
- * for names that the name servers do not know, because `/etc/hosts` may have them.
+ * Finds all addresses of a name by queries that use no thread pool and can be cancelled: if the name servers of some
+ * hosts are dead, look-ups of others are not delayed. The system's resolver has few threads. It is used only for names
+ * without a dot and for names that the name servers do not know, because `/etc/hosts` may have these.
  */
 async function queryNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });
@@ -100,7 +101,7 @@ async function queryNameServers(name: string, resolver: Resolver): Promise<{ add
   return lookUp(name, { all: true });
 }
 
-/** Codes of the resolver for a failure of the name servers rather than an unknown name. */
+/** Codes of the resolver that mean a failure of the name servers, not an unknown name. */
 const NO_ANSWER = new Set(['EAI_AGAIN', 'ETIMEOUT', 'ESERVFAIL', 'EREFUSED']);
 
 function lookupError(host: string, error: unknown): AddressError {

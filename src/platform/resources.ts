@@ -16,41 +16,44 @@ import { createSecretBox, type SecretBox } from './secrets.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
 
-/** The connections and services of a process. They are opened and closed together. */
+/** The connections and services of a process, which are opened and closed together. */
 export type Resources = {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
-  /** How far this process's clock is from mongod's. */
+  /** How much this process's clock differs from mongod's. */
   clockSkew: ClockSkew;
-  /** Unique for each process that ever ran: the owner in its leases. */
+  /** A different id for each start of a process. It is the owner in leases. */
   processId: string;
   mongo: Mongo;
-  /** Lets requests in flight at the same time share database operations. */
+  /** Requests that are in flight at the same time share database operations through it. */
   batcher: Batcher;
-  /** Makes sure that the data behind an answer is durable. */
+  /** Makes sure that the data of an answer is durable. */
   durability: Durability;
   secrets: SecretBox;
   tracing: Tracing;
   producer: Producer;
-  /** Asks workers for what a person waits for. */
+  /** Asks workers to do what a person waits for. */
   answers: Answers;
-  /** All queues, for Bull Board and for counting. Commands wait for Redis: limit the wait. */
+  /**
+   * All queues, for Bull Board and for counting jobs. Their commands wait for Redis without a limit, so callers must
+   * limit the wait.
+   */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
-  /** Closes the queues, then Redis, then MongoDB (design rule 12). The last spans are exported meanwhile. */
+  /** Closes the queues, then Redis, then MongoDB (design rule 12), and exports the last spans at the same time. */
   close(): Promise<void>;
 };
 
-/** Options for commands of the CLI, which log to another stream and should answer soon. */
+/** Options for commands of the CLI, which log to another stream and should give up sooner. */
 export type OpenOptions = {
-  /** By default one that writes to standard output. */
+  /** By default, a log that writes to standard output. */
   log?: Logger;
-  /** A connection that is open already; by default it opens one. `close` closes it. */
+  /** A connection that is open already; by default a new one is opened. `close` closes it in both cases. */
   mongo?: Mongo;
   /** How long to wait for MongoDB: a minute by default. */
   mongoTimeoutMs?: number;
-  /** How long an operation may take: 5 s by default, the same as an API request. */
+  /** How long an operation may take: by default 5 s, as in an API request. */
   mongoOperationMs?: number;
   /** If true, every write waits for MongoDB's journal; by default only writes of votes and deliveries do. */
   durable?: boolean;
@@ -59,10 +62,11 @@ export type OpenOptions = {
 };
 
 /**
- * Opens the connections of a process and waits for MongoDB. Redis may be unavailable: votes are accepted without it.
+ * Opens the connections of a process and waits for MongoDB. Redis may be unavailable, because votes are accepted
+ * without it.
  *
  * @param name - the process's name in its log lines
- * @throws the driver's error when MongoDB does not answer in time or refuses us
+ * @throws the driver's error when MongoDB does not answer in time or refuses the connection
  */
 export async function openResources(
   config: ConnectedConfig,
@@ -109,11 +113,11 @@ export async function openResources(
     queues,
     producerRedis,
     async close() {
-      // The requests are answered by now. The limit keeps the shutdown short when MongoDB does not answer.
+      // All requests are answered by now. If MongoDB does not answer, the limit keeps the shutdown short.
       await batcher.settle(SECOND);
       await producer.settle();
       await answers.close();
-      // All spans have ended by now. Beside the other closes, so that a shutdown takes no longer.
+      // All spans have ended by now. They are exported while the rest is closed, so that the shutdown takes no longer.
       const exported = tracing.close();
       // A queue does not close while Redis is unavailable.
       const closing = Object.values(queues).map((queue) => queue.close());

@@ -2,23 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from './clock.ts';
 import { throwUnlessTransient } from './transient-errors.ts';
 
-/** The pause before another try. */
+/** The pause between two tries. */
 const RETRY_MS = SECOND / 2;
 
-/** When a failed operation is not tried again. */
+/** When a failed operation is no longer retried. */
 export type Retrying = {
-  /** In the time of `performance.now()`. A try that begins later is the last one. */
+  /** A time on `performance.now()`: a try that begins later is the last one. */
   deadline: () => number;
-  /** A try that begins after the abort is the last one; it begins at once. */
+  /** Once aborted, there is one more try, which begins at once. */
   signal: AbortSignal;
-  /** Called with each error. It may throw to end the retries, as the default does unless the error is transient. */
+  /** Called with each error. If it throws, the retries end. By default it throws unless the error is transient. */
   onError?: (error: unknown) => void;
 };
 
 /**
- * Runs an operation on MongoDB every half a second until it succeeds.
+ * Runs an operation on MongoDB every half second until it succeeds.
  *
- * @param work - gets the number of the try, from 0 on
+ * @param work - called with the number of the try, which begins at 0
  * @throws the error of the last try
  */
 export async function retry<T>(

@@ -3,7 +3,10 @@ import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { AppError } from './app-error.ts';
 
-/** Settings with a secret. Each may be in a file: `NAME_FILE` is its path, as Docker and Kubernetes mount secrets. */
+/**
+ * Settings that are secret. Each may be in a file whose path is `NAME_FILE`, because Docker and Kubernetes mount
+ * secrets as files.
+ */
 export const SECRETS_IN_FILES = [
   'MONGODB_URI',
   'REDIS_URL',
@@ -23,11 +26,11 @@ const MAX_KILOBYTES = 16;
 
 type Variables = Record<string, string | undefined>;
 
-/** Variables with the secrets of files in them. */
+/** Variables, with the secrets that were read from files. */
 export type WithSecretFiles = {
   /** The variables that are not empty. */
   variables: Record<string, string>;
-  /** The files of secrets, by the setting's name; also of those that cannot be read. */
+  /** The files of secrets by the setting's name, including those that cannot be read. */
   files: ReadonlyMap<string, string>;
   /** One line for each file that cannot be used. */
   errors: string[];
@@ -35,7 +38,7 @@ export type WithSecretFiles = {
   unread: string[];
 };
 
-/** Reads the secrets that `env` names by file. An empty variable counts as absent. */
+/** Reads the secrets for which `env` has the path of a file. An empty variable counts as absent. */
 export function readSecretFiles(env: Variables): WithSecretFiles {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value) variables[name] = value;
@@ -48,7 +51,7 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
       errors.push(`${name} and ${name}_FILE are both set: remove one of them`);
       continue;
     }
-    // A secret that was put here by mistake is not shown.
+    // If a secret was put into this variable by mistake, the message must not show it.
     if (!isAbsolute(path) && !/^\.{1,2}\//.test(path)) {
       errors.push(
         `${name}_FILE must be an absolute path, or one that begins with ./, such as /run/secrets/${name.toLowerCase()}`,
@@ -68,7 +71,7 @@ export function readSecretFiles(env: Variables): WithSecretFiles {
   return { variables, files, errors, unread };
 }
 
-/** The reason why a file is not a secret. No message contains its content. */
+/** The content of a file cannot be used as a secret. No message contains the content. */
 class SecretFileError extends AppError {}
 
 function readSecret(path: string): string {
@@ -86,7 +89,7 @@ function readSecret(path: string): string {
 }
 
 function readBounded(path: string): Uint8Array {
-  // A named pipe without a writer must not block the start.
+  // If the file is a named pipe without a writer, opening it must not block the start.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(file).isFile()) throw new SecretFileError('is not a file');

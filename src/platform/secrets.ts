@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { AppError } from './app-error.ts';
 
-/** A sealed secret that no known key opens, or that was changed or moved to another document. */
+/** A sealed secret cannot be opened: no known key opens it, or it was changed or copied to another document. */
 export class UnsealError extends AppError {
   constructor(reason: string) {
     super(`A stored secret cannot be read: ${reason}`);
@@ -11,8 +11,8 @@ export class UnsealError extends AppError {
 /** Encrypts listener keys and tokens at rest (design rule 10). */
 export type SecretBox = {
   /**
-   * Encrypts `text`. It opens only with the same `context`, so a sealed value is useless when it is copied to another
-   * document.
+   * Encrypts `text`. It can be opened only with the same `context`, so a sealed value is useless if it is copied to
+   * another document.
    */
   seal(text: string, context: string): string;
   /**
@@ -21,7 +21,7 @@ export type SecretBox = {
    * @throws {UnsealError} when no key fits or the value was tampered with.
    */
   open(sealed: string, context: string): string;
-  /** A MongoDB filter of fields that were sealed under a key that is not known. */
+  /** A MongoDB filter for fields that were sealed under a key that this process does not have. */
   readonly sealedByOthers: { $regex: RegExp; $not: RegExp };
 };
 
@@ -29,7 +29,7 @@ type Key = { id: string; bytes: Buffer };
 
 const CIPHER = 'aes-256-gcm';
 
-/** Set explicitly: by default Node also accepts shorter tags, and one of 4 bytes can be guessed. */
+/** Given explicitly, because by default Node also accepts shorter tags, and a tag of 4 bytes can be guessed. */
 const TAG_BYTES = 16;
 
 function deriveKey(secret: string, purpose: string): Key {
@@ -43,8 +43,8 @@ export function derivedKey(secret: string, purpose: string): Buffer {
 }
 
 /**
- * AES-256-GCM under `SECRET_KEY`. Values sealed under `SECRET_KEY_PREVIOUS` can still be opened, so the operator can
- * change the key without asking each owner for the secrets again.
+ * Encrypts with AES-256-GCM under `SECRET_KEY`. Values that were sealed under `SECRET_KEY_PREVIOUS` can still be
+ * opened: the operator can change the key, and owners need not enter their secrets again.
  */
 export function createSecretBox(secret: string, previous?: string): SecretBox {
   const current = deriveKey(secret, 'secrets at rest');

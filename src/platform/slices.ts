@@ -1,24 +1,26 @@
 import { type Collection, type Document, type Filter, ObjectId, type WithId } from 'mongodb';
 
-/** A part of a long list. `next` is the cursor of the following slice, null at the end. */
+/** A part of a long list. `next` is the cursor of the next slice, null at the end. */
 export type Slice<T> = { rows: T[]; next: string | null };
 
 type Reading<T extends Document> = {
-  /** The part of the conditions that an index serves in the requested order. */
+  /** The conditions that an index serves in the requested order. */
   filter: Filter<T>;
-  /** The list is sorted by this date, then by id. An index has both after the fields of `filter`. */
+  /** The list is sorted by this date, then by id. The index has both after the fields of `filter`. */
   by: { field: string; direction: 1 | -1 };
-  /** The `next` of the previous slice. The list starts at its beginning when this is absent or invalid. */
+  /** The `next` of the previous slice. If it is absent or invalid, the list starts at its beginning. */
   from: string | undefined;
   limit: number;
-  /** The conditions without an index. At most `MOST_EXAMINED` rows are checked for a slice. */
+  /** The conditions that no index serves. At most `MOST_EXAMINED` rows are checked for a slice. */
   wanted?: (row: WithId<T>) => boolean;
 };
 
-/** The most rows that one slice examines; the next slice continues there. */
+/** How many rows one slice examines at most. The next slice continues after them. */
 const MOST_EXAMINED = 1_000;
 
-/** Reads a slice of a collection whose ids are ObjectIds; a page far back costs no more than the first. */
+/**
+ * Reads a slice of a collection whose ids are ObjectIds. A slice far from the beginning costs no more than the first.
+ */
 export async function readPage<T extends Document & { _id: ObjectId }>(
   collection: Collection<T>,
   { filter, by: { field, direction }, from, limit, wanted }: Reading<T>,
@@ -27,7 +29,7 @@ export async function readPage<T extends Document & { _id: ObjectId }>(
   const all = collection
     .find(rest, { batchSize: limit + 1 })
     .sort({ [field]: direction, _id: direction })
-    // The query planner tries its plans on as many rows as the limit.
+    // While it compares plans, the query planner reads as many rows as the limit, so the limit is kept low.
     .limit((wanted ? MOST_EXAMINED : limit) + 1);
   const rows: WithId<T>[] = [];
   let last: WithId<T> | undefined;

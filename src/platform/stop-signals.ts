@@ -3,7 +3,10 @@ import { SECOND } from './clock.ts';
 /** SIGHUP is sent when the terminal is closed. */
 const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** npm forwards Ctrl-C to a process that already got it from the terminal. Signals this close count as one. */
+/**
+ * npm forwards Ctrl-C to a process that has already received it from the terminal. Two signals within this time count
+ * as one.
+ */
 const SAME_SIGNAL_MS = SECOND / 2;
 
 /**
@@ -23,7 +26,7 @@ export function onStopSignal(act: { first(): void; second(): void }): () => void
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Writing to a closed terminal fails; that must not prevent an orderly shutdown.
+  // Writing to a closed terminal fails. This must not prevent an orderly shutdown.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   return () => {

@@ -28,7 +28,7 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
 
-/** A line of text that users see, trimmed. */
+/** One line of text that users see, trimmed. */
 export function shownText(maximum: number) {
   return z
     .string({ error: () => t('must be text') })
@@ -42,7 +42,7 @@ export function shownText(maximum: number) {
     });
 }
 
-/** A text of several lines that users write: trimmed, with uniform line ends; it may be empty. */
+/** A text of several lines, trimmed, with uniform line ends. It may be empty. */
 export function longText(maximum: number) {
   return z
     .string({ error: () => t('must be text') })
@@ -60,12 +60,12 @@ export const reasonText = z
   .pipe(text({ max: 500 }))
   .refine((value) => value.length > 0, { error: () => t('must say why') });
 
-/** A second reason for other readers: internal, or for the owner. Absent when it is empty. */
+/** A second reason for other readers: internal, or for the owner. An empty one counts as absent. */
 export const optionalReason = z
   .string()
   .optional()
   .transform((value) => value?.trim() || undefined)
   .pipe(text({ max: 500 }).optional());
 
-/** The longest reason in code units, for schemas of stored documents: a code point has one or two. */
+/** The longest reason in UTF-16 code units, for schemas of stored documents. A code point has one or two units. */
 export const LONGEST_REASON = 1_000;

@@ -4,18 +4,18 @@ import { DeadlineError } from './deadline.ts';
 import { isUnknownResult } from './mongo.ts';
 import { LeaseLostError } from './periods/work-lease.ts';
 
-/** mongod lost a cursor or plan after a restart, a step-down or a memory shortage. */
+/** Codes with which mongod reports a lost cursor or plan, after a restart, a step-down or a memory shortage. */
 const CURSOR_LOST_CODES = new Set([43, 175, 237]);
 
-/** Redis's errors while it loads its data or is no longer the primary. */
+/** Matches Redis's errors while it loads its data or is no longer the primary. */
 const REDIS_NOT_READY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBLOCKED)\b/;
 
-/** ioredis's errors while a cluster has no primary for a key, and after its connection was given up. */
+/** Matches ioredis's errors while a cluster has no primary for a key, and after a connection was given up. */
 const REDIS_UNREACHABLE = /^(Too many Cluster redirections|Connection is closed)\b/;
 
 /**
- * Whether `error` passes without an operator's help: MongoDB or Redis is unavailable, changes its primary or answers
- * too late, there are too many requests, or another run has taken the lease.
+ * Whether `error` will pass without an operator's help: MongoDB or Redis is unavailable, changes its primary or answers
+ * too late; there are too many requests; or another run has taken the lease.
  */
 export function isTransientError(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)

@@ -16,32 +16,37 @@ import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 
-/** The timeout of a query, with the name look-up and without the wait for a slot and the import of gamedig. */
+/**
+ * How long a query may take, with the look-up of the name. The wait for a slot and the import of gamedig are not
+ * counted.
+ */
 const QUERY_MS = 5_000;
 
-/** The timeout of a UDP request, with its repetition. */
+/** How long a UDP request may take, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** How many UDP queries run at once. With more of them this machine loses answers. */
+/** How many UDP queries run at once. With more, this machine loses answers. */
 const UDP_AT_ONCE = 128;
 
-/** The error for requests that a protocol leaves open. It is shared because creating errors is slow. */
+/**
+ * The error for requests that are still open when a query ends. One object is used for all, because creating errors is
+ * slow.
+ */
 const OVER = new QueryError('stopped', 'The query is over.');
 
-/** What a process has for all queries. */
+/** What all queries of a process share. */
 type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; oldServers: OldServers };
 
-/** The stop signal and the limit of connections of a query. */
+/** The stop signal of a query, and the check before each of its connections. */
 type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
 
 /** A query of one address and port. */
 type Query = Omit<Asked, 'server'> & Bounds;
 
 /**
- * Creates the function that queries game servers, one for a process: it has the limit of concurrent UDP queries.
- *
- * All protocols, ours and gamedig's, run over our own connections: these reach only addresses that the guard has checked,
- * are limited in time and size, and are closed at the end of the query.
+ * Creates the function that queries game servers. A process needs one only, because it contains the limit of concurrent
+ * UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked addresses, are
+ * limited in time and size, and are closed at the end of the query.
  *
  * @param lookups - how names are resolved; by the system's rules by default
  */
@@ -63,7 +68,7 @@ async function query(
 ): Promise<ServerAnswer> {
   const { signal } = bounds;
   const game = gameOf(target.game);
-  // The first query of a process that needs gamedig waits for it, before its time begins.
+  // If a process needs gamedig for the first time, it is loaded before the query's time begins.
   if (!ownProtocol(game)) await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
@@ -77,7 +82,7 @@ async function query(
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
 
-/** Queries one address and port after the other; each gets an equal share of the remaining time. */
+/** Queries the addresses and ports one after the other. Each gets an equal share of the remaining time. */
 async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<ServerAnswer> {
   const { mayConnect } = query;
   const until = performance.now() + leftMs;
@@ -96,7 +101,7 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
       errors.push(error);
     }
   }
-  // The server may be at an address or port that was not queried.
+  // If a limit skipped an address or port, the server may be there, so the result is the limit.
   if (isLimited && errors.every(isUnreachable)) throw outgoingLimited();
   throw mostSpecific(errors);
 }
@@ -128,7 +133,8 @@ async function queryAt(
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
   const stop = (error: QueryError) => {
     connections.end(error);
-    // If the first answer is valid and a later question fails with the deadline, the protocol returns that answer first.
+    // With `setImmediate`, a protocol can still return its first answer if that is valid and only a later question has
+    // run into the deadline.
     setImmediate(reject, error);
   };
   const onStop = () => stop(stopped());
@@ -148,7 +154,7 @@ async function queryAt(
   }
 }
 
-/** gamedig is loaded with the first query that needs it, because most processes make none. */
+/** gamedig is loaded when a query first needs it, because most processes make no such query. */
 const loadGamedig = () => import('gamedig');
 
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
@@ -175,7 +181,8 @@ async function askWithGamedig(
     port,
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
-    // Lists of players and rules need more requests, and some servers never answer them. The counts come without them.
+    // Lists of players and rules would need more requests, which some servers never answer. The numbers of players come
+    // without them.
     requestPlayers: false,
   };
   protocol.abortedPromise = ended;

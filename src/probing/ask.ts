@@ -1,7 +1,7 @@
 import type { AddressFailure } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 
-/** The target of a query: a server's game (an id of gamedig's list) and address. */
+/** What is queried: a server's game (an id of gamedig's list) and its address. */
 export type Target = {
   game: string;
   /** Host name or IP address. */
@@ -15,7 +15,7 @@ export type Target = {
 /**
  * Why a check failed.
  *
- * - `game-unknown`: gamedig's list has no such game (any more).
+ * - `game-unknown`: the game is not, or no longer, in gamedig's list.
  * - `connection-refused`: the machine answers, but nothing listens on the port.
  * - `no-answer`: there was no answer in time.
  * - `closed`: the connection was closed before there was an answer.
@@ -33,19 +33,19 @@ export type ProbeFailure =
   | 'answer-too-long'
   | 'outgoing-limited';
 
-/** A game server's answer, validated with the limits of a status report (schema of `POST …/status`). */
+/** A game server's answer, cut to the limits of a status report (schema of `POST …/status`). */
 export type ServerAnswer = {
-  /** 0 to 2,147,483,647; null if the server hides its number of players or does not say it. */
+  /** 0 to 2,147,483,647; null if the server hides the number or does not send it. */
   onlinePlayers: number | null;
-  /** 0 to 2,147,483,647, in which 0 means "no limit"; null if it is unknown. */
+  /** 0 to 2,147,483,647, where 0 means "no limit"; null if it is unknown. */
   maxPlayers: number | null;
-  /** Milliseconds; 0 is possible. */
+  /** In milliseconds; may be 0. */
   latencyMs: number;
-  /** At most 500 characters, with line feeds and § codes; `''` if the game has none. */
+  /** At most 500 characters, with line feeds and § codes; `''` if the answer has none. */
   motd: string;
   /** At most 100 characters; `''` if the answer has none. */
   version: string;
-  /** A Minecraft server's icon as it sends it: a data URL of a PNG; absent if the answer has none. */
+  /** A Minecraft server's icon as the server sends it: a data URL of a PNG; absent if the answer has none. */
   icon?: string;
 };
 
@@ -57,6 +57,6 @@ export type Probe =
 /**
  * Queries a game server once. Never throws for errors of the server, and ends in limited time.
  *
- * @param mayConnect - called before each connection; without it connections are not limited
+ * @param mayConnect - called before each connection; if absent, connections are not limited
  */
 export type Ask = (target: Target, signal?: AbortSignal, mayConnect?: MayConnect) => Promise<Probe>;

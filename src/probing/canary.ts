@@ -8,13 +8,16 @@ import type { CanaryAddress } from '../platform/config-values.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 import type { Ask } from './ask.ts';
 
-/** Distinguishes a failure of our own network from that of a server (design rule 7). One per process, in memory. */
+/**
+ * Distinguishes a failure of Tallyport's own network from a failure of a server (design rule 7). Each process has one,
+ * in memory.
+ */
 export type Canary = {
   /** Records the result of a check. Must be called before `works`. */
   note(serverId: string, check: { lastSeenOnline: boolean; answered: boolean }): void;
   /**
-   * Whether our own network works, determined after this call began. A failed check counts only if the network works.
-   * Never throws.
+   * Whether Tallyport's own network works, measured after this call began. A failed check counts only if the network
+   * works. Never throws.
    */
   works(): Promise<boolean>;
 };
@@ -45,27 +48,30 @@ function requireGame(game: string): void {
   }
 }
 
-/** If more than half of the servers last seen online fail within this time, our own network is down. */
+/**
+ * If more than half of the servers that were last seen online fail within this time, the own network is considered
+ * down.
+ */
 const WINDOW_MS = MINUTE;
 
-/** Fewer failing servers within `WINDOW_MS` are probably down themselves. */
+/** If fewer servers than this fail within `WINDOW_MS`, the servers themselves are probably down. */
 const LEAST_FAILING = 5;
 
 /**
- * With few checks in a minute, this many failing servers in a row, without an answer of another server between them,
- * mean the same. Listings with fewer servers must still be able to show them as offline.
+ * If there are few checks in a minute, the own network is considered down after this many different servers failed in a
+ * row. A listing with fewer servers than that must still be able to show them as offline.
  */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
-/** Each server that has not been offline for long is checked within this time: the longest round and a retry. */
+/** Within this time every server is checked that has not been offline for long: the longest round and a retry. */
 const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {
   /** The checks by server, the oldest first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
-  /** When each server failed since the newest answer, the oldest failure first. */
+  /** When each server failed. Emptied by each answer of a server; the oldest failure comes first. */
   const inARow = new Map<string, number>();
 
   function forget(serverId: string): void {
@@ -107,12 +113,12 @@ function canaryOfListing(clock: Clock): Canary {
   };
 }
 
-/** The shortest time between two queries of the canaries. */
+/** The shortest time between two rounds of queries to the canaries. */
 const LEAST_GAP_MS = SECOND;
 
 /**
- * Shares the calls of `load`: each caller gets the answer of a run that began after its call. Calls during a run share
- * the next run.
+ * Shares runs of `load` between callers: each caller gets the answer of a run that began after its call. All calls that
+ * are made during a run share the next run.
  */
 function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<unknown> = Promise.resolve();
@@ -124,7 +130,7 @@ function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
       const wait = lastBegan + LEAST_GAP_MS - performance.now();
       if (wait > 0) await pause(wait);
       lastBegan = performance.now();
-      // Later calls must not share this run.
+      // From here on, new calls must wait for another run.
       next = undefined;
       const answer = load();
       running = answer;
@@ -155,7 +161,7 @@ async function anyAnswers(
   );
 }
 
-/** Opens a TCP connection and closes it. Throws when it is not accepted in time. */
+/** Opens a TCP connection and closes it. Throws if the connection is not accepted in time. */
 async function accepts(config: CanaryDeps['config'], host: string, port: number): Promise<void> {
   const options = { ranges: config, timeoutMs: CONNECT_MS };
   const [address] = await resolveAddress(host, options);

@@ -16,7 +16,7 @@ import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
-/** Dependencies of checks. */
+/** The dependencies of checks. */
 export type CheckDeps = WakeDeps &
   OutgoingLimitDeps & {
     servers: Collection<Server>;
@@ -31,10 +31,10 @@ export type CheckDeps = WakeDeps &
 /**
  * The result of a check.
  *
- * - `recorded`: it counts; `server` is the server after it.
- * - `void`: it does not count: the server was removed, edited or taken again meanwhile, or a result is already
+ * - `recorded`: it counts; `server` is the server afterwards.
+ * - `void`: it does not count, because the server was removed, edited or taken again meanwhile, or a result is already
  *   recorded.
- * - `stopped`: this process stops or is out of sockets; the server's state is unchanged.
+ * - `stopped`: this process stops or has no sockets left; the server's state is unchanged.
  * - `limited`: an allowance of connections is used up, so the server is probed a minute later; its state is unchanged.
  * - `no-game`: the server has no game, or one that cannot be queried.
  */
@@ -42,17 +42,17 @@ export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
   | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
 
-/** Failures that a network error may have caused. After one of them the query is repeated at once. */
+/** Failures that a network error may have caused. After one of these, the query is repeated at once. */
 const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 
-/** We refuse to query the server; its state is then unknown. */
+/** Failures after which the server's state is unknown, because Tallyport refuses to query it. */
 const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
 /**
- * Checks the server whose probe is taken and records the result. If it runs twice, it counts once: recording the first
- * result removes the take.
+ * Checks a server whose probe this process has taken, and records the result. If it runs twice, only one result counts:
+ * recording a result removes the take.
  *
- * @throws the driver's error when MongoDB fails; the server's next probe is then made at its planned time
+ * @throws the driver's error when MongoDB fails; the next probe is then made at its planned time
  */
 export async function checkTakenServer(
   deps: CheckDeps,
@@ -62,7 +62,7 @@ export async function checkTakenServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
-  // For a server that answers, the probe interval is a sufficient limit.
+  // If the server answers, the probe interval limits the connections enough.
   const accountId = server.ownerId?.toHexString() ?? null;
   const mayConnect =
     server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
@@ -75,7 +75,8 @@ export async function checkTakenServer(
 }
 
 /**
- * Checks a server at an operator's request, without a limit. The result counts for the state and not for the averages.
+ * Checks a server because an operator wants it, without a limit. The result changes the server's state, but not its
+ * averages.
  *
  * @throws the driver's error when MongoDB fails
  */
@@ -99,7 +100,7 @@ function queriedAddress({ game, address, port, queryPort }: Server): string {
 
 type CheckOptions = {
   byHand: boolean;
-  /** Whether the result still counts for the server as it is when it is recorded. */
+  /** Whether the result still counts. Called with the server as it is when the result is recorded. */
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
   /** Called before each connection; absent if connections are not limited. */
@@ -118,7 +119,7 @@ async function check(deps: CheckDeps, server: WithId<Server>, options: CheckOpti
     return { kind: 'limited' };
   }
   const end = await judge(deps.canary, server, probe);
-  // During a shutdown a failure of the canary does not count either.
+  // During a shutdown the failure of the canary may come from the shutdown, so it does not count.
   if (end === 'canary-failed' && options.signal?.aborted) return { kind: 'stopped' };
   const after = await record(deps, server, { probe, end, startedAt }, options);
   if (!after) return { kind: 'void' };
@@ -132,11 +133,11 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
   const probe = await ask(target, signal, mayConnect);
   if (probe.ok || !RETRIED.has(probe.failure)) return probe;
   const again = await ask(target, signal, mayConnect);
-  // If a limit refuses the second query, the first result counts.
+  // If a limit prevents the second query, the first result counts.
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Gives the probe back; the server is due again when the allowances are reset. */
+/** Gives the probe back. The server is due again when the allowances are reset. */
 async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },
@@ -151,8 +152,7 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // This does not use the status, because a server that failed before a time without checks must not count as newly
-  // failing.
+  // The status is not used here: if a server failed before a time without checks, it must not count as newly failing.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
@@ -162,8 +162,8 @@ async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Prom
 type CheckResult = { probe: Probe; end: Check['end']; startedAt: Date };
 
 /**
- * Records the result of a check: one conditional update of the server, then the sample for the history. A crash between
- * the two loses a sample; nothing is counted twice.
+ * Records the result of a check: one conditional update of the server, then the sample for the history. If the process
+ * crashes between the two, the sample is lost, and nothing is counted twice.
  *
  * @returns the updated server; null when the check no longer counts
  */
@@ -193,7 +193,7 @@ async function record(
         await storeSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
       return after;
     }
-    // If another write came first (a check by hand, a take, an edit): reads the server again.
+    // If another write came first (a check by hand, a take, an edit), the server is read again.
     before = await deps.servers.findOne({ _id: server._id, removedAt: null });
   }
   return null;
@@ -218,9 +218,9 @@ function probeFields(state: ProbeState): Document {
 }
 
 /**
- * The current figures. A report that arrived after the query was sent is newer than the answer. An answer without a
- * message or version keeps the last one, as a report does. An answer that hides the players keeps the number of a report
- * that is still valid.
+ * The update of the current figures. If a report arrived after the query was sent, it is newer than the answer and
+ * wins. If the answer has no message or version, the last one stays, as with a report. If it hides the players, the
+ * number of a report that is still valid stays.
  */
 function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };

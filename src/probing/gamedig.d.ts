@@ -1,4 +1,4 @@
-/** Types for the part of gamedig 5.3.3 that we use; it has none. */
+/** Types for the part of gamedig 5.3.3 that Tallyport uses; gamedig has none. */
 declare module 'gamedig' {
   export type GameEntry = {
     name: string;
@@ -15,7 +15,7 @@ declare module 'gamedig' {
   };
   export const games: Record<string, GameEntry>;
 
-  /** A protocol's result. The values come unchecked from the server: any field may have any type. */
+  /** The result of a protocol. The values come from the server unchecked: any field may have any type. */
   export type Results = {
     name?: unknown;
     version?: unknown;
@@ -26,14 +26,14 @@ declare module 'gamedig' {
     raw?: unknown;
   };
 
-  /** lib/reader.js: after the end it returns zeros. */
+  /** gamedig's lib/reader.js. After the end of the data it returns zeros. */
   export type Reader = {
     string(how?: unknown): string;
     uint(bytes: number): unknown;
     done(): boolean;
   };
 
-  /** protocols/core.js: the network methods of every protocol. */
+  /** gamedig's protocols/core.js: the network methods of every protocol. */
   export type Protocol = {
     options: Record<string, unknown>;
     abortedPromise: Promise<never>;

@@ -3,7 +3,7 @@ import https from 'node:https';
 import { isIPv6 } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The longest answer; real servers send less. */
+/** The longest answer in bytes; real servers send less. */
 const MOST_BYTES = 1_024 * 1_024;
 
 /** The HTTP request options of gamedig's protocols (got's option names). */
@@ -22,8 +22,8 @@ export type HttpQuery = {
 export type HttpServer = { host: string; address: string; where: string };
 
 /**
- * One HTTP request of a query. It goes only to the checked address of the server. Redirects are not followed; they
- * count as broken answers.
+ * One HTTP request of a query. It goes only to the checked address of the server. Redirects are not followed and count
+ * as broken answers.
  */
 export class HttpExchange {
   readonly #where: string;
@@ -31,7 +31,7 @@ export class HttpExchange {
   readonly #request: ClientRequest;
   readonly #answer: Promise<unknown>;
   #rejectAnswer: (error: Error) => void = () => {};
-  /** Milliseconds that connecting took; null until connected. */
+  /** How long connecting took, in milliseconds; null until connected. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} when the request would go to another machine or to a refused port */
@@ -69,7 +69,7 @@ export class HttpExchange {
         })
         .on('response', (response) => this.#receive(response, resolve));
     });
-    // The exchange may fail before `answer()` is called; without this the process would report an unhandled rejection.
+    // The exchange may fail before `answer()` is called; without this, that would be an unhandled rejection.
     this.#answer.catch(() => {});
     this.#request.end(body);
   }
@@ -119,8 +119,8 @@ export class HttpExchange {
 }
 
 /**
- * The URL of a request. It must name the server by host or address, with a port. gamedig writes IPv6 addresses without
- * brackets.
+ * The URL of a request. It must contain the server's own host or address and a port; otherwise this throws. gamedig
+ * writes IPv6 addresses without brackets.
  */
 function urlOf({ url: text, searchParams = {} }: HttpQuery, { host, address }: HttpServer): URL {
   const bracketed = (name: string) => (isIPv6(name) ? `[${name}]` : name);

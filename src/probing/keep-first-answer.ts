@@ -2,8 +2,8 @@ import type { Protocol, Results } from 'gamedig';
 import { countOf } from './read-answer.ts';
 
 /**
- * Makes a protocol of gamedig return what its first answer said when a later question is refused, ignored or answered
- * wrongly: gamedig would throw all of it away. Must be called when the network methods of the protocol are in place.
+ * Makes a protocol of gamedig return its first answer even if a later question is refused, ignored or answered wrongly;
+ * gamedig alone would throw the first answer away. Must be called after the protocol's network methods are set.
  */
 export function keepFirstAnswer(name: string, protocol: Protocol): void {
   let asked = 0;
@@ -19,7 +19,7 @@ export function keepFirstAnswer(name: string, protocol: Protocol): void {
   protocol.request = counted(protocol.request);
   if (name === 'assettocorsa') protocol.request = carsOptional(protocol.request);
   protocol.run = async (results) => {
-    // gamedig's results begin with 0 players: a number that the server does not say must stay unknown.
+    // gamedig's results begin with 0 players. If the server does not send a number, it must stay unknown.
     results.numplayers = undefined;
     results.maxplayers = undefined;
     try {
@@ -38,7 +38,10 @@ function saysSomething({ name, numplayers, maxplayers }: Results): boolean {
   );
 }
 
-/** For Assetto Corsa: gamedig reads `/JSON|…`, the list of cars, before it uses the info of `/INFO`. */
+/**
+ * For Assetto Corsa: gamedig requests the list of cars (`/JSON|…`) before it uses the answer to `/INFO`, so a missing
+ * list must not fail the query.
+ */
 function carsOptional(request: Protocol['request']): Protocol['request'] {
   return async (query) => {
     if (!(query as { url: string }).url.includes('/JSON|')) return request(query);

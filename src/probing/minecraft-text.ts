@@ -27,22 +27,21 @@ const FORMATS: [name: string, code: string][] = [
 ];
 
 /**
- * Limits of a description: `translate` can repeat its parts, so a short answer could become very long. Text that is nested
- * deeper, or comes after this many parts or characters, is ignored.
+ * Limits of a description. `translate` can repeat its parts, so a short answer could become a very long text. Text that
+ * is nested more deeply, or that comes after this many parts or characters, is ignored.
  */
 const DEEPEST = 64;
 const MOST_PARTS = 5_000;
 const LONGEST_TEXT = 4_000;
 
-/** The code of the colour and the codes of the active formats. */
+/** The code of the colour, and the codes of the active formats. */
 type Style = { colour: string; formats: string };
 
 const PLAIN: Style = { colour: '', formats: '' };
 
 /**
- * Converts a server's description to text with § codes. The description is such a text or a component: an object, or a
- * list whose first part is the parent of the others. Parts inherit colour and formats (minecraft.wiki, "Text component
- * format").
+ * Converts a server's description to a text with § codes. A description is such a text, an object, or a list whose
+ * first part is the parent of the others. Parts inherit colour and formats (minecraft.wiki, "Text component format").
  */
 export function legacyText(description: unknown): string {
   const writer: Writer = { written: '', style: PLAIN, parts: 0 };
@@ -50,7 +49,7 @@ export function legacyText(description: unknown): string {
   return writer.written;
 }
 
-/** The text so far, the style of its end, and how many parts it has. */
+/** The text so far, the style at its end, and the number of its parts. */
 type Writer = { written: string; style: Style; parts: number };
 
 function writeComponent(writer: Writer, component: unknown, inherited: Style, depth: number): void {
@@ -89,9 +88,9 @@ function writeText(writer: Writer, text: string, style: Style): void {
 }
 
 /**
- * Writes a translated text. We have no translations, so we show the fallback, or the key if there is none, and put the
- * parts of `with` in place of `%s` and `%1$s`. A pattern that refers to a missing part is shown unchanged, as Minecraft
- * does.
+ * Writes a translated text. Tallyport has no translations, so it shows the fallback, or the key if there is no
+ * fallback, and inserts the parts of `with` for `%s` and `%1$s`. If a pattern refers to a missing part, the pattern is
+ * shown unchanged, as in Minecraft.
  */
 function writeTranslated(
   writer: Writer,
@@ -104,7 +103,7 @@ function writeTranslated(
   writeAll(writer, pieces ?? [pattern], style, depth);
 }
 
-/** The pattern's texts and the inserted parts, in order; undefined if the pattern is invalid. */
+/** The texts of the pattern and the inserted parts, in their order; undefined if the pattern is invalid. */
 function piecesOf(pattern: string, parts: unknown[]): unknown[] | undefined {
   const pieces: unknown[] = [];
   let next = 0;
@@ -122,7 +121,7 @@ function piecesOf(pattern: string, parts: unknown[]): unknown[] | undefined {
   return rest.includes('%') ? undefined : [...pieces, rest];
 }
 
-/** The style that the first part of a list gives to the others. */
+/** The style of the first part of a list, which the other parts inherit. */
 function styleOfFirst(first: unknown, inherited: Style): Style {
   let component = first;
   for (let depth = 0; Array.isArray(component) && depth < DEEPEST; depth += 1) component = component[0];
@@ -149,7 +148,7 @@ function colourCode(colour: unknown): string | undefined {
   return nearestCode(rgb);
 }
 
-/** The code of the colour that is nearest to `rgb`, six hex digits. */
+/** The code of the colour that is nearest to `rgb`, which has six hexadecimal digits. */
 function nearestCode(rgb: string): string {
   const sought = Number.parseInt(rgb, 16);
   const [nearest] = COLOURS.toSorted((a, b) => distance(a[2], sought) - distance(b[2], sought));
@@ -161,7 +160,10 @@ function distance(a: number, b: number): number {
   return [16, 8, 0].reduce((sum, shift) => sum + (((a >> shift) & 0xff) - ((b >> shift) & 0xff)) ** 2, 0);
 }
 
-/** The codes that change one style to the next. A colour code resets the formats; `r` resets everything. */
+/**
+ * The codes that must be written to change from one style to the other. A colour code resets the formats; `r` resets
+ * everything.
+ */
 function codesBetween(from: Style, to: Style): string {
   if (from.colour === to.colour && from.formats === to.formats) return '';
   const grows = from.colour === to.colour && [...from.formats].every((code) => to.formats.includes(code));
@@ -171,12 +173,12 @@ function codesBetween(from: Style, to: Style): string {
   return codes.map((code) => `§${code}`).join('');
 }
 
-/** Removes control characters except line feeds: they do not belong in a page, and a NUL makes it malformed. */
+/** Removes control characters except line feeds: a page should not contain them, and a NUL makes it malformed. */
 export function withoutControls(text: string): string {
   return text.replace(/(?!\n)\p{Cc}/gu, '');
 }
 
-/** A server's message without § codes, known or not, as plain text of one or more lines. */
+/** The plain text of a server's message, of one or more lines: all § codes are removed, known or not. */
 export function plainText(message: string): string {
   return withoutControls(message)
     .replace(/§[0-9a-z]/gi, '')
@@ -189,16 +191,22 @@ export function plainText(message: string): string {
 /** A part of a message in one style. */
 export type StyledText = {
   text: string;
-  /** The code of the colour, `0` to `f`; empty for none. Other colours become the nearest of the sixteen. */
+  /**
+   * The code of the colour, `0` to `f`; empty if there is none. Any other colour is replaced by the nearest of the
+   * sixteen.
+   */
   colour: string;
   /** The names of the active formats: `bold`, `italic`, … */
   formats: string[];
 };
 
-/** A code, known or not, or a colour of six digits with a code for each: `§x§f§f§a§a§0§0`. */
+/** Matches a code, known or not, and a colour that is written as six digits with a code for each: `§x§f§f§a§a§0§0`. */
 const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-z])/gi;
 
-/** The lines of a message with § codes, each as parts of one style. The text is that of `plainText`, untrimmed. */
+/**
+ * The lines of a message with § codes. Each line is a list of parts in one style. The text is that of `plainText`, but
+ * not trimmed.
+ */
 export function styledLines(message: string): StyledText[][] {
   const shown = withoutControls(message);
   const lines: StyledText[][] = [[]];
@@ -222,7 +230,10 @@ export function styledLines(message: string): StyledText[][] {
   return lines;
 }
 
-/** A colour resets the formats, `r` resets everything; other codes, and an `x` without six digits, change nothing. */
+/**
+ * The style after a code. A colour resets the formats, and `r` resets everything. Any other code, and an `x` without
+ * six digits, changes nothing.
+ */
 function withCode(style: Style, code: string): Style {
   if (code === 'r') return PLAIN;
   if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };

@@ -5,20 +5,20 @@ import type { OldServers } from './protocols/old-servers.ts';
 import type { QueryConnections, QueryServer } from './query-connections.ts';
 import type { Said } from './read-answer.ts';
 
-/** The server to ask, as the owner entered it and as it was resolved. */
+/** The server that is queried, as its owner entered it and as it was resolved. */
 export type Asked = {
   server: QueryServer;
   game: Game;
   target: Target;
-  /** The Minecraft servers of old versions that this process knows. */
+  /** The Minecraft servers that this process knows to have an old version. */
   oldServers: OldServers;
   /** Called before each further connection to the server; undefined if connections are not limited. */
   mayConnect: MayConnect | undefined;
 };
 
 /**
- * Asks a server in one protocol. The first valid answer holds: a later question that is refused, ignored or answered
- * wrongly changes nothing.
+ * Queries a server in one protocol. The first valid answer counts: if a later question is refused, ignored or answered
+ * wrongly, the answer stays.
  *
  * @throws {QueryError} when there is no valid answer
  */

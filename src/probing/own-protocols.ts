@@ -8,7 +8,7 @@ import { askFivem, askQuake } from './protocols/quake.ts';
 import { askSamp } from './protocols/samp.ts';
 import { askTeamspeak2, askTeamspeak3 } from './protocols/teamspeak.ts';
 
-/** The protocols that we speak ourselves, by gamedig's names; gamedig speaks the others (ADR 0121). */
+/** The protocols that Tallyport implements itself, under gamedig's names. For all others gamedig is used (ADR 121). */
 const OWN: Readonly<Record<string, OwnProtocol>> = {
   dayz: askA2s(INFO_REQUEST),
   fivem: askFivem,
@@ -31,9 +31,10 @@ const OWN: Readonly<Record<string, OwnProtocol>> = {
   xonotic: askQuake,
 };
 
-/** Our own implementation of a game's protocol; undefined if there is none. */
+/** Tallyport's own implementation of a game's protocol; undefined if there is none. */
 export function ownProtocol({ id, protocol }: Game): OwnProtocol | undefined {
-  // Battalion 1944 has its name and counts in the answer to a second question, which gamedig asks.
+  // Battalion 1944 sends its name and counts in the answer to a second question. gamedig asks that question;
+  // Tallyport's own protocol does not.
   if (id === 'battalion1944') return undefined;
   return Object.hasOwn(OWN, protocol) ? OWN[protocol] : undefined;
 }

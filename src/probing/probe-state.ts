@@ -3,47 +3,55 @@ import { after, HOUR, SECOND } from '../platform/clock.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import type { ProbeState } from '../servers/server.ts';
 
-/** A server is offline after this many failures in a row, one of them at least `QUICK_RETRY_MS` after the first. */
+/**
+ * After this many failures in a row a server is offline, if one of them came at least `QUICK_RETRY_MS` after the first.
+ */
 const FAILURES_TO_OFFLINE = 3;
 const QUICK_RETRY_MS = 30 * SECOND;
 
-/** A server that is offline for this long is probed less often: the interval doubles each time, up to the longest. */
+/**
+ * A server that is offline for this long is probed less often: the interval doubles each time, up to the longest
+ * interval.
+ */
 const LONG_OFFLINE_MS = HOUR;
 const LONGEST_INTERVAL_SECONDS = 3_600;
 
-/** Planned times vary by this much both ways, to spread servers that were listed at the same time. */
+/**
+ * Planned times vary randomly by this share in both directions, so that servers that were listed together are not
+ * probed together.
+ */
 const JITTER = 0.1;
 
-/** After this many intervals without a check the status is unknown and the count of failures starts again. */
+/** After this many intervals without a check the status is unknown, and failures are counted from 0 again. */
 const INTERVALS_VALID = 3;
 
 /**
  * The result of a check.
  *
- * - `answered`, `failed`: the server answered or did not.
- * - `canary-failed`: neither the server nor our canary answered, so the server's state is unknown.
- * - `not-asked`: we refuse its game or its address, so it was not queried.
+ * - `answered`, `failed`: the server answered, or it did not.
+ * - `canary-failed`: neither the server nor the canary answered, so the server's state is unknown.
+ * - `not-asked`: Tallyport refuses its game or its address, so it was not queried.
  */
 export type Check =
   | { end: 'answered'; byHand: boolean; latencyMs: number }
   | { end: 'failed' | 'canary-failed' | 'not-asked'; byHand: boolean };
 
-/** The sample of a check for the history. Time without a sample is unknown. */
+/** The sample that a check adds to the history. Time without a sample is unknown. */
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
-/** The fields that a take changes. */
+/** The fields that change when a probe is taken. */
 type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
- * The plan of a server that is taken at `now`.
+ * The plan of a server whose probe is taken at `now`.
  *
- * A scheduled probe represents the time from its take to the next scheduled one, as planned at the take. So the
- * seconds of a server's samples do not overlap; time in which the scheduler or the workers were down is in none of them
- * and stays unknown. A probe between two scheduled ones (a quick retry, the first after an edit) has no seconds and does
- * not change the schedule.
+ * A scheduled probe stands for the time from its take until the next scheduled probe, as planned at the take. So the
+ * samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample and
+ * stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) stands for no time and
+ * does not change the schedule.
  *
- * @param random - 0 to 1; a server that is new, or late by an interval, gets a random time within the round, so that
- *   thousands due at the same time are spread
+ * @param random - 0 to 1. A server that is new, or late by an interval, gets a random time within the round: otherwise
+ *   thousands could be due at the same moment
  */
 export function planOfTake(state: ProbeState, now: Date, random = Math.random()): TakePlan {
   if (now < state.scheduledAt)
@@ -64,9 +72,8 @@ function varied(seconds: number, random: number): number {
 
 /**
  * The state of a server after a check that ended at `now`, and the sample for the history (null: none). Pure except for
- * the jitter of planned times.
- *
- * Offline needs three failures in a row, one of them 30 s after the first, or three by hand.
+ * the jitter of planned times. A server becomes offline after three failures in a row of which one comes 30 s after the
+ * first, or after three checks by hand.
  */
 export function stateAfter(
   before: ProbeState,
@@ -95,7 +102,7 @@ function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean
   return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_VALID * intervalSeconds * SECOND;
 }
 
-/** Resets the state after a time without checks: earlier failures are not in a row with later ones. */
+/** The state after a time without checks: failures before that time do not count with later ones. */
 function reset(before: ProbeState, now: Date): ProbeState {
   return {
     ...before,
@@ -107,7 +114,7 @@ function reset(before: ProbeState, now: Date): ProbeState {
   };
 }
 
-/** Moves planned times forward to `at`: plans with a longer interval no longer apply. */
+/** The planned times, but not later than `at`: times that were planned with a longer interval no longer apply. */
 function sooner({ nextAt, scheduledAt }: ProbeState, at: Date): Pick<ProbeState, 'nextAt' | 'scheduledAt'> {
   return { nextAt: at < nextAt ? at : nextAt, scheduledAt: at < scheduledAt ? at : scheduledAt };
 }
@@ -123,7 +130,7 @@ function afterAnswer(
   const plan =
     before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
-  // The sample represents at most the time to the next scheduled probe, which is now earlier.
+  // The next scheduled probe is now earlier, so the sample stands for the time until then at most.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
   const state: ProbeState = {
     ...before,
@@ -138,7 +145,7 @@ function afterAnswer(
     intervalSeconds: interval,
     urgent: false,
   };
-  // A planned quick retry is no longer needed.
+  // The server has answered, so a planned quick retry is not needed.
   if (state.nextAt < state.scheduledAt) state.nextAt = state.scheduledAt;
   return { state, sample: { status: 'online', seconds: plan ? Math.min(seconds, shorter) : seconds } };
 }

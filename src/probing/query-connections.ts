@@ -11,8 +11,8 @@ export type QueryServer = HttpServer & { port: number };
 type Connection = { roundTripMs: number | null; fail(error: Error): void };
 
 /**
- * The connections of one query, for our own protocols and for those of gamedig. They reach only the checked address,
- * receive a limited amount of data, and leave nothing open at the end of the query.
+ * The connections of one query, for Tallyport's own protocols and for gamedig's. They reach only the checked address,
+ * receive a limited amount of data, and are all closed when the query ends.
  */
 export class QueryConnections {
   readonly #server: QueryServer;
@@ -28,8 +28,8 @@ export class QueryConnections {
   }
 
   /**
-   * Makes a gamedig protocol use these connections for all its network calls. Drops datagrams that would trap gamedig's
-   * parser (see protocol-traps.ts).
+   * Makes a gamedig protocol use these connections for all its network calls. Datagrams that could trap gamedig's
+   * parser are dropped (see protocol-traps.ts).
    */
   attachTo(protocol: Protocol, name: string): void {
     const isRefused = refuseDatagram(name, protocol);
@@ -43,13 +43,13 @@ export class QueryConnections {
     protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
   }
 
-  /** The shortest round trip in milliseconds; null when there was no answer. */
+  /** The shortest round trip in milliseconds; null if there was no answer. */
   get roundTripMs(): number | null {
     const trips = this.#open.flatMap(({ roundTripMs }) => roundTripMs ?? []);
     return trips.length === 0 ? null : Math.min(...trips);
   }
 
-  /** Closes all connections; pending requests reject with `error`. */
+  /** Closes all connections. Pending requests reject with `error`. */
   end(error: QueryError): void {
     this.#ended ??= error;
     for (const connection of this.#open) connection.fail(error);
@@ -80,10 +80,10 @@ export class QueryConnections {
   }
 
   /**
-   * Sends a datagram to the server, once more if it is not answered.
+   * Sends a datagram to the server, and once more if it is not answered.
    *
-   * @param read - gets each datagram that comes back until it returns an answer
-   * @param timeoutMs - at most the time for a single UDP request
+   * @param read - called with each received datagram until it returns an answer
+   * @param timeoutMs - at most the time of a single UDP request
    * @throws {QueryError}
    */
   async askDatagram<T>(

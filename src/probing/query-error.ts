@@ -3,11 +3,12 @@ import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import { CodedError } from '../platform/app-error.ts';
 import type { Probe, ProbeFailure } from './ask.ts';
 
-/** A query failed; the message is a sentence for the server's owner. */
+/** A query failed. The message is a sentence for the server's owner. */
 export class QueryError extends CodedError<ProbeFailure> {}
 
 /**
- * Refuses forbidden ports at the point where a connection is opened, wherever the port comes from.
+ * Refuses forbidden ports. It is called where a connection is opened, so it applies to every port, wherever the port
+ * comes from.
  *
  * @throws {QueryError} `address-refused`
  */
@@ -15,7 +16,7 @@ export function requireAllowedPort(port: number): void {
   if (isRefusedPort(port)) throw new QueryError('address-refused', `Port ${port} is never queried.`);
 }
 
-/** The error for a connection that an allowance does not permit. */
+/** The error for a connection that a limit does not allow. */
 export const outgoingLimited = () =>
   new QueryError(
     'outgoing-limited',
@@ -32,7 +33,7 @@ export function socketError(error: unknown, where: string): QueryError {
     case 'EPIPE':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return new QueryError('closed', `The connection to ${where} was closed before there was an answer.`);
-    // This machine is out of sockets or memory, which says nothing about the server.
+    // This machine has no sockets or memory left, which says nothing about the server.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOBUFS':
@@ -41,7 +42,7 @@ export function socketError(error: unknown, where: string): QueryError {
         'stopped',
         `The check could not be made: this machine is out of sockets (${code}).`,
       );
-    // An error of the HTTP parser or of TLS: another protocol answers.
+    // An error of the HTTP parser or of TLS: the service speaks another protocol.
     case 'EPROTO':
       return new QueryError('answer-broken', `What listens on ${where} does not speak the game's protocol.`);
     default:
@@ -52,7 +53,7 @@ export function socketError(error: unknown, where: string): QueryError {
 }
 
 /**
- * Converts what a check threw to its result. An error that is none of ours comes from gamedig's parser, which could not
+ * The result of a check that threw an error. An error of another class comes from gamedig's parser, which could not
  * read the answer.
  */
 export function failedProbe(error: unknown): Probe {

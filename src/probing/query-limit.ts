@@ -1,14 +1,14 @@
 import PQueue from 'p-queue';
 import { QueryError } from './query-error.ts';
 
-/** A query that waits longer than this for a slot is not made. */
+/** If a query has waited for a slot for this long, it is not made. */
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Makes a limit of queries at once. Further queries wait for a slot, in the order in which they came.
+ * Limits how many queries run at once. Further queries wait for a slot, in the order in which they came.
  *
- * @returns a function that runs `query` in a slot. It throws `QueryError` `stopped` when `signal` ends the wait or the
- *   wait takes half a minute. Neither affects a query that has started
+ * @returns a function that runs `query` in a slot. It throws `QueryError` `stopped` if `signal` ends the wait or the
+ *   wait takes half a minute; neither ends a query that has begun
  */
 export function limitQueries(
   atOnce: number,
@@ -35,5 +35,5 @@ export function limitQueries(
   };
 }
 
-/** What `limitQueries` makes. */
+/** The function that `limitQueries` returns. */
 export type QueryLimit = ReturnType<typeof limitQueries>;

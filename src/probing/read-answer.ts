@@ -5,23 +5,23 @@ import type { ServerAnswer } from './ask.ts';
 import { withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
-/** The contract's limits of a status report (POST …/status). */
+/** The limits of a status report (schema of `POST …/status`). */
 const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 
-/** What a server said, unchecked: any field may have any type. */
+/** The fields of a server's answer, unchecked: any field may have any type. */
 export type Said = {
   /** The message of the server, or its name. */
   name: unknown;
   version: unknown;
-  /** Players without bots and adverts; undefined if the server does not say it. */
+  /** The players without bots and adverts; undefined if the server does not send the number. */
   players: unknown;
   maxPlayers: unknown;
   icon?: unknown;
 };
 
-/** Brings what a server said into the limits of a status report. One odd field does not make an answer invalid. */
+/** Cuts the fields of an answer to the limits of a status report. One wrong field does not make the answer invalid. */
 export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAnswer {
   const { shown } = textFormatOf(game);
   const version = reportText(said.version, LONGEST_VERSION);
@@ -36,7 +36,7 @@ export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAns
 }
 
 /**
- * Whether a version is a commit or a checksum, which players do not know: hexadecimal letters and digits, or a negative
+ * Whether a version is a commit or a checksum, which means nothing to players: hexadecimal digits, or a negative
  * number.
  */
 function isHash(version: string): boolean {
@@ -45,9 +45,9 @@ function isHash(version: string): boolean {
 }
 
 /**
- * What the results of gamedig say.
+ * The fields of gamedig's results.
  *
- * @throws {QueryError} `answer-broken` when they say nothing: some of its parsers accept a mere header
+ * @throws {QueryError} `answer-broken` when the results are empty: some of gamedig's parsers accept a mere header
  */
 export function saidBy(results: Results, game: Game): Said {
   const said = saidUnchecked(results, game);
@@ -67,17 +67,20 @@ function saidUnchecked(results: Results, { protocol }: Game): Said {
   return { name, version: version === 'undefined' ? '' : version, players, maxPlayers };
 }
 
-/** Protocols whose answers have a list of players and no number of them, or (Doom 3) bots in the number. */
+/** Protocols whose answers have a list of players but no number of players, or (Doom 3) a number that includes bots. */
 const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['doom3', 'eldewrito', 'mumble']);
 
-/** gamedig counts the list of these, which may be cut or missing, although the answer has a number. */
+/**
+ * For these protocols gamedig counts the list of players, which may be cut or missing. The answer has a number, which
+ * is used instead.
+ */
 const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
 
 /**
- * A number of players: a whole number from 0 to 2,147,483,647. Numbers may come as text (Quake), −1 means "no limit",
- * and what is out of range becomes the nearest number in it.
+ * A number of players: a whole number from 0 to 2,147,483,647. It may come as text (Quake). −1 means "no limit", and a
+ * number out of range becomes the nearest allowed one.
  *
- * @returns null when it is no number
+ * @returns null when the value is no number
  */
 export function countOf(value: unknown): number | null {
   const isNumeral = typeof value === 'string' && /^[+-]?\d{1,30}(\.\d{1,30})?$/.test(value.trim());
@@ -86,7 +89,7 @@ export function countOf(value: unknown): number | null {
   return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
-/** The longest icon, in code units: a PNG of 48 KiB. Longer text is no icon. */
+/** The longest icon, in UTF-16 code units: a PNG of 48 KiB. A longer text is no icon. */
 const LONGEST_ICON = 66_000;
 
 function iconOf(icon: unknown): { icon?: string } {
@@ -94,7 +97,8 @@ function iconOf(icon: unknown): { icon?: string } {
 }
 
 /**
- * Text with the limits of a report: at most `longest` code points, well-formed, only line feeds as control characters.
+ * A text cut to the limits of a report: at most `longest` code points, well-formed, with line feeds as the only control
+ * characters.
  *
  * @param format - removes what players do not see
  */

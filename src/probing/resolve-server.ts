@@ -8,7 +8,7 @@ import type { Target } from './ask.ts';
 /** An SRV record as node:dns returns it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };
 
-/** How names are resolved; by the system's rules by default. */
+/** How names are resolved; by default by the system's rules. */
 export type Lookups = {
   lookup?: ResolveOptions['lookup'];
   srv?: (name: string) => Promise<SrvRecord[]>;
@@ -16,18 +16,21 @@ export type Lookups = {
 
 /** The addresses and ports at which a server is queried. */
 export type Found = {
-  /** The host as the owner entered it, or as in the SRV record. */
+  /** The host as the owner entered it, or the host of the SRV record. */
   host: string;
-  /** Checked addresses to try in order: the first of each family, IPv4 before IPv6, which few games support. */
+  /**
+   * The checked addresses to try, in this order: the first one of each family, IPv4 before IPv6, because few games
+   * support IPv6.
+   */
   addresses: string[];
-  /** Query ports to try in order. */
+  /** The query ports to try, in this order. */
   ports: number[];
 };
 
-/** Minecraft's client looks up an SRV record only for the default port. */
+/** The default port: only for this port does Minecraft's client look up an SRV record. */
 const MINECRAFT_PORT = 25_565;
 
-/** A name server that does not answer SRV queries must leave time for the rest. */
+/** If a name server does not answer SRV queries, there must be time left for the rest. */
 const SRV_TIMEOUT_MS = 1_500;
 
 /**
@@ -42,7 +45,7 @@ export async function resolveServer(
 ): Promise<Found> {
   const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
-  // The owner of a name controls its SRV record, which must not lead us to a mail server, for example.
+  // The owner of a name controls its SRV record. It must not lead Tallyport to a mail server, for example.
   if (record && isRefusedPort(record.port)) {
     throw new AddressError(
       'address-refused',
@@ -87,7 +90,7 @@ async function srvRecord(
       .toSorted((a, b) => a.priority - b.priority || b.weight - a.weight);
     return first;
   } catch {
-    // Most names have no SRV record. If the look-up fails, the name itself is used.
+    // Most names have no SRV record. Then, and if the look-up fails, the name itself is used.
     return undefined;
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -96,9 +99,9 @@ async function srvRecord(
 }
 
 /**
- * The ports at which a server may answer queries, the most likely first: the owner's setting, or else gamedig's rule
- * (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port plus the game's offsets, the
- * players' port itself. Refused ports are left out.
+ * The ports at which a server may answer queries, the most likely first. If the owner set one, only that. Otherwise
+ * gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port plus the
+ * game's offsets, and the players' port itself. Refused ports are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];

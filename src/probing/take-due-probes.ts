@@ -7,7 +7,7 @@ import type { Resources } from '../platform/resources.ts';
 import type { Server } from '../servers/server.ts';
 import { planOfTake } from './probe-state.ts';
 
-/** Dependencies for taking due probes. */
+/** The dependencies of taking due probes. */
 export type TakeDeps = {
   config: Pick<Config, 'PROBES'>;
   servers: Collection<Server>;
@@ -16,33 +16,36 @@ export type TakeDeps = {
   clock: Clock;
 };
 
-/** The most servers taken in one round. One round per second probes 100,000 servers in four minutes. */
+/**
+ * How many servers are taken in one round at most. With a round each second, 100,000 servers are probed in four
+ * minutes.
+ */
 const MOST_A_ROUND = 500;
 
 /**
- * How many of these places are kept for urgent servers (new, edited, or due for a quick retry), even if others have been due
- * for longer.
+ * How many of these places are reserved for urgent servers (new, edited, or due for a quick retry), even if others have
+ * been due for longer.
  */
 const URGENT_A_ROUND = 250;
 
-/** If this many jobs wait, the workers cannot keep up, and servers that are not urgent stay due. */
+/** If this many jobs are waiting, the workers cannot keep up, and servers that are not urgent stay due. */
 const MOST_WAITING = 2_000;
 
-/** Additional room for urgent servers. */
+/** How many more jobs may wait if they are for urgent servers. */
 const URGENT_WAITING = 500;
 
-/** The longest wait for Redis. */
+/** How long to wait for Redis at most. */
 const TIMEOUT_MS = SECOND;
 
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
 /**
- * Takes the due servers and enqueues their probes. The take also plans the next probe: a crash before the job is
- * enqueued costs the server one interval. Only one of several schedulers takes a server. While Redis is unavailable, no
- * server is taken. If Redis accepts only some of the jobs, the other servers are given back. Urgent servers go before all
- * waiting jobs.
+ * Takes the due servers and adds the jobs of their probes; urgent servers go before all waiting jobs. The take also
+ * plans the next probe: if the process crashes before the job is added, the server misses one probe. If several
+ * schedulers run, only one takes a server. If Redis is unavailable, no server is taken; if it accepts only some of the
+ * jobs, the other servers are given back.
  *
- * @returns how many were enqueued
+ * @returns how many jobs were added
  * @throws the driver's error when MongoDB fails
  */
 export async function takeDueServers(deps: TakeDeps): Promise<number> {
@@ -70,9 +73,9 @@ async function waitingJobs({ queues }: TakeDeps): Promise<number> {
   }
 }
 
-/** The urgent servers first, then those due for longest; at most as many as one round may take. */
+/** The urgent servers, then those that have been due for longest; at most as many as one round may take. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
-  // This filter matches the partial indexes. A server without a game cannot be queried.
+  // This filter matches the partial indexes, which have only servers with a game.
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
   const oldest = async (filter: Filter<Server>, most: number): Promise<Due[]> => {
     if (most <= 0) return [];
@@ -84,13 +87,13 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
   const room = Math.min(MOST_A_ROUND, MOST_WAITING - waiting);
   const others = await oldest(isDue, room);
   const each = new Map([...urgent, ...others].map((server) => [server._id.toHexString(), server]));
-  // Urgent servers are never cut off, even if they alone exceed the room.
+  // Urgent servers are never left out, even if they alone exceed the room.
   return [...each.values()].slice(0, Math.max(room, urgent.length));
 }
 
 type Taken = { server: Due; claim: UUID };
 
-/** Takes each server unless it was taken, checked or edited since it was read. */
+/** Takes each server, unless it was taken, checked or edited since it was read. */
 async function take(servers: Collection<Server>, due: Due[], now: Date): Promise<Taken[]> {
   const wanted = due.map((server) => ({ server, claim: new UUID() }));
   await servers.bulkWrite(
@@ -114,7 +117,7 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
     }),
     { ordered: false },
   );
-  // A bulk write returns how many documents it changed, not which.
+  // A bulk write returns how many documents it changed, but not which ones.
   const existing = await servers
     .find({ _id: { $in: due.map(({ _id }) => _id) } })
     .project<WithId<{ probe: { claim: UUID | null } }>>({ 'probe.claim': 1 })
@@ -123,7 +126,7 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
   return wanted.filter(({ server, claim }) => claims.get(server._id.toHexString()) === claim.toString());
 }
 
-/** Makes the servers due again as they were before the take. */
+/** Makes the servers due again, as they were before the take. */
 async function giveBackProbes(servers: Collection<Server>, taken: Taken[]): Promise<void> {
   await servers.bulkWrite(
     taken.map(({ server: { _id, probe }, claim }) => ({

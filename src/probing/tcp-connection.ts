@@ -1,13 +1,16 @@
 import net, { type Socket } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The most data of one query; real servers send less. */
+/** The most data of one query, in bytes; real servers send less. */
 const MOST_BYTES = 256 * 1_024;
 
-/** The most bytes passed to a parser, counted each time, so that a server that sends byte by byte cannot keep it busy. */
+/**
+ * The most bytes that are passed to a parser. Bytes that are passed again count again, so a server that sends byte by
+ * byte cannot keep the parser busy.
+ */
 const MOST_PARSED = 128 * MOST_BYTES;
 
-/** How long to wait for a late segment that may complete an unreadable answer. */
+/** If an answer cannot be read, how long to wait for a late segment that may complete it. */
 const LATE_SEGMENT_MS = 1_000;
 
 /** The TCP connection of a query. */
@@ -20,7 +23,7 @@ export class TcpConnection {
   #ended = false;
   #received = 0;
   #parsed = 0;
-  /** Milliseconds that connecting took; null until connected. */
+  /** How long connecting took, in milliseconds; null until connected. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */
@@ -58,10 +61,10 @@ export class TcpConnection {
   }
 
   /**
-   * Sends a request and passes all data received since to `take` until it returns a result.
+   * Sends a request. All data received since is passed to `take` until it returns a result.
    *
-   * @param take - returns undefined while it needs more data. Its QueryError ends the exchange; another error counts only
-   *   when no more data arrives
+   * @param take - returns undefined while it needs more data. If it throws a QueryError, the exchange ends; any other
+   *   error counts only if no more data arrives
    * @throws {QueryError} or the error of `take`
    */
   exchange<T>(bytes: Buffer | string, take: (bytes: Buffer) => T | undefined): Promise<T> {
@@ -112,7 +115,7 @@ export class TcpConnection {
     return new QueryError('closed', `${this.#where} closed the connection before there was an answer.`);
   }
 
-  /** Closes the connection; pending and later requests reject with `error`. */
+  /** Closes the connection. Pending and later requests reject with `error`. */
   fail(error: Error): void {
     this.#failed ??= error;
     this.#socket.destroy();

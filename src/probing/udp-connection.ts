@@ -2,13 +2,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The most data of one query; real servers send less. */
+/** The most data of one query, in bytes; real servers send less. */
 const MOST_BYTES = 64 * 1_024;
 
-/** A datagram counts as at least this many bytes, so that empty ones are limited too. */
+/** Each datagram counts as at least this many bytes, so that empty datagrams are limited too. */
 const LEAST_DATAGRAM = 64;
 
-/** A `lookup` that returns the address itself: it is already resolved and checked. */
+/** A `lookup` for the socket that returns the given address: it is resolved and checked already. */
 function noLookup(
   address: string,
   _options: unknown,
@@ -21,15 +21,15 @@ function noLookup(
 type Exchange = {
   bytes: Buffer;
   timeoutMs: number;
-  /** Gets every datagram until it returns a result; returns undefined while it needs more. */
+  /** Called with every datagram until it returns a result; returns undefined while it needs more. */
   take?: ((bytes: Buffer) => unknown) | undefined;
-  /** Called at the timeout: returns a result, or undefined to fail. */
+  /** Called at the timeout. Returns a result, or undefined if the request failed. */
   onTimeout?: (() => unknown) | undefined;
 };
 
 /**
- * The connected UDP socket of a query: it receives only from the queried address and port, and reports ICMP "port
- * unreachable". Each query has its own socket, so a busy process loses no answers and does not mix them up.
+ * The connected UDP socket of a query. It receives only from the queried address and port, and reports ICMP "port
+ * unreachable". Each query has its own socket, so a busy process neither loses answers nor mixes them up.
  */
 export class UdpConnection {
   readonly #socket: Socket;
@@ -38,7 +38,9 @@ export class UdpConnection {
   #connected = false;
   #received = 0;
   #failed: Error | undefined;
-  /** The shortest time from a request to the first datagram after it, in milliseconds; null before the first one. */
+  /**
+   * The shortest time between a request and the first datagram after it, in milliseconds; null before the first one.
+   */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */
@@ -57,8 +59,8 @@ export class UdpConnection {
   }
 
   /**
-   * Sends a request and waits for the result of `take`. UDP loses datagrams, so a request without an answer is repeated
-   * once, after half of the timeout.
+   * Sends a request and waits for the result of `take`. UDP loses datagrams, so if there is no answer after half of the
+   * timeout, the request is sent once more.
    *
    * @throws {QueryError} or the error of `take` or `onTimeout`
    */
@@ -100,7 +102,7 @@ export class UdpConnection {
     for (const waiting of this.#waiting) waiting.take(bytes);
   }
 
-  /** Closes the connection; pending and later requests reject with `error`. */
+  /** Closes the connection. Pending and later requests reject with `error`. */
   fail(error: Error): void {
     if (this.#failed) return;
     this.#failed = error;
@@ -114,7 +116,7 @@ type Settled = { made: unknown } | { error: unknown };
 
 type WaitingFor = { where: string; send(): void; measured(ms: number): void; settle(settled: Settled): void };
 
-/** A request under way. */
+/** A request that waits for its answer. */
 class Waiting {
   readonly #exchange: Exchange;
   readonly #deps: WaitingFor;
@@ -153,7 +155,7 @@ class Waiting {
     }
   }
 
-  /** Called when an answer has begun, so the request is not repeated. */
+  /** Called when an answer has begun to arrive: the request is not repeated. */
   #waitForMore(tookMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#giveUp(), Math.max(0, this.#exchange.timeoutMs - tookMs));

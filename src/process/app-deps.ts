@@ -12,8 +12,8 @@ import { VoteCounts } from '../votes/vote-counts.ts';
 import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
 /**
- * Everything that adapters pass to the features: the process's resources and all collections by name. A feature
- * function takes the few that it needs.
+ * The open resources of a process and all collections by name. Adapters pass them to the features; each feature's
+ * function takes only what it needs.
  */
 export type AppDeps = Resources &
   Collections & {
@@ -24,7 +24,7 @@ export type AppDeps = Resources &
     adoptServers: AuthDeps['adoptServers'];
   };
 
-/** Opens the resources of a process and binds the collections. Throws as `openResources` does. */
+/** Opens the resources of a process and binds the collections. Throws like `openResources`. */
 export async function openAppDeps(
   config: ConnectedConfig,
   processName: string,
@@ -43,7 +43,7 @@ export async function openAppDeps(
     blockList,
     adoptServers: (userId) => adoptOnEntry({ ...resources, ...collections }, userId),
     async close() {
-      // First the inserts under way: each inserted vote is counted afterwards.
+      // The running inserts end first, because each inserted vote is counted afterwards.
       await resources.batcher.settle(SECOND);
       await Promise.all([voteCounts.close(SECOND), blockList.close(SECOND)]);
       await resources.close();

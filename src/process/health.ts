@@ -22,17 +22,17 @@ export type Readiness = {
   checks: { mongodb: string; restore: string; indexes: string; clock: string; redis: string };
 };
 
-/** A check that takes longer has failed. */
+/** A check that takes longer than this counts as failed. */
 const TIMEOUT_MS = 2 * SECOND;
-/** Anyone can call the public port: the services are checked at most once a second. */
+/** The services are checked at most once in this time, because anybody can call the public port. */
 const FRESH_MS = SECOND;
 
-/** The result of a check that depends on a failed one, whose name follows. */
+/** The beginning of a result that is unknown because another check failed; the name of that check follows. */
 const NOT_KNOWN = 'not known, see ';
 
 /**
- * Checks MongoDB, whether a restore has ended, the unique indexes, the clock and Redis, each for at most two seconds; never
- * throws. Without Redis a process is ready: MongoDB holds the work.
+ * Checks MongoDB, unfinished restores, the unique indexes, the clock and Redis, each for at most two seconds. Without
+ * Redis a process is still ready, because the work is in MongoDB. Never throws.
  */
 export async function readiness(sources: HealthDeps): Promise<Readiness> {
   const [database, away] = await Promise.all([
@@ -46,7 +46,9 @@ export async function readiness(sources: HealthDeps): Promise<Readiness> {
   };
 }
 
-/** A ping comes first: each command to an unresponsive mongod would block a connection that requests need. */
+/**
+ * A ping is sent first. If mongod does not answer, each further command would block a connection that requests need.
+ */
 async function checkDatabase({
   mongo: { db },
   restores,
@@ -69,7 +71,8 @@ async function checkDatabase({
     ),
     check('MongoDB does not say what time it has', async () => describeSkew(await clockSkew()) || 'ok'),
   ]);
-  // An unfinished restore makes the indexes itself, and `tallyport migrate` refuses its database.
+  // If a restore is unfinished, missing indexes are no advice: the restore makes them itself, and `tallyport migrate`
+  // refuses the database.
   return { mongodb, restore, indexes: restore === 'ok' ? indexes : `${NOT_KNOWN}restore`, clock: skew };
 }
 
@@ -88,7 +91,7 @@ function describeMissing(indexes: string[]): string {
 /**
  * `readiness`, cached for a second. Logs each change.
  *
- * @param stopping - aborted when the process begins to stop: from then on it is not ready
+ * @param stopping - aborted when the process begins to stop; from then on the process is not ready
  */
 export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
@@ -109,10 +112,13 @@ export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () =
   };
 }
 
-/** Not part of the API: left out of the OpenAPI document. */
+/** For routes that are not part of the API, so the OpenAPI document leaves them out. */
 const HIDDEN = { schema: { hide: true } };
 
-/** `/healthz`: the process is alive. `/readyz`: 200 if it can do its work, otherwise 503, with its checks. */
+/**
+ * `/healthz` is answered while the process is alive. `/readyz` answers 200 if the process can do its work, otherwise
+ * 503; the body has the checks.
+ */
 export async function healthRoutes(
   app: FastifyInstance,
   { readiness }: { readiness: () => Promise<Readiness> },

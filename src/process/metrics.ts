@@ -14,12 +14,12 @@ import type { AppDeps } from './app-deps.ts';
 import { createWaitingWork, type WaitingWork } from './waiting-work.ts';
 
 /**
- * The result of a call to cast a vote. `replayed`: the idempotency key was used before. `unknown`: the result of the
- * write is unknown.
+ * The result of a call to cast a vote. `replayed`: its idempotency key was used before. `unknown`: the write may or may
+ * not have succeeded.
  */
 type VoteResult = 'accepted' | 'replayed' | 'refused' | 'unknown';
 
-/** The result of a check, or why nothing was recorded. */
+/** The result of a probe, or why none was recorded. */
 type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
 
 /** The metrics of one process. Adapters and workers increment them; features do not depend on them. */
@@ -28,21 +28,27 @@ export type Metrics = {
   voteEnded(result: VoteResult): void;
   /** Counts a finished attempt to forward a vote. */
   attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
-  /** Records a vote acknowledged `latencyMs` milliseconds after it was cast. Not for votes resent by hand. */
+  /**
+   * Records a vote that was acknowledged `latencyMs` milliseconds after it was cast. Not called for votes that were
+   * resent by hand.
+   */
   voteArrived(protocol: Protocol, latencyMs: number): void;
-  /** Records how long Tallyport delayed an acknowledged vote (`deliveryDelayMs`). `queue`: where it was sent. */
+  /**
+   * Records how long Tallyport delayed an acknowledged vote (`deliveryDelayMs`). `queue`: the queue from which it was
+   * sent.
+   */
   voteDelayed(queue: DeliveryQueue, delayMs: number): void;
-  /** Counts the votes by which a repair corrected a server's day. */
+  /** Counts the votes by which a repair corrected a server's counter of a day. */
   countersDrifted(votes: number): void;
-  /** Counts a finished check of a game server. */
+  /** Counts a finished probe of a game server. */
   probeEnded(outcome: ProbeOutcome): void;
-  /** Counts a BullMQ worker that took no job although jobs waited, and was replaced. */
+  /** Counts a replaced BullMQ worker: one that took no job although jobs were waiting. */
   workerReplaced(queue: QueueName): void;
   /** Records an answered request. `route` is the pattern, never the path: `/api/v1/servers/:serverId/vote`. */
   requestEnded(request: { method: string; route: string; status: number; durationMs: number }): void;
   /** The content type of `text()`. */
   contentType: string;
-  /** All metrics in Prometheus' text format. Waiting work is counted at a scrape, at most every 10 s. */
+  /** All metrics in Prometheus' text format. Waiting work is counted when this is called, at most every 10 s. */
   text(): Promise<string>;
 };
 
@@ -61,16 +67,18 @@ type MetricsDeps = Pick<
   | 'mongo'
 >;
 
-/** The longest wait of a scrape for MongoDB. */
+/** How long a scrape waits for MongoDB at most. */
 const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** Buckets in seconds: a vote may arrive at once or after three days. */
+/** In seconds. A vote may arrive at once, or after up to three days. */
 const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
-/** In seconds. 10 is the objective's limit, 300 that of backlogs (ops/prometheus/alerts.yml). */
+/**
+ * In seconds. The alerts use 10 (the objective's limit) and 300 (the limit for backlogs): ops/prometheus/alerts.yml.
+ */
 const DELAY_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
-/** Creates the metrics of this process, in one registry. */
+/** Creates the metrics of this process. */
 export function createMetrics(sources: MetricsDeps): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -102,7 +110,7 @@ export function createMetrics(sources: MetricsDeps): Metrics {
     buckets: DELAY_BUCKETS,
     registers,
   });
-  // `rate()` misses the first increase of a series that does not exist before it.
+  // Each series starts at 0: `rate()` would miss the increase with which a new series begins.
   for (const queue of DELIVERY_QUEUES) delays.zero({ queue });
   for (const protocol of PROTOCOLS) attempts.inc({ class: 'none', code: 'our-fault', protocol }, 0);
   const probes = new Counter({
@@ -241,7 +249,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
 }
 
-/** The age of the ranking. Absent before the first ranking and while MongoDB does not answer. */
+/** The age of the ranks. It has no value before the first ranking and while MongoDB does not answer. */
 function registerRanksAge(registry: Registry, sources: MetricsDeps): void {
   const age = new Gauge({
     name: 'tallyport_ranks_age_seconds',
@@ -262,7 +270,7 @@ export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 're
   app.addHook('onResponse', (request, reply, done) => {
     metrics.requestEnded({
       method: request.method,
-      // Without a route the path is arbitrary input, which must not become a label.
+      // Without a route, the path is any text that a client sent, which must not become a label.
       route: request.routeOptions.url ?? 'none',
       status: reply.statusCode,
       durationMs: reply.elapsedTime,

@@ -9,14 +9,14 @@ import type { Metrics } from './metrics.ts';
 
 /** The private endpoints of a process. */
 type ProcessEndpoints = {
-  /** Where they listen: `http://127.0.0.1:9464`. */
+  /** The address at which they listen: `http://127.0.0.1:9464`. */
   address: string;
   close(): Promise<void>;
 };
 
 /**
- * Serves `/healthz`, `/readyz` and `/metrics` on `METRICS_HOST:METRICS_PORT` (port 0: any free one; the log
- * says which).
+ * Serves `/healthz`, `/readyz` and `/metrics` on `METRICS_HOST:METRICS_PORT`. If the port is 0, the system chooses a
+ * free one, which is logged.
  *
  * @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen there
  */

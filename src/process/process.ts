@@ -9,7 +9,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
-/** What a process needs besides its dependencies. */
+/** What the work of a process gets besides `AppDeps`. */
 export type ProcessContext = {
   metrics: Metrics;
   /** Aborted when the process begins to stop. */
@@ -27,10 +27,13 @@ export type Work = {
 /** Starts the work of a process. */
 export type StartWork = (deps: AppDeps, context: ProcessContext) => Work | Promise<Work>;
 
-/** The longest shutdown after its delay; then the process is forced to exit. */
+/** How long a shutdown may take after its delay. Then the process exits anyway. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
-/** Requires the addresses of the services. `npm start` starts embedded services instead. */
+/**
+ * Returns the configuration if it has the addresses of the services, and throws otherwise. Only `npm start` runs
+ * without them, with embedded services.
+ */
 function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
   if (MONGODB_URI && REDIS_URL && SECRET_KEY) return { ...config, MONGODB_URI, REDIS_URL, SECRET_KEY };
@@ -42,7 +45,10 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   );
 }
 
-/** Warns that an allowed range is open to every account, not only to the operator's servers. */
+/**
+ * If private ranges are allowed, logs a warning: every account can then connect to them, not only the operator's
+ * servers.
+ */
 function warnOfPrivateRanges({ config, log }: Pick<AppDeps, 'config' | 'log'>): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
@@ -94,8 +100,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process until a stop signal, with the configuration of its environment (see `startProcess`). A second signal
- * exits at once.
+ * Runs one process with the configuration of its environment until a stop signal (see `startProcess`). A second signal
+ * ends it at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();
@@ -111,7 +117,7 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
     const delayMs = deps?.config.SHUTDOWN_DELAY_MS ?? 0;
     setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
     if (running) void end(running);
-    // The process still waits for MongoDB, so nothing needs to be closed in order.
+    // The process still waits for MongoDB and has opened nothing that must be closed in order.
     else if (!deps) process.exit(0);
   };
   onStopSignal({ first: stop, second: () => process.exit(130) });

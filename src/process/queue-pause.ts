@@ -3,12 +3,12 @@ import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** The longest wait for Redis. */
+/** How long to wait for Redis at most. */
 const TIMEOUT_MS = SECOND;
 
 /**
- * Whether an operator paused one of the queues that deliver votes. Only Redis knows it. The queue of a listener depends
- * on its state, so its votes may be in any of them.
+ * Whether an operator has paused one of the delivery queues. Any paused one counts, because a listener's state decides
+ * which of them handles its votes. Only Redis has this information.
  *
  * @returns null when Redis does not answer
  */

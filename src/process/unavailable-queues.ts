@@ -3,9 +3,9 @@ import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { AppDeps } from './app-deps.ts';
 
 /**
- * The queues whose keys Redis does not read within `ms` milliseconds; empty when all are available. A `PING` is not
- * enough: any node of a Redis Cluster answers it, while the shard of a queue may have no primary. The connection status
- * is not enough either: a suspended Redis keeps its connections.
+ * The queues whose keys Redis does not read within `ms` milliseconds; empty when all are available. A `PING` does not
+ * show this: any node of a Redis Cluster answers it, even if the shard of a queue has no primary. The status of the
+ * connection does not either: a suspended Redis keeps its connections.
  */
 export async function unavailableQueues(
   { producerRedis, queues }: Pick<AppDeps, 'producerRedis' | 'queues'>,
@@ -23,7 +23,7 @@ export async function unavailableQueues(
   return (await Promise.all(checks)).flat();
 }
 
-/** A sentence about unavailable queues; `''` when there are none. */
+/** A sentence that names unavailable queues; `''` when there are none. */
 export function describeUnavailable(queues: QueueName[]): string {
   if (queues.length === 0) return '';
   const which = queues.length === QUEUE_NAMES.length ? '' : ` for the queues ${queues.join(', ')}`;

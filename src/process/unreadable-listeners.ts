@@ -3,7 +3,7 @@ import type { Listener } from '../listeners/listener.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** What an operator must do about it: a text for logs and checks. */
+/** What an operator must do about unreadable listeners: a text for logs and checks. */
 export function unreadableListenersText(count: number): string {
   const what = count === 1 ? 'The secret of 1 listener' : `The secrets of ${count} listeners`;
   return `${what} cannot be read, so no vote is sent there: they were stored under another SECRET_KEY. Set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one`;
@@ -12,7 +12,7 @@ export function unreadableListenersText(count: number): string {
 /**
  * How many listeners have a secret that was sealed under a `SECRET_KEY` that this process does not know.
  *
- * @param of - counts those of one server only
+ * @param of - counts only the listeners of one server
  */
 export function countUnreadableListeners(
   listeners: Collection<Listener>,
@@ -22,7 +22,7 @@ export function countUnreadableListeners(
   return listeners.countDocuments({ ...of, sealedSecret: sealedByOthers });
 }
 
-/** Logs a warning when listeners cannot be read. Does not throw when MongoDB fails. */
+/** Logs a warning if the secrets of listeners cannot be read. Does not throw when MongoDB fails. */
 export async function warnOfUnreadableListeners({
   listeners,
   secrets,

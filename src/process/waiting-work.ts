@@ -11,22 +11,22 @@ type WaitingWorkDeps = Pick<
   'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log' | 'mongo'
 >;
 
-/** The waiting work and its age. Values that could not be counted are absent. */
+/** The waiting work and its age. A value is absent if it could not be counted. */
 export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
-  /** Votes waiting or being sent, at most `COUNTED_AT_MOST` of each. */
+  /** Votes that are waiting or being sent, by the state of their listener; each count is at most `COUNTED_AT_MOST`. */
   openVotes: Partial<QueueCounts['open']>;
-  /** Waiting votes by the state of their listener and their age, at most `COUNTED_AT_MOST` of each. */
+  /** Waiting votes by the state of their listener and their age; each count is at most `COUNTED_AT_MOST`. */
   waitingVotes: Partial<QueueCounts['waiting']>;
   listeners: Partial<QueueCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
-  /** How long the longest waiting server has been due for a probe. */
+  /** How long ago the server that waits longest became due for a probe. */
   probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
   redisUp: boolean;
 };
 
-/** A scrape waits at most this long for MongoDB, and as long for Redis. */
+/** How long a scrape waits at most for MongoDB, and for Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
@@ -76,16 +76,19 @@ async function probeLateness({ config, servers, clock }: WaitingWorkDeps): Promi
   return first ? Math.max(0, clock.now().getTime() - first.probe.nextAt.getTime()) / SECOND : 0;
 }
 
-/** Commands to an unavailable Redis would wait for it, and each scrape would add more. */
+/** Counts jobs only if Redis answers: otherwise the commands of each scrape would pile up until Redis is back. */
 async function countJobsIfRedisAnswers(sources: WaitingWorkDeps) {
   const redisUp = (await unavailableQueues(sources, TIMEOUT_MS)).length === 0;
   return { redisUp, jobs: redisUp ? await orUndefined(sources, 'jobs', countJobs(sources)) : undefined };
 }
 
-/** How many jobs are examined for the oldest one: jobs at the front may be newer than the rest (`NewJob.first`). */
+/**
+ * How many jobs are examined to find the oldest one. The first job need not be the oldest, because a new job may be put
+ * in front (`NewJob.first`).
+ */
 const NEXT_JOBS = 25;
 
-/** The jobs of every queue, from Redis. A delayed job that is due waits for a worker too. */
+/** Counts the jobs of every queue in Redis. A delayed job that is due counts as waiting for a worker. */
 async function countJobs({ queues, clock }: WaitingWorkDeps) {
   const now = clock.now().getTime();
   const counted = await Promise.all(

@@ -18,8 +18,8 @@ type AdoptDeps = {
 };
 
 /**
- * Assigns imported servers to the user with the confirmed address in `owner_email`. It can run again: the audit log entry
- * has a derived id and is written first, so the next run completes an interrupted one and no entry is written twice.
+ * Assigns imported servers to the user whose confirmed address is in their `owner_email`. The audit log entry has a
+ * derived id and is written first: if a run is interrupted, the next one completes it and writes no second entry.
  *
  * @returns the number of assigned servers
  */

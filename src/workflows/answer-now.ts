@@ -13,12 +13,12 @@ import {
   requestMoveProof,
 } from './request-proof.ts';
 
-/** The result of a check by a worker, as JSON. `busy`: another process decided about the address for too long. */
+/** The result of a worker's check, as JSON. `busy`: another process took too long to decide about the same address. */
 export type ProofAnswer =
   | { kind: 'listed'; serverId: string }
   | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' | 'busy' };
 
-/** The results of workers by task, as JSON and without secrets. `unreadable`: the stored secret cannot be opened. */
+/** The result of each task, as JSON and without secrets. `unreadable`: the stored secret cannot be opened. */
 export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
@@ -33,7 +33,7 @@ type Ids<T extends Task> = Omit<Extract<Question, { task: T }>, 'task' | 'askId'
 
 export type AnswerNowDeps = { answers: Pick<Answers, 'ask'>; clock: Clock };
 
-/** Has a worker do a task for a person who waits for the result (docs/adr/0114-a-thin-web-process.md). */
+/** Asks a worker to do a task while a person waits for the result (docs/adr/0114-a-thin-web-process.md). */
 export async function answerNow<T extends Task>(
   { answers, clock }: AnswerNowDeps,
   task: T,
@@ -46,12 +46,12 @@ export async function answerNow<T extends Task>(
   return ended as Ended<AnswerOf[T]>;
 }
 
-/** How a request for a proof ended. */
+/** The result of a request to prove the ownership of a server. */
 export type ProofEnded = Proved | CheckRefused | { kind: 'busy' } | NotAnswered;
 
 type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];
 
-/** Has a worker check the server of a draft, unless MongoDB decides already; see `proveDraft`. */
+/** Asks a worker to check the server of a draft, unless MongoDB alone decides the result; see `proveDraft`. */
 export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: ObjectId): Promise<ProofEnded> {
   const known = await requestDraftProof(deps, prover, draftId);
   if (known) return known;
@@ -59,7 +59,7 @@ export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: Ob
   return proofOf(await answerNow(deps, 'check-draft', ids));
 }
 
-/** Has a worker check the new address of a listed server; see `proveMove`. */
+/** Asks a worker to check the new address of a listed server; see `proveMove`. */
 export async function proveMoveNow(deps: ProofDeps, prover: Prover, serverId: ObjectId): Promise<ProofEnded> {
   const known = await requestMoveProof(deps, prover, serverId);
   if (known) return known;

@@ -14,10 +14,10 @@ import { txtRecords } from '../servers/txt-records.ts';
 export type DraftCheckDeps = DraftDeps & OutgoingLimitDeps & { ask: Ask };
 
 /**
- * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. A server
- * that can be queried must answer: a record alone does not list an unreachable server.
+ * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the
+ * server can be queried, it must answer: a TXT record alone does not list an unreachable server.
  *
- * @returns the result; `proof` names what proves the ownership, or is null
+ * @returns the result; `proof` is what proves the ownership, or null
  */
 export async function checkDraft(
   deps: DraftCheckDeps,
@@ -36,16 +36,16 @@ export async function checkDraft(
   const byDns = dns === 'found' && (asked === null || probe?.ok === true);
   const seen: DraftCheck = { at: deps.clock.now(), dns, messageCounts, ...figuresOf(probe) };
   const check = { ...seen, proof: byMessage ? ('message' as const) : byDns ? ('dns' as const) : null };
-  // The result does not apply to a draft that was changed meanwhile.
+  // If the draft was changed meanwhile, the result does not apply to it.
   const { _id, address, port, game = null, queryPort = null } = draft;
   await deps.serverDrafts.updateOne({ _id, address, port, game, queryPort }, { $set: { check } });
   return check;
 }
 
 /**
- * The address to query, and whether the server's message counts as a proof. On a query port that the owner chooses,
- * another server of the same machine could answer, so the message counts only on the game's default port or a port that
- * an operator set.
+ * The address to query, and whether a code in the server's message proves the ownership. Another server of the same
+ * machine could answer on a query port that the owner chose. So the message counts only on the game's default port and
+ * on a port that an operator set.
  *
  * @returns null when the draft has no game, or one that cannot be queried
  */
@@ -63,7 +63,7 @@ async function targetOf(
   return { target, counts: isOperators || queryPort === null || usual.includes(queryPort) };
 }
 
-/** The listed server of a draft: the one that moves, or a server without an owner at the same address. */
+/** The listed server that a draft concerns: the server that moves, or a server without an owner at the same address. */
 async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
   if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
   const holder = await addressHolder(deps, draft, draft.ownerId);
@@ -72,7 +72,7 @@ async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promi
 
 function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {
   if (probe?.ok) {
-    // A draft shows no icon; the server gets its own with the first probe.
+    // A draft shows no icon; the server gets one with its first probe.
     const { icon: _icon, onlinePlayers, maxPlayers, ...figures } = probe.answer;
     const players = { onlinePlayers: onlinePlayers ?? 0, playersHidden: onlinePlayers === null };
     return { reached: true, words: '', ...figures, ...players, maxPlayers: maxPlayers ?? 0 };
@@ -81,7 +81,7 @@ function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messag
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }
 
-/** Some plugins change the case of letters or insert colour codes. */
+/** Whether a server's message contains the code. Some plugins change the case of letters or insert colour codes. */
 function showsCode(motd: string, code: string): boolean {
   return plainText(motd).toLowerCase().includes(code);
 }

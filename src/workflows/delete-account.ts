@@ -46,8 +46,8 @@ type DeleteDeps = Outbox &
   };
 
 /**
- * Deletes the accounts whose time has come, the longest due first. Each step may be repeated, so the next round completes
- * what a crash interrupted. A failure does not stop the other deletions.
+ * Deletes the accounts whose waiting period has ended, the longest due first. Each step can be repeated: if a crash
+ * interrupts a deletion, the next round completes it. A failure does not stop the other deletions.
  *
  * @returns how many accounts were deleted
  * @throws the first failure; {LeaseLostError}; the signal's reason
@@ -86,15 +86,15 @@ export function deleteDueAccounts(
 }
 
 /**
- * Locks the account: nobody can sign in to it from now on, and it is no operator any more.
+ * Locks the account: from now on nobody can sign in to it, and it has no operator's rights.
  *
- * @returns null when it was cancelled, or the user is the last operator: the request is then dropped
+ * @returns null when the request was cancelled, or is dropped because the user is the last operator
  */
 function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | null> {
   return decidingAlone(deps, async () => {
     const { accountDeletions, users, clock } = deps;
     const user = await users.findOne({ _id: userId });
-    // An earlier run was interrupted in its last steps.
+    // If the user is gone, an earlier run was interrupted in its last steps.
     if (!user) return accountDeletions.findOne({ _id: userId });
     try {
       await refuseLastOperator(deps, user);
@@ -109,7 +109,7 @@ function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | nu
       [{ $set: { begunAt: { $ifNull: ['$begunAt', now] }, email: { $literal: user.email } } }],
       { returnDocument: 'after', writeConcern: DURABLE },
     );
-    // It was cancelled meanwhile.
+    // The request was cancelled meanwhile.
     if (!begun) return null;
     await users.updateOne(
       { _id: userId, suspendedAt: null },
@@ -142,7 +142,8 @@ async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: Acti
   await revokeAccess(deps, _id);
   const details = { personId: _id.toHexString() };
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
-  // An unconfirmed address may be a stranger's. If the user is gone, this was done before an interruption.
+  // An unconfirmed address may be a stranger's, so no mail is sent to it. If the user is gone, an earlier run has
+  // queued the mail already.
   const isConfirmed = (await deps.users.findOne({ _id }))?.emailVerified ?? false;
   if (email && isConfirmed && deps.config.SMTP_URL !== undefined) {
     const id = `account-deleted:${deletionId.toHexString()}`;
@@ -152,7 +153,7 @@ async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: Acti
   await deps.accountDeletions.deleteOne({ _id });
 }
 
-/** Ends the user's memberships of others' servers, and the invitations of their address. */
+/** Ends the user's memberships of other owners' servers, and deletes the invitations of their address. */
 async function leaveServersOf(
   deps: DeleteDeps,
   userId: ObjectId,
@@ -170,8 +171,8 @@ async function leaveServersOf(
 }
 
 /**
- * Removes the user's servers. Their ids are noted before: a removal that was interrupted after it had marked the server as
- * removed is completed by the next call.
+ * Removes the user's servers. Their ids are stored first: if a removal is interrupted after it has marked the server as
+ * removed, the next call completes it.
  */
 async function removeServersOf(
   deps: DeleteDeps,
@@ -191,7 +192,7 @@ async function removeServersOf(
   );
   for (const serverId of noted?.serverIds ?? []) {
     lease.throwIfLost();
-    // An operator may have transferred it meanwhile.
+    // An operator may have transferred the server meanwhile.
     if (await servers.findOne({ _id: serverId, ownerId: userId })) await removeServer(deps, serverId, by);
     await accountDeletions.updateOne({ _id: userId }, { $pull: { serverIds: serverId } });
   }

@@ -31,7 +31,7 @@ type EraseDeps = {
   clock: Clock;
 };
 
-/** How many records lost the name, or would lose it; `remaining` votes still have it. */
+/** How many documents lost the name, or would lose it. `remaining`: votes that still have it. */
 export type Erased = {
   votes: number;
   reviews: number;
@@ -42,9 +42,9 @@ export type Erased = {
 };
 
 /**
- * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and the
- * audit log. Votes still count; those of the last 24 hours and those with an open delivery keep the name. Running it again
- * completes it.
+ * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and
+ * the audit log. Votes still count. Votes of the last 24 hours and votes with an open delivery keep the name until the
+ * function is run again.
  *
  * @param name - a valid player name
  * @param by - the user who requested it; the audit log has this user and not the name
@@ -79,7 +79,7 @@ export async function erasePlayer(
     ),
   };
   if (!dryRun) {
-    // A block in effect needs its name; a block that was lifted or has ended does not.
+    // A block that is in effect needs its name. A block that was lifted or has ended is deleted.
     const ended = { $or: [{ isActive: { $exists: false } }, { endsAt: { $lte: deps.clock.now() } }] };
     await deps.blocks.deleteMany({ kind: 'name', value: key, ...ended });
     await recordAudit(deps, { by, action: 'player.erase', serverId: null, details: { ...erased } });
@@ -100,7 +100,7 @@ async function eraseVotes(
     const ofPlayer = { serverId, usernameKey: key };
     const open = await openVotes({ voteExclusions }, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
-    // This must come before the change: afterwards only votes that still have the name are found.
+    // Counted before the change: the queries find only votes that still have the name.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
     erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [open, pastCooldown(now)] });
     erased.votes += dryRun
@@ -123,7 +123,10 @@ async function eraseVotesOf(
   return erased;
 }
 
-/** Replaces the name in a field of documents that no index finds by player, or with null removes the field. */
+/**
+ * Replaces the name in a field, or removes the field if the new name is null. For collections that have no index by
+ * player.
+ */
 async function eraseNames<T extends { _id: ObjectId }>(
   collection: Collection<T>,
   filter: Filter<T>,
@@ -147,7 +150,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
   return erased;
 }
 
-/** In finished exclusions of this player. */
+/** Removes the name from finished exclusions of this player. */
 async function eraseExclusions(
   { voteExclusions }: Pick<EraseDeps, 'voteExclusions'>,
   key: string,

@@ -35,7 +35,7 @@ type ExportDeps = {
 
 const EXPORTS: Allowance = { times: 3, windowMs: HOUR };
 
-/** The most entries of each list; an export names the lists that have more. */
+/** The most entries of each list. If a list has more, the export names it in `truncated`. */
 export const MOST_EXPORTED = {
   sessions: 1_000,
   servers: 1_000,
@@ -47,7 +47,10 @@ export const MOST_EXPORTED = {
   audit_log: 10_000,
 };
 
-/** Counts one export of a user's data. Returns null when it is allowed; otherwise when the next one is allowed. */
+/**
+ * Counts one export of a user's data against their allowance. Returns null when it is allowed; otherwise when the next
+ * one is allowed.
+ */
 export function countExport(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
   userId: ObjectId,
@@ -56,8 +59,9 @@ export function countExport(
 }
 
 /**
- * A user's data as the pieces of one JSON document, read while they are sent: memory does not grow with the data. It
- * names each exported field, so it has no passwords, hashes, tokens, keys or secrets of listeners.
+ * A user's data as the pieces of one JSON document, which are sent while they are read, so memory does not grow with
+ * the data. Each exported field is named in the code: passwords, hashes, tokens, keys and secrets of listeners are not
+ * among them.
  */
 export async function* exportAccount(deps: ExportDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
@@ -81,7 +85,7 @@ export async function* exportAccount(deps: ExportDeps, user: WithId<User>): Asyn
   const favourites = await deps.favourites.findOne({ _id: userId });
   yield `,"favourites":${JSON.stringify(favourites?.entries?.map(({ serverId, at }) => ({ server_id: serverId, at })) ?? [])}`;
   yield `,"last_player_name":${JSON.stringify(favourites?.username ?? null)}`;
-  // Before the account existed, another user may have had the address.
+  // Another user may have had this address before, so only entries since this user has it are exported.
   const own = { by: user.email, at: { $gte: user.emailChangedAt ?? user.createdAt } };
   const entries = deps.auditLog.find(own, upTo('audit_log')).sort({ at: -1, _id: -1 });
   yield* list('audit_log', entries, auditRecord);
@@ -167,7 +171,7 @@ function serverRecord(server: WithId<Server>): object {
   };
 }
 
-/** The texts of a profile; its pictures are named, not contained. */
+/** The texts of a profile. Pictures are only named. */
 function profileRecord(profile: Server['profile']): object | null {
   if (!profile) return null;
   const { shortText, description, tags, languages, website, discord, store, rules, video, banner } = profile;
@@ -198,7 +202,7 @@ async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: st
   };
 }
 
-/** Only the host of a URL: its path and query may contain a secret. */
+/** The address of a listener. For a URL only the origin: its path and query may contain a secret. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string {
   return url ? new URL(url).origin : `${host}:${port}`;
 }

@@ -16,12 +16,12 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** How many names of new, of hidden and of removed servers are compared, the newest first. */
+/** How many names are compared at most of each group (new, hidden and removed servers), the newest first. */
 const COMPARED = 1_000;
 
 /**
- * Finds servers for operators, hidden and removed ones too: by id, owner's e-mail address, or the beginning of a name,
- * address or slug; then as the public search does, by parts of a name, misspelt ones too.
+ * Finds servers for operators, also hidden and removed ones. First by id, by the owner's e-mail address, or by the
+ * beginning of a name, address or slug; then by parts of a name and similar spellings, like the public search.
  *
  * @param limit - the most servers to return
  */
@@ -46,7 +46,10 @@ async function listedIds(deps: FindDeps, typed: string): Promise<string[]> {
   return (await searchListing(deps, typed)).map(({ id }) => id);
 }
 
-/** The public search knows no hidden and removed servers, and new ones only after their first ranking. */
+/**
+ * The ids of servers whose names contain or resemble the text and that the public search does not have: hidden and
+ * removed servers, and new ones before their first ranking.
+ */
 async function comparedIds({ servers }: FindDeps, typed: string): Promise<string[]> {
   const wanted = foldName(typed);
   if (wanted === '') return [];
@@ -68,8 +71,8 @@ export type NamedServer =
   | { kind: 'none' };
 
 /**
- * The server with an id, a slug or a name. A text that names several, or only resembles names, is a choice of at most
- * `limit` servers.
+ * Finds the server with an id, a slug or a name. If the text names several servers or only resembles names, the result
+ * is a list of at most `limit` servers to choose from.
  */
 export async function serverNamed(
   deps: FindDeps,
@@ -80,7 +83,7 @@ export async function serverNamed(
   const servers = await findServers(deps, text, { limit });
   const folded = foldName(text);
   const called = servers.filter(({ name }) => foldName(name) === folded);
-  // A slug is also a name: `alpha` may be the slug of one server and the name of others.
+  // A slug may also be a name: `alpha` may be the slug of one server and the name of others.
   const meant = exact && !called.some(({ _id }) => _id.equals(exact._id)) ? [exact, ...called] : called;
   const [one, ...others] = exact && isId(text.toLowerCase()) ? [exact] : meant;
   if (one && others.length === 0) return { kind: 'one', server: one };

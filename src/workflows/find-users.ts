@@ -16,7 +16,7 @@ export type UserPosition = { createdAt: Date; id: ObjectId };
 /** A page of the list of users. */
 type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
 
-/** A page of users, newest first; `role` limits it to one role. */
+/** A page of users, newest first; with `role`, only users of that role. */
 export async function listUsers(
   { users }: Users,
   { role, after, limit }: { role?: Role | undefined; after?: UserPosition | undefined; limit: number },
@@ -37,14 +37,11 @@ export async function listUsers(
   return { users: page, next: last ? { createdAt: last.createdAt, id: last._id } : null };
 }
 
-/**
- * A character that sorts after all others in any collation: `prefix + HIGHEST` is the upper bound of all texts with that
- * prefix.
- */
+/** The highest character of any collation: `prefix + HIGHEST` is the upper bound of all texts with that prefix. */
 const HIGHEST = '\u{ffff}';
 
 /**
- * Users whose e-mail address or name begins with `text`. Names compare without case and accents.
+ * Finds users whose e-mail address or name begins with `text`. Names are compared without case and accents.
  *
  * @returns matches by address, then matches by name, at most `limit` together
  */
@@ -67,21 +64,21 @@ export async function searchUsers({ users }: Users, text: string, limit: number)
   return [...byEmail, ...byName.filter(({ _id }) => !seen.has(_id.toHexString()))].slice(0, limit);
 }
 
-/** A user on the admin area's page. */
+/** A user as the admin area's page shows them. */
 export type UserView = {
   user: WithId<User>;
   servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
   /** The number of open sessions. */
   sessions: number;
   hasPassword: boolean;
-  /** Accounts at other sites and the password, without hashes. */
+  /** The user's sign-in methods, the password among them, without hashes. */
   credentials: Pick<Credential, 'providerId' | 'accountId'>[];
 };
 
 /** How many of the user's servers the page lists. */
 const MOST_SERVERS = 50;
 
-/** A user with their servers, sessions and sign-in methods; null when there is none. */
+/** A user with their servers, sessions and sign-in methods; null when the user does not exist. */
 export async function showUser(
   deps: Users & {
     servers: Collection<Server>;

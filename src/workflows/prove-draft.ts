@@ -20,14 +20,15 @@ import { seenFigures } from './seen-figures.ts';
 
 export type ProveDeps = DraftCheckDeps & LeaseDeps & ListingDeps;
 
-/** The longest wait for another process that decides about the same address. */
+/** How long to wait at most while another process decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
 
 /**
- * Checks the server of a draft and, if the ownership is proven, lists it under the draft's id. A listed server without an
- * owner at the same address is assigned to the user instead. Concurrent and repeated calls list the server once.
+ * Checks the server of a draft. If the ownership is proven, the server is listed under the draft's id; if a listed
+ * server without an owner has the same address, that server is assigned to the user instead. Concurrent and repeated
+ * calls list the server once.
  *
- * @throws `TimeoutError` when another process decides about the address for too long
+ * @throws `TimeoutError` when another process takes too long to decide about the same address
  */
 export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: ObjectId): Promise<Proved> {
   const known = await knownOfDraft(deps, prover, draftId);
@@ -55,7 +56,7 @@ async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDr
       throwIfLost();
       if (holder.kind === 'own') return holder.server;
       if (holder.kind === 'other') return null;
-      // Two drafts can be proven at the same time.
+      // If two drafts of an account are proven at the same time, the second may be over the limit.
       if (await hasTooManyServers(deps, draft.ownerId)) return 'too-many-servers';
       return holder.kind === 'ownerless'
         ? adoptServer(deps, holder.server._id, draft.ownerId, proof)
@@ -76,7 +77,7 @@ function adoptServer(
   proof: NonNullable<Server['proof']>,
 ): Promise<WithId<Server> | null> {
   return servers.findOneAndUpdate(
-    // Absent or null: an operator may have assigned it meanwhile.
+    // Matches only a server without an owner (absent or null): an operator may have assigned it meanwhile.
     { _id: serverId, ownerId: null, removedAt: null } as never,
     { $set: { ownerId, proof }, $unset: { ownerEmail: '' } },
     { returnDocument: 'after' },
@@ -100,10 +101,10 @@ async function insertServer(
 }
 
 /**
- * Checks the new address of a listed server and, if the ownership is proven, moves the server. A repeated call after a
- * crash moves it once.
+ * Checks the new address of a listed server. If the ownership is proven, the server moves. If the call is repeated
+ * after a crash, the server moves once.
  *
- * @throws `TimeoutError` as `proveDraft` does
+ * @throws `TimeoutError`, like `proveDraft`
  */
 export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<Proved> {
   const move = await findMove(deps, serverId);
@@ -117,7 +118,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
     async ({ throwIfLost }) => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return 'taken';
-      // The move may have been cancelled meanwhile, or the server transferred.
+      // The user may have cancelled the move meanwhile, or an operator may have transferred the server.
       const isWished = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (!isWished) return deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
       throwIfLost();
@@ -134,7 +135,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
   return { kind: 'listed', serverId };
 }
 
-/** Gives a moved server the figures that the check has seen, unless a probe or a report was faster. */
+/** Shows the figures of the check on the page of a moved server, unless a probe or a report has newer ones. */
 async function showSeen(
   { servers }: ProveDeps,
   { _id, probe }: WithId<Server>,

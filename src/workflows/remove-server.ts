@@ -18,8 +18,8 @@ import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../votes/vote.ts';
 
 /**
- * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so the id and slug are
- * never used again. A repeated call completes an interrupted one.
+ * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so that the id and
+ * slug are never used again. If the call is interrupted, a repeated call completes it.
  *
  * @returns the server and the number of votes that failed; null when there is no such server
  */

@@ -12,7 +12,7 @@ import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
 
-/** What listing a server under a draft's id works on. */
+/** The dependencies of listing a server under a draft's id. */
 export type ListingDeps = DraftDeps & {
   auditLog: Collection<AuditEntry>;
   reviews: Collection<Review>;
@@ -23,7 +23,7 @@ export type ListingDeps = DraftDeps & {
 
 type RequestDeps = ListingDeps & { diagnosisAllowances: Collection<CheckAllowance> };
 
-/** The user who proves the ownership; the e-mail address is for the audit log. */
+/** The user who proves the ownership of a server; the e-mail address is for the audit log. */
 export type Prover = { _id: ObjectId; email: string };
 
 /**
@@ -43,10 +43,10 @@ export type Proved =
 export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
 
 /**
- * Decides whether the server of a draft may be checked, and takes the check from the user's allowance, so that nobody can
- * scan networks through Tallyport; connects to nothing.
+ * Decides whether the server of a draft may be checked, and counts the check against the user's allowance, so that
+ * nobody can scan networks through Tallyport. Connects to nothing.
  *
- * @returns null when `proveDraft` must check it
+ * @returns null when `proveDraft` must check the server
  */
 export async function requestDraftProof(
   deps: RequestDeps,
@@ -57,7 +57,7 @@ export async function requestDraftProof(
   return known.kind === 'unchecked' ? takeCheck(deps, prover) : known;
 }
 
-/** As `requestDraftProof`, for the move of a listed server. */
+/** Like `requestDraftProof`, but for the move of a listed server. */
 export async function requestMoveProof(
   deps: RequestDeps,
   prover: Prover,
@@ -72,7 +72,10 @@ async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefus
   return nextAllowedAt && { kind: 'refused', nextAllowedAt };
 }
 
-/** What MongoDB knows about a draft; `unchecked`: its server must be checked. Completes an interrupted listing. */
+/**
+ * The result that MongoDB alone decides. `unchecked`: a worker must check the draft's server. If an earlier call listed
+ * the server and was interrupted, its last steps are done now.
+ */
 export async function knownOfDraft(
   deps: ListingDeps,
   prover: Prover,
@@ -81,7 +84,7 @@ export async function knownOfDraft(
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
-    // An earlier call was interrupted, or runs at the same time.
+    // The server is listed already: an earlier call was interrupted, or another one runs at the same time.
     await finishListing(deps, draftId, listed, prover.email);
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }
@@ -105,7 +108,10 @@ export async function hasTooManyServers(
   return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
 }
 
-/** Writes the audit log entry and deletes the draft. The entry has the draft's id, so it is written once. */
+/**
+ * Writes the audit log entry and deletes the draft. The entry has the draft's id, so a repeated call does not write it
+ * twice.
+ */
 export async function finishListing(
   deps: ListingDeps,
   draftId: ObjectId,

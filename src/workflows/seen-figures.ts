@@ -1,8 +1,8 @@
 import type { DraftCheck } from '../servers/server-draft.ts';
 
 /**
- * The result of a draft's check as a server's fields, so that its page has figures before the first probe. Null when
- * the server was not queried. It is no sample: no statistics include it.
+ * The result of a draft's check as fields of a server, so that its page has figures before the first probe; null when
+ * the server was not queried. It is not a sample, so no statistics include it.
  */
 export function seenFigures({
   at,

@@ -14,7 +14,7 @@ import type { Server } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
 
-/** Why a server cannot be transferred; the message is a sentence. */
+/** Why a server cannot be transferred. The message is a sentence for the operator. */
 export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
 
 /**
@@ -32,8 +32,9 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 }
 
 /**
- * Transfers a listed server to another user. Its tokens and claim keys are revoked and its members leave, because the
- * previous owner knows them; its Discord webhook is removed, because it is the previous owner's. Its listener does not change. A repeated call completes an interrupted one.
+ * Transfers a listed server to another user. The previous owner knows its tokens, its claim keys and its members, so
+ * these are revoked and removed, and so is the previous owner's Discord webhook. Its listener does not change. If a call
+ * is interrupted, a repeated call completes it.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
@@ -58,8 +59,7 @@ export async function transferServer(
     { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
   );
   if (!before) return null;
-  // If there is no earlier owner, nobody else has the tokens: the operator who listed the server gave them to its
-  // owner.
+  // A server without an owner was listed by an operator, who gave the tokens to its future owner: they stay valid.
   const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });

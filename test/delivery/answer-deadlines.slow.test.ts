@@ -26,9 +26,9 @@ describe('the wait for an answer', () => {
     ]);
   });
 
-  it('grows with a vote’s ambiguous ends, and the listener’s next vote is waited for as long from the first', async () => {
+  it('grows with a vote’s ambiguous outcomes, and is then as long for the listener’s next vote from its first attempt on', async () => {
     const bench = await knownBench({ LISTENER_TIMEOUT_MS: '500' });
-    // Longer than the first deadline, shorter than the second of 1500 ms.
+    // Longer than the first deadline, shorter than the second one of 1500 ms.
     bench.listener.behaviour = { answerDelayMs: 1_000 };
     const vote = await bench.cast('Steve');
     await bench.drain();
@@ -47,7 +47,7 @@ describe('the wait for an answer', () => {
     expect(await diagnoseListener(withSend, serverId)).toMatchObject({ fault: null, confirmed: true });
   });
 
-  it('begins anew with other settings', async () => {
+  it('starts again at the shortest when the settings change', async () => {
     const bench = await knownBench();
     bench.listener.behaviour = { onFrame: 'silence' };
     await bench.cast('Steve');
@@ -60,7 +60,7 @@ describe('the wait for an answer', () => {
     expect(await stepNow()).toBe(0);
   });
 
-  it('is outlasted by the lease of the attempt that is recorded', async () => {
+  it('is shorter than the lease that is recorded with the attempt', async () => {
     const bench = await knownBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     const vote = await bench.cast('Steve');
     const { votes } = bench.deps;
@@ -75,15 +75,15 @@ describe('the wait for an answer', () => {
         { $project: { ms: { $subtract: ['$delivery.leaseUntil', '$$NOW'] } } },
       ])
       .toArray();
-    // 40 s and the 40 s more that the third answer is waited for.
+    // 40 s, and the 40 s more that the third attempt waits for the answer.
     expect(left?.ms).toBeGreaterThan(48_000);
     expect(left?.ms).toBeLessThanOrEqual(80_000);
     bench.listener.release();
     await draining;
   });
 
-  it('keeps the listener’s lease, however long it is', async () => {
-    // The third answer is waited for 7.2 s, longer than a lease.
+  it('does not let the listener’s lease expire, however long it is', async () => {
+    // The third attempt waits 7.2 s for its answer, which is longer than a lease.
     const bench = await knownBench({ LISTENER_TIMEOUT_MS: '1200', LEASE_MS: '6800' });
     const vote = await bench.cast('Steve');
     const { votes, listeners } = bench.deps;
@@ -101,8 +101,8 @@ describe('the wait for an answer', () => {
   });
 });
 
-describe('the owner’s choice of sendings without an answer', () => {
-  it.each([1, 2, 3])('%i: as many, then the vote is unconfirmed', async (maxSendings) => {
+describe('the number of sendings without an answer that an owner chooses', () => {
+  it.each([1, 2, 3])('%i: the vote is sent as often, and is then unconfirmed', async (maxSendings) => {
     const bench = await knownBench();
     await bench.set({ maxSendings });
     bench.listener.behaviour = { onFrame: 'close' };
@@ -118,7 +118,7 @@ describe('the owner’s choice of sendings without an answer', () => {
     });
   });
 
-  it('stays as it is when the settings are changed without it', async () => {
+  it('is unchanged if new settings do not contain it', async () => {
     const bench = await deliveryBench();
     const chosen = async () => (await bench.deps.listeners.findOne({}))?.maxSendings;
     expect(await chosen()).toBe(3);
@@ -130,7 +130,7 @@ describe('the owner’s choice of sendings without an answer', () => {
     });
   });
 
-  it('holds for votes that wait for another sending already', async () => {
+  it('also applies to votes that already wait for another sending', async () => {
     const bench = await knownBench();
     bench.listener.behaviour = { onFrame: 'close' };
     const vote = await bench.cast('Steve');

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { BacklogThrottle } from '../../src/delivery/drain/backlog-throttle.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 
-/** A throttle that has just seen a fresh vote. */
+/** A throttle that has just recorded a fresh vote. */
 function wanted(): BacklogThrottle {
   const throttle = new BacklogThrottle();
   const cast = new Date();
@@ -34,7 +34,7 @@ it('all backlogs of a worker share a rate after a fresh vote, for some seconds',
   expect(throttle.take(64)).toMatchObject({ votes: 64, waitMs: 0 });
 });
 
-it('a backlog is not charged for what it did not claim', () => {
+it('a backlog’s unused part of a grant does not use up the rate', () => {
   vi.spyOn(performance, 'now').mockReturnValue(1_000);
   const throttle = wanted();
   throttle.giveBack(throttle.take(64), 0);
@@ -45,7 +45,7 @@ it('a backlog is not charged for what it did not claim', () => {
   expect(throttle.take(64).waitMs).toBeCloseTo(waitMs / 4);
 });
 
-it('what another backlog has waited for is not given back', () => {
+it('the unused part of a grant is not returned if another backlog has reserved after it', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000);
   const throttle = wanted();
   const grant = throttle.take(16);
@@ -56,7 +56,7 @@ it('what another backlog has waited for is not given back', () => {
   expect(throttle.take(16).waitMs).toBe(waitMs);
 });
 
-it('the rate of backlogs doubles each minute, and begins anew after a pause', () => {
+it('the rate of backlogs doubles each minute, and starts again at the first rate after a pause', () => {
   const now = vi.spyOn(performance, 'now');
   const start = 1_000;
   const waitAt = (ms: number) => {

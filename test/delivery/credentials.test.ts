@@ -34,7 +34,7 @@ describe('parsePublicKey', () => {
   const privateLines = (['pkcs8', 'pkcs1'] as const).map((type) =>
     privateKey.export({ type, format: 'der' }).toString('base64'),
   );
-  it.each([...privatePems, ...privateLines])('sees that it was given a private key (%#)', (text) => {
+  it.each([...privatePems, ...privateLines])('recognises a private key (%#)', (text) => {
     expect(() => parsePublicKey(text)).toThrow(/^This is a private key\./);
   });
 

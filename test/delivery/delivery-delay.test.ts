@@ -17,7 +17,7 @@ type Case = {
   released?: Listener['released'];
 };
 
-/** The delay of a vote whose attempt ended two minutes after the vote. */
+/** The delay of a vote whose attempt ended two minutes after it was cast. */
 function delay({ code = 'acknowledged', test = false, delivery = {}, released = null }: Case = {}) {
   const vote = storedVote(new ObjectId(), 'Steve', VOTED_AT, {
     delivery: waitingDelivery(VOTED_AT, delivery),
@@ -49,7 +49,7 @@ describe('the delay of a vote', () => {
     expect(delay({ released: { by: 'resume', at: at(-MINUTE) } })).toBe(2 * MINUTE);
   });
 
-  test('starts when it is released from quarantine', () => {
+  test('starts when its quarantine is lifted', () => {
     expect(delay({ delivery: { queuedAt: at(MINUTE) } })).toBe(MINUTE);
   });
 
@@ -62,7 +62,7 @@ describe('the delay of a vote', () => {
     expect(delay({ delivery: { codes: { [code]: 1 } } })).toBe(2 * MINUTE);
   });
 
-  test('is measured for a bare close of Votifier v1 too', () => {
+  test('is measured for a Votifier v1 listener that closes without an answer too', () => {
     expect(delay({ code: 'sent-not-confirmed' })).toBe(2 * MINUTE);
   });
 });
@@ -80,7 +80,7 @@ describe('the delay is not measured', () => {
     expect(delay({ delivery: { codes: { [code]: 1, 'our-fault': 1 } } })).toBeNull();
   });
 
-  test('for the test of an unreachable listener', () => {
+  test('for a vote that tests an unreachable listener', () => {
     expect(delay({ test: true })).toBeNull();
   });
 

@@ -27,7 +27,7 @@ describe('A listener that has taken a vote', () => {
     expect(await queue()).toBe('test-listeners');
   });
 
-  it('is not tested again when the same settings are set anew', async () => {
+  it('is not tested again when the same settings are stored again', async () => {
     const { set, queue } = await answeringBench();
     await set({ maxSendings: 1 });
     expect(await queue()).toBe('forward-votes');

@@ -4,7 +4,7 @@ import { detectProtocol } from '../../src/delivery/diagnosis/detect-protocol.ts'
 import { readable } from '../../src/platform/printable.ts';
 import { listen } from '../support/fake-http-listener.ts';
 
-/** A service that says nothing first and answers each line, or each message, with what `answer` returns. */
+/** A service that sends nothing first, and answers each line or each message with the result of `answer`. */
 const answering = (answer: (line: string) => string | Buffer | null, closesAfter = false) =>
   listen(
     net.createServer((socket: Socket) => {
@@ -21,7 +21,7 @@ const answering = (answer: (line: string) => string | Buffer | null, closesAfter
 
 const detect = (port: number) => detectProtocol(['127.0.0.1'], port, 300);
 
-/** Redis 7: an error for each inline command that it does not know, and a close at a header of HTTP. */
+/** Redis 7: it answers each unknown inline command with an error, and closes at an HTTP header. */
 const redis = () =>
   listen(
     net.createServer((socket) => {
@@ -46,11 +46,11 @@ it.each<[string, () => Promise<number>, RegExp]>([
   ],
   ['memcached', () => answering(() => 'ERROR\r\n'), /^ERROR/],
   [
-    'a service that refuses in words and closes',
+    'a service that refuses with a message and closes',
     () => answering(() => '500 What is this?\r\n', true),
     /^500 What is this\?/,
   ],
-])('%s is another protocol, with its words', async (_service, start, words) => {
+])('%s has another protocol, and its answer is returned', async (_service, start, words) => {
   const detected = await detect(await start());
   expect(detected?.fault).toBe('other-protocol');
   expect(readable(detected?.reply ?? Buffer.alloc(0))).toMatch(words);
@@ -59,7 +59,7 @@ it.each<[string, () => Promise<number>, RegExp]>([
 it.each<[string, () => Promise<number>]>([
   ['says nothing', () => answering(() => null)],
   [
-    'greets late, whatever it is asked',
+    'sends a Votifier greeting late, whatever it receives',
     () =>
       listen(
         net.createServer((socket) => {
@@ -69,6 +69,6 @@ it.each<[string, () => Promise<number>]>([
       ),
   ],
   ['begins to greet', () => listen(net.createServer((socket) => void socket.resume().write('VOTIF')))],
-])('a service that %s is none of them', async (_what, start) => {
+])('a service that %s has none of the known protocols', async (_what, start) => {
   expect(await detect(await start())).toBeNull();
 });

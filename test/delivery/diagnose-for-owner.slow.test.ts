@@ -23,7 +23,7 @@ async function ownersBench() {
   const bench = await deliveryBench();
   const { deps, serverId } = bench;
   const withSend = { ...deps, send: createSend(deps.config) };
-  /** As a page and a worker do it. */
+  /** As a page requests a diagnosis and a worker makes it. */
   const diagnose = async (
     { onStep, ...changes }: Partial<OwnerRequest> & { onStep?: OnStep } = {},
     from = withSend,
@@ -63,7 +63,7 @@ it.each([
   ['greeting', {}, { onConnect: 'silence' }],
   ['protocol-version', {}, { v1Only: true }],
   ['acknowledgement', {}, { onFrame: 'silence' }],
-] as const)('the last step that began is where it stopped: %s', async (last, settings, behaviour) => {
+] as const)('the last step that began is the step that failed: %s', async (last, settings, behaviour) => {
   const { diagnose, deps, serverId, listener } = await ownersBench();
   const { token: secret, port } = listener;
   const set = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret, serviceName: 'x' } as const;
@@ -78,7 +78,7 @@ it.each([
   expect(steps).toEqual(ALL_STEPS.slice(0, ALL_STEPS.indexOf(last) + 1));
 });
 
-it('a website is walked through in its own steps, and shows at most 200 printable characters', async () => {
+it('the diagnosis of a website has the steps of a website, and shows at most 200 printable characters', async () => {
   const { diagnose, deps, serverId } = await ownersBench();
   const site = await startFakeHttpListener();
   site.answer = (response) => response.writeHead(500).end(`\u001b[2J\u202e${'x'.repeat(900)}`);
@@ -92,7 +92,7 @@ it('a website is walked through in its own steps, and shows at most 200 printabl
   expect(reply).not.toMatch(/\p{C}/u);
 });
 
-it('where a website redirects to is shown once it has repeated a challenge', async () => {
+it('the target of a website’s redirect is shown only if the website has repeated a challenge', async () => {
   const { diagnose, deps, serverId } = await ownersBench();
   const site = await startFakeHttpListener();
   const { answerChallenge } = site;
@@ -110,7 +110,7 @@ it('where a website redirects to is shown once it has repeated a challenge', asy
   expect(await diagnose()).toMatchObject({ diagnosis: { ...diagnosis, detail } });
 });
 
-it('of a certificate that is refused an owner is not shown for whom it is', async () => {
+it('an owner does not see the name in a refused certificate; an operator sees it', async () => {
   const { diagnose, deps, serverId, withSend } = await ownersBench();
   const site = await startFakeHttpListener({ certificate: 'other' });
   await setHttpListener(deps, serverId, { url: `https://127.0.0.1:${site.port}/`, serviceName: 'x' }, 'test');
@@ -122,7 +122,7 @@ it('of a certificate that is refused an owner is not shown for whom it is', asyn
   });
 });
 
-it('nothing is asked for an owner whose server is not proven theirs, gone, or without a listener', async () => {
+it('no connection is opened if the server is removed, has no listener, or is not proven to be the owner’s', async () => {
   const { diagnose, deps, serverId, listener } = await ownersBench();
   const refused = (code: string) => ({ kind: 'refused', code });
   expect(await diagnose({ proven: false })).toEqual(refused('ownership-not-proven'));
@@ -132,11 +132,11 @@ it('nothing is asked for an owner whose server is not proven theirs, gone, or wi
   await removeServer(deps, serverId, 'test');
   expect(await diagnose()).toEqual(refused('not-found'));
   expect(listener.connections).toBe(0);
-  // A refusal costs none of the allowance.
+  // A refused diagnosis is not counted against the allowance.
   expect(await deps.diagnosisAllowances.countDocuments()).toBe(0);
 });
 
-it.each([22, 25, 465, 587])('port %s is refused, however it came to be stored', async (port) => {
+it.each([22, 25, 465, 587])('port %s is refused, even if it is stored', async (port) => {
   const { diagnose, deps, serverId } = await ownersBench();
   const votifier = { port };
   await deps.listeners.updateOne({ serverId }, { $set: votifier });
@@ -146,11 +146,11 @@ it.each([22, 25, 465, 587])('port %s is refused, however it came to be stored', 
   expect(await diagnose()).toEqual({ kind: 'refused', code: 'port-refused' });
 });
 
-it('an owner has six in any minute over all processes and restarts; another owner has their own', async () => {
+it('an owner has six diagnoses in any minute over all processes and restarts; another owner has their own', async () => {
   const { diagnose, deps, clock, withSend } = await ownersBench();
   clock.stop(new Date());
   const first = clock.now();
-  // Another process: its own collections on the same database.
+  // Another process: it has its own collections on the same database.
   const mongo = await openMongo(deps.config.MONGODB_URI, deps.log);
   onTestFinished(() => mongo.close());
   const other = { ...withSend, ...bindCollections(mongo) };
@@ -171,11 +171,11 @@ it('an owner has six in any minute over all processes and restarts; another owne
   clock.move(SECOND);
   expect(await kinds(3)).toEqual(made(3));
   clock.move(MINUTE - SECOND);
-  // Three of them are in this minute still.
+  // Three of the six are still less than a minute old.
   expect(await kinds(5)).toEqual([...made(3), ...Array(2).fill('refused')]);
 });
 
-it('an allowance is forgotten by itself', async () => {
+it('an allowance is deleted by itself', async () => {
   const { diagnose, deps } = await ownersBench();
   await diagnose();
   const [index] = (await deps.diagnosisAllowances.indexes()).filter(({ key }) => 'expiresAt' in key);

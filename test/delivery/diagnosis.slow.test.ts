@@ -15,10 +15,10 @@ import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
 import { deafTarget } from './remote-peer.ts';
 
-/** The faults that a test of this file has made for real. */
+/** The faults that the tests of this file have produced with real connections. */
 const made = new Set<string>();
 
-/** A server whose listener can be set to anything and diagnosed. */
+/** A server whose listener can be set to anything and then diagnosed. */
 async function clinic() {
   const bench: DeliveryBench = await deliveryBench();
   const { deps, serverId } = bench;
@@ -33,8 +33,8 @@ async function clinic() {
 
 const rawPeer = (behave: (socket: Socket) => void) => listen(net.createServer(behave));
 
-describe('a listener that is in order', () => {
-  it('is said to be', async () => {
+describe('a working listener', () => {
+  it('gets a diagnosis without a fault', async () => {
     const { diagnose, listener } = await clinic();
     expect(await diagnose()).toEqual({
       outcome: 'delivered',
@@ -47,7 +47,7 @@ describe('a listener that is in order', () => {
     expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest']);
   });
 
-  it('cannot be said to be with v1, and the diagnosis says so', async () => {
+  it('cannot be confirmed with v1, and the diagnosis says so', async () => {
     const { diagnose, listener, set } = await clinic();
     await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
     expect(await diagnose()).toMatchObject({
@@ -87,7 +87,7 @@ describe('a fault on the way to the listener', () => {
 
   it('unreachable: there is no route', async () => {
     const { diagnose, set } = await clinic();
-    // The broadcast address of loopback: the system has no way to connect to it.
+    // The broadcast address of loopback: the system cannot connect to it.
     await set({ host: '127.255.255.255' });
     expect(await diagnose()).toMatchObject({ fault: 'unreachable', step: 'connecting' });
   });
@@ -111,8 +111,8 @@ describe('a fault on the way to the listener', () => {
   });
 });
 
-describe('something else at the port', () => {
-  it('silent: it says nothing in any protocol', async () => {
+describe('another service on the port', () => {
+  it('silent: it sends nothing in any protocol', async () => {
     const { diagnose, set } = await clinic();
     await set({ port: await rawPeer(() => undefined) });
     expect(await diagnose()).toMatchObject({ fault: 'silent', step: 'greeting' });
@@ -130,7 +130,7 @@ describe('something else at the port', () => {
     });
   });
 
-  it('minecraft-server: the game’s own port', async () => {
+  it('minecraft-server: it is the port of the game itself', async () => {
     const { diagnose, set } = await clinic();
     const game = new SampleGameServer(() => ({ motd: 'Welcome', version: '1.21.4', online: 3, max: 20 }));
     await game.start();
@@ -152,13 +152,13 @@ describe('something else at the port', () => {
   it.each([
     ['the text header', 'PROXY TCP4 192.0.2.1 192.0.2.2 40000 8192\r\nVOTIFIER 2 abc\n'],
     ['the binary header', Buffer.from('0d0a0d0a000d0a515549540a2000 0000'.replace(' ', ''), 'hex')],
-  ])('proxy-protocol: %s comes first', async (_what, header) => {
+  ])('proxy-protocol: the service sends %s first', async (_what, header) => {
     const { diagnose, set } = await clinic();
     await set({ port: await rawPeer((socket) => socket.write(header)) });
     expect(await diagnose()).toMatchObject({ fault: 'proxy-protocol', step: 'greeting' });
   });
 
-  it('proxy-protocol: the header is expected', async () => {
+  it('proxy-protocol: the service expects the header', async () => {
     const { diagnose, set } = await clinic();
     const port = await rawPeer((socket) => {
       socket.once('data', (bytes) => {
@@ -180,7 +180,7 @@ describe('something else at the port', () => {
     expect(await diagnose()).toMatchObject({ fault: 'other-protocol', reply: banner });
   });
 
-  it('shows no more than 200 printable characters of what answered', async () => {
+  it('shows at most 200 printable characters of an answer', async () => {
     const { diagnose, set } = await clinic();
     await set({ port: await rawPeer((socket) => socket.write(`\u001b[2J\u202e${'x'.repeat(900)}\n`)) });
     const { reply = '' } = await diagnose();
@@ -189,7 +189,7 @@ describe('something else at the port', () => {
   });
 });
 
-describe('a Votifier that does not take the vote', () => {
+describe('a Votifier listener that does not take the vote', () => {
   type Case = {
     fault: Fault;
     code: OutcomeCode;
@@ -258,7 +258,7 @@ describe('a Votifier that does not take the vote', () => {
     expect(await diagnose()).toMatchObject({ fault: 'unknown-service', step: 'key-or-token' });
   });
 
-  it('key-invalid: a v1 listener that says so', async () => {
+  it('key-invalid: a v1 listener sends this error', async () => {
     const { diagnose, listener, set } = await clinic();
     await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
     listener.behaviour = {
@@ -267,7 +267,7 @@ describe('a Votifier that does not take the vote', () => {
     expect(await diagnose()).toMatchObject({ fault: 'key-invalid', step: 'key-or-token' });
   });
 
-  it('v2-only: a v1 key is set', async () => {
+  it('v2-only: the server has a v1 key', async () => {
     const { diagnose, listener, set } = await clinic();
     await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
     listener.behaviour = {
@@ -302,7 +302,7 @@ describe('a website', () => {
     expect(await diagnose()).toMatchObject({ fault, step, cause: expect.stringMatching(cause) });
   });
 
-  it('http-unverified, as the listener is shown, when it does not repeat the challenge', async () => {
+  it('http-unverified, when it does not repeat the challenge; the listener has the same state', async () => {
     const { deps, serverId, diagnose } = await clinic();
     const site = await startFakeHttpListener();
     site.answerChallenge = (response) => response.end('{}');
@@ -316,7 +316,7 @@ describe('a website', () => {
   });
 });
 
-it('every fault was made for real above, and stands in the documentation', () => {
+it('every fault was produced above with real connections, and is documented', () => {
   const faults = new Set([...Object.values(FAULTS).map(([fault]) => fault), ...Object.keys(OTHER_SERVICES)]);
   expect([...made].toSorted()).toEqual([...faults].toSorted());
   const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8');

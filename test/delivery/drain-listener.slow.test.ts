@@ -15,7 +15,7 @@ describe('Draining a listener', () => {
 
     expect(await bench.drain()).toEqual({ kind: 'idle' });
 
-    // They go out over four connections: which of them arrives first is not ours to say.
+    // The votes go out over four connections, so they may arrive in any order.
     const { votes } = bench.listener;
     expect(votes).toHaveLength(4);
     const arrived = cast.map(({ _id }) => votes.find(({ uuid }) => uuid === _id.toString()));
@@ -37,7 +37,7 @@ describe('Draining a listener', () => {
     }
   });
 
-  it('starts attempts in the order of voting', async () => {
+  it('starts attempts in the order in which votes were cast', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' });
     await bench.cast('First');
     await bench.drain();
@@ -70,7 +70,7 @@ describe('Draining a listener', () => {
     expect(await draining).toEqual({ kind: 'idle' });
   });
 
-  it('has one vote under way at a listener that has never taken one', async () => {
+  it('sends one vote at a time to a listener that has never taken one', async () => {
     const bench = await deliveryBench();
     bench.listener.stall();
     for (const name of ['Steve', 'Alex', 'Kai']) await bench.cast(name);
@@ -97,7 +97,7 @@ describe('Draining a listener', () => {
     expect((await bench.vote(vote)).delivery.state).toBe('delivered');
   });
 
-  it('never has more than four votes under way, and only one worker drains a listener', async () => {
+  it('never sends more than four votes at once, and only one worker drains a listener', async () => {
     const bench = await deliveryBench();
     await bench.cast('First');
     await bench.drain();
@@ -160,7 +160,7 @@ describe('Draining a listener', () => {
     });
   });
 
-  it('tests an unreachable listener with one vote at a time, which uses up no step and goes behind the others', async () => {
+  it('tests an unreachable listener with one vote at a time, which uses up no step and moves to the end of the queue', async () => {
     const bench = await deliveryBench();
     await bench.listener.stop();
     const votes = [];
@@ -168,7 +168,7 @@ describe('Draining a listener', () => {
     for (const name of names) votes.push(await bench.cast(name));
     await bench.drain();
     const attempts = () => bench.deps.votes.find({ 'delivery.attemptCount': { $gt: 0 } }).toArray();
-    // Three failures open it; no more than three others can be under way then.
+    // Three failures open the breaker. Up to three other attempts can be running then.
     expect((await attempts()).length).toBeLessThanOrEqual(6);
 
     const before = await attempts();
@@ -188,7 +188,7 @@ describe('Draining a listener', () => {
     expect(received.at(-1)).toBe(tested[0]?.username);
   });
 
-  it('calls a vote unconfirmed after three ambiguous ends', async () => {
+  it('a vote becomes unconfirmed after three ambiguous outcomes', async () => {
     const bench = await deliveryBench();
     await bench.cast('First');
     await bench.drain();
@@ -206,7 +206,7 @@ describe('Draining a listener', () => {
     expect(bench.listener.votes).toHaveLength(3);
   });
 
-  it('sends a vote no more often than its owner allows by the time its attempt ends', async () => {
+  it('does not send a vote again if its owner lowers the number of sendings during the attempt', async () => {
     const bench = await deliveryBench();
     await bench.cast('First');
     await bench.drain();
@@ -226,14 +226,14 @@ describe('Draining a listener', () => {
     expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'unconfirmed', ambiguousEnds: 2 });
   });
 
-  it('does not send a vote that was sent as often as its owner allows, where the change was cut short', async () => {
+  it('does not send a vote that was sent as often as its owner allows, even if the change of settings was interrupted', async () => {
     const bench = await deliveryBench();
     await bench.cast('First');
     await bench.drain();
     bench.listener.behaviour = { onFrame: 'close' };
     const vote = await bench.cast('Steve');
     await bench.drain();
-    // As if the process had died right after the settings were stored.
+    // As if the process had died right after it stored the settings.
     await bench.deps.listeners.updateOne(
       { serverId: bench.serverId },
       { $set: { maxSendings: 1 }, $inc: { revision: 1 } },
@@ -296,7 +296,7 @@ describe('Draining a listener', () => {
     });
   });
 
-  it('is not paused by players whose names are too long for the game', async () => {
+  it('does not pause the listener if players use names that are too long for the game', async () => {
     const bench = await deliveryBench();
     bench.listener.behaviour = {
       answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
@@ -311,7 +311,7 @@ describe('Draining a listener', () => {
     expect((await bench.vote(usual)).delivery).toMatchObject({ state: 'delivered' });
   });
 
-  it('answers a refused challenge with a new connection at once, once', async () => {
+  it('retries once, at once and on a new connection, when the challenge is refused', async () => {
     const bench = await deliveryBench();
     bench.listener.behaviour = { greeting: 'VOTIFIER 2 staleChallenge\n' };
     const vote = await bench.cast('Steve');
@@ -324,7 +324,7 @@ describe('Draining a listener', () => {
     });
   });
 
-  it('holds votes while the owner pauses, and sends them after a resume', async () => {
+  it('sends no vote while the owner pauses the listener, and sends all after a resume', async () => {
     const bench = await deliveryBench();
     await pauseListener(bench.deps, bench.serverId, 'test');
     const vote = await bench.cast('Steve');
@@ -334,7 +334,7 @@ describe('Draining a listener', () => {
     expect((await bench.vote(vote)).delivery.state).toBe('delivered');
   });
 
-  it('gives back what it has not written when it stops, uncounted', async () => {
+  it('gives back votes of which nothing was written when it stops, and does not count their attempts', async () => {
     const bench = await deliveryBench();
     bench.listener.behaviour = { onConnect: 'silence' };
     const vote = await bench.cast('Steve');
@@ -352,7 +352,7 @@ describe('Draining a listener', () => {
     });
   });
 
-  it('ends a lost attempt as ambiguous once its lease has run out, on mongod’s clock', async () => {
+  it('records a lost attempt as ambiguous when its lease has expired by mongod’s clock', async () => {
     const bench = await deliveryBench();
     const vote = await bench.cast('Steve');
     await bench.deps.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
@@ -384,19 +384,22 @@ describe('Draining a listener', () => {
   });
 });
 
-it('votes that waited too long for a slot are released with all later ones, and go out in queue order', async () => {
+it('votes that waited too long for a slot are given back with all later ones, and go out in queue order', async () => {
   const { deps, serverId, listener, cast, drain } = await deliveryBench();
   const { votes } = deps;
   await cast('First');
   await drain();
   await insertWaitingVotes(deps, [serverId], 1_200);
-  /** Votes that are claimed and not received. One that is received is claimed until its outcome is recorded. */
+  /**
+   * How many votes are taken and not received. After a vote is received, it stays taken until its outcome is recorded.
+   */
   const waitingOrSending = async () => {
     const received = listener.votes.length;
     return 1_201 - (await votes.countDocuments({ serverId, 'delivery.state': 'waiting' })) - received;
   };
 
-  // Claimed votes that a release leaves behind. If the worker died now, they would have been tried before those.
+  // Taken votes that are left when others are given back. If the worker died now, they would have been tried before
+  // those.
   const left: number[] = [];
   const bulkWrite = votes.bulkWrite.bind(votes);
   vi.spyOn(votes, 'bulkWrite').mockImplementation(async (updates, options) => {
@@ -406,7 +409,7 @@ it('votes that waited too long for a slot are released with all later ones, and 
   const drained = drain({ queue: 'drain-backlogs', budgetMs: MINUTE });
   for (let round = 1; round <= 3; round += 1) {
     await vi.waitUntil(async () => (await waitingOrSending()) >= 50, { ...EVENTUALLY, interval: 5 });
-    // Half of the lease passes before the last claimed votes get a slot.
+    // Half of the lease passes before the last taken votes get a slot.
     listener.behaviour = { answerDelayMs: 400 };
     const before = left.length;
     await vi.waitUntil(() => left.length > before, EVENTUALLY);

@@ -18,7 +18,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
     isLastSending: false,
   } as const;
 
-  test('does not change the state of the listener, however often', () => {
+  test('does not change the state of the listener, however often it happens', () => {
     const before: ListenerHealth = {
       breaker: { failures: 2, tests: 0, code: 'no-answer' },
       pause: null,
@@ -30,7 +30,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
     expect(healthAfter(before, { ...end, test: false }, NOW, SCHEDULE)).toBe(before);
   });
 
-  test('postpones the next test when it tested an unreachable listener', () => {
+  test('postpones the next test if it was a test of an unreachable listener', () => {
     const open: ListenerHealth = {
       breaker: { failures: 3, tests: 1, code: 'no-answer', openSince: NOW, nextTestAt: NOW },
       pause: null,
@@ -45,7 +45,7 @@ describe.each(OURS)('an attempt that ends with %s', (code) => {
   });
 });
 
-test('a worker that died with four attempts open leaves the listener reachable, and its votes arrive', async () => {
+test('after a worker died with four running attempts, the listener stays reachable and its votes arrive', async () => {
   const bench = await deliveryBench();
   const { deps, serverId } = bench;
   const votes = await Promise.all(['Steve', 'Alex', 'Notch', 'Jeb'].map((name) => bench.cast(name)));

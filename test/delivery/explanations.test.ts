@@ -15,7 +15,7 @@ const later = new Date('2026-11-21T14:10:00.000Z');
 describe('explanations', () => {
   it.each(
     Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[],
-  )('say in one sentence each what %s is', (code) => {
+  )('explain the cause and the advice of %s in one sentence each', (code) => {
     for (const sentence of Object.values(EXPLANATIONS[code])) {
       expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
       expect(sentence).not.toMatch(/\. [A-Z]/);
@@ -26,14 +26,14 @@ describe('explanations', () => {
     (Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]).flatMap((code) =>
       (['votifier-v1', 'http'] as const).map((protocol) => [code, protocol] as const),
     ),
-  )('say in one sentence each what %s is with %s', (code, protocol) => {
+  )('explain the cause and the advice of %s with %s in one sentence each', (code, protocol) => {
     for (const sentence of Object.values(explain(code, protocol))) {
       expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
       expect(sentence).not.toMatch(/\. [A-Z]/);
     }
   });
 
-  it('stand in the documentation in these words', () => {
+  it('are the same texts as in the documentation', () => {
     const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8').split('\n');
     for (const [code, { cause, advice }] of Object.entries(EXPLANATIONS)) {
       const row = page.find((line) => line.startsWith(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} |`));
@@ -51,7 +51,7 @@ describe('explanations', () => {
   });
 
   it.each([
-    // In place of a wrong token alone: what else ends a vote without a word, and the log first.
+    // Besides a wrong token, other causes end a vote without an answer. The advice begins with the plugin's log.
     [
       'closed-without-answer',
       'votifier-v2',
@@ -110,7 +110,7 @@ describe('explanations', () => {
     ['http-limited', 'http', /limits how many requests it takes \(HTTP 429\)/, /^Raise the limit/],
     ['http-upgraded', 'http', /\(HTTP 101\)/, /not to a WebSocket/],
     ['http-headers-too-long', 'http', /longer than 16 KiB/, /shorter headers/],
-    // What a website said may be hidden from its owner.
+    // The owner may not be allowed to see a website's answer.
     ['vote-refused', 'http', /\(HTTP 4xx\)/, /^Look into the website’s log/],
     ['certificate-other-name', 'http', /for another name/, /name in the certificate/],
     ['certificate-expired', 'http', /has expired/, /^Renew/],
@@ -127,7 +127,7 @@ describe('explanations', () => {
   it.each([
     'silent',
     'connection-refused',
-  ] as const)('do not doubt the port of a listener that has taken a vote: %s', (code) => {
+  ] as const)('do not question the port of a listener that has taken a vote: %s', (code) => {
     const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: later, code } as const;
     for (const protocol of ['votifier-v1', 'votifier-v2'] as const) {
       const told = listenerReason({ breaker, protocol, acknowledgedAt: now });
@@ -138,12 +138,12 @@ describe('explanations', () => {
     }
   });
 
-  it('tell nothing of a listener that is active, whatever failed before', () => {
+  it('are absent for an active listener, whatever failed before', () => {
     expect(listenerReason({ pause: null, breaker: REACHABLE })).toBeNull();
     expect(listenerReason({ breaker: { failures: 2, tests: 0, code: 'silent' } })).toBeNull();
   });
 
-  it('tell of a pause before they tell of a breaker', () => {
+  it('name a pause rather than the breaker', () => {
     const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: later, code: 'silent' } as const;
 
     expect(listenerReason({ breaker })).toEqual({ code: 'silent', ...EXPLANATIONS.silent, since: now });
@@ -168,13 +168,13 @@ describe('what a vote waits for', () => {
   const active = { pause: null, breaker: REACHABLE };
   const unreachable = { breaker: { failures: 3, tests: 0, openSince: now, nextTestAt: later } };
 
-  it('is nothing unless it waits', () => {
+  it('is nothing if it does not wait', () => {
     for (const state of ['none', 'sending', 'delivered', 'unconfirmed', 'failed'] as const) {
       expect(waitingFor(delivery(state), active, now)).toBeNull();
     }
   });
 
-  it('is the queue, its own time, a test of the listener or a resume', () => {
+  it('is the votes before it, its own retry, a test of the listener or a resume', () => {
     expect(waitingFor(delivery('waiting', now), active, now)).toEqual({ kind: 'turn' });
     expect(waitingFor(delivery('waiting', later), active, now)).toEqual({ kind: 'own-retry', at: later });
     expect(waitingFor(delivery('waiting', now), unreachable, now)).toEqual({

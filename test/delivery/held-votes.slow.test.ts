@@ -16,7 +16,7 @@ import { keyLine, OTHER, RIGHT, start, TOKEN, votifier19, votifierPlus } from '.
 const WRONG_TOKEN = 'an0ther-t0ken-0123456789';
 const NAMES = ['Steve', 'Alex', 'Kai', 'Zoe', 'Noor'];
 
-/** A server and what its votes and its listener look like. */
+/** A server, with functions that show its votes and its listener. */
 async function stalledBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
   const { deps, serverId } = bench;
@@ -36,7 +36,7 @@ async function stalledBench(env: Record<string, string> = {}) {
       const votes = await deps.votes.find({ serverId }).sort({ _id: 1 }).toArray();
       return votes.map(({ delivery }) => delivery);
     },
-    /** Drains until every vote has had each of its own times. */
+    /** Drains repeatedly, so that the time of every retry has come. */
     async drainFor(hours: number): Promise<void> {
       for (let hour = 0; hour < hours; hour += 1) {
         await bench.drain();
@@ -48,7 +48,7 @@ async function stalledBench(env: Record<string, string> = {}) {
 
 type Settings = Partial<ListenerSettings>;
 
-/** A collection whose writes fail, as when MongoDB goes away. */
+/** A collection whose writes fail, as when MongoDB is unavailable. */
 function unwritable<T extends object>(collection: T): T {
   const fail = () => Promise.reject(new Error('connection lost'));
   return Object.assign(Object.create(collection), {
@@ -72,7 +72,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
       { protocol: 'votifier-v1', secret: keyLine(OTHER) },
       { protocol: 'votifier-v1', secret: keyLine(RIGHT) },
     ],
-  ])('holds its votes after the first such end, and all arrive once it is mended: %s', async (_, listening, wrong, right) => {
+  ])('is paused after the first such outcome, so its votes wait, and all arrive when the settings are corrected: %s', async (_, listening, wrong, right) => {
     const bench = await stalledBench();
     const port = await listening();
     await bench.set({ port, ...wrong });
@@ -92,7 +92,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     expect(await bench.shown()).toMatchObject({ state: 'active', waiting: 0, unconfirmed: 0 });
   });
 
-  it('holds them again after a resume that mends nothing', async () => {
+  it('is paused again if somebody resumes it without correcting the settings', async () => {
     const bench = await stalledBench();
     await bench.set({ port: await start(votifierPlus()), secret: WRONG_TOKEN });
     await bench.cast('Steve');
@@ -102,7 +102,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     expect(await bench.deliveries()).toMatchObject([{ state: 'waiting', ambiguousEnds: 2 }]);
   });
 
-  it('is told from one that took a vote with these settings, or in a document of an older version', () => {
+  it('is not one that took a vote with these settings, also in a document of an older version', () => {
     const [early, late] = [new Date(1_000), new Date(2_000)];
     expect(hasTakenVotes({ updatedAt: late, acknowledgedAt: null, lastDeliveredAt: late })).toBe(false);
     expect(hasTakenVotes({ updatedAt: late, acknowledgedAt: early, lastDeliveredAt: null })).toBe(true);
@@ -111,7 +111,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     expect(hasTakenVotes({ updatedAt: late, lastDeliveredAt: null })).toBe(false);
   });
 
-  it('is one whose settings were changed since; the same settings again change nothing', async () => {
+  it('is one again when its settings change; the same settings again change nothing', async () => {
     const bench = await stalledBench();
     expect(hasTakenVotes(await bench.listenerNow())).toBe(false);
     await bench.cast('Steve');
@@ -126,7 +126,7 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
     expect(hasTakenVotes(await bench.listenerNow())).toBe(false);
   });
 
-  it('is not made a known one by the end of an attempt with earlier settings', async () => {
+  it('is still one after an attempt with earlier settings ends well', async () => {
     const bench = await stalledBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     bench.listener.stall();
     await bench.cast('Steve');
@@ -140,8 +140,8 @@ describe('a listener that refuses a wrong token or key without an answer, and ha
   });
 });
 
-describe('votes that a token used up', () => {
-  /** A known listener whose plugin got another token: three sendings used up each of two votes. */
+describe('votes that became unconfirmed with a wrong token', () => {
+  /** A listener that took votes and whose plugin got another token: two votes were sent three times each. */
   async function usedUp() {
     const bench = await stalledBench();
     const port = await start(votifierPlus());
@@ -150,7 +150,7 @@ describe('votes that a token used up', () => {
     await bench.drain();
     const { deps, serverId } = bench;
     const votes = [await bench.cast('Steve'), await bench.cast('Alex')];
-    // As if the plugin’s token were another one now, of which the listing knows nothing.
+    // As if the plugin had another token now, which the listing does not know.
     const { sealedSecret } = await bench.set({ port, secret: WRONG_TOKEN, resendUsedUp: false });
     const known = { sealedSecret, acknowledgedAt: bench.clock.now() };
     await deps.listeners.updateOne({ serverId }, { $set: known });
@@ -158,7 +158,7 @@ describe('votes that a token used up', () => {
     return { ...bench, votes, port };
   }
 
-  it('are counted, and are sent again by the change that mends it', async () => {
+  it('are counted, and are sent again when the token is corrected', async () => {
     const bench = await usedUp();
     expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
     const { resent } = await bench.set({ port: bench.port, secret: TOKEN });
@@ -178,7 +178,7 @@ describe('votes that a token used up', () => {
   it.each([
     'auditLog',
     'votes',
-  ] as const)('are sent again by the same form where the first one failed half-way: %s', async (broken) => {
+  ] as const)('are sent again if the first change of settings failed half-way and is made again: %s', async (broken) => {
     const bench = await usedUp();
     const { deps, serverId, port } = bench;
     const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;
@@ -191,7 +191,7 @@ describe('votes that a token used up', () => {
     expect((await bench.set({ port, secret: TOKEN })).resent).toBe(0);
   });
 
-  it('are sent again by the sweep where nobody sends the form again', async () => {
+  it('are sent again by the sweep if the form is not sent again', async () => {
     const bench = await usedUp();
     const { deps, serverId, port, clock } = bench;
     const mended = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: TOKEN } as const;
@@ -211,13 +211,13 @@ describe('votes that a token used up', () => {
     expect((await bench.listenerNow()).resendOwed).toBeNull();
   });
 
-  it('are sent again once: not those that the mended listener uses up itself', async () => {
+  it('are sent again once; votes that become unconfirmed with the corrected listener are not', async () => {
     const bench = await usedUp();
     const { deps, serverId, port, clock } = bench;
     await bench.set({ port, secret: TOKEN });
     const owed = { silentSince: new Date(0), at: (await bench.listenerNow()).updatedAt, by: 'test' };
     await bench.drain();
-    // As if the process had died before it noted that all were sent, and they ended so again.
+    // As if the process had died before it recorded that all were sent, and the votes had become unconfirmed again.
     await deps.listeners.updateOne({ serverId }, { $set: { resendOwed: owed } });
     await deps.votes.updateMany(
       { serverId, 'delivery.events.kind': 'resent' },
@@ -229,7 +229,7 @@ describe('votes that a token used up', () => {
     expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
   });
 
-  it('are sent again where the listener was removed and is set again', async () => {
+  it('are sent again if the listener was removed and is set again', async () => {
     const bench = await usedUp();
     await removeListener(bench.deps, bench.serverId, 'test');
     const { resent } = await bench.set({ port: bench.port, secret: TOKEN });
@@ -242,7 +242,7 @@ describe('votes that a token used up', () => {
     ]);
   });
 
-  it('are not those from before the last delivery, where the listener was removed and is set again', async () => {
+  it('do not include votes from before the last delivery, if the listener was removed and is set again', async () => {
     const bench = await usedUp();
     const [early] = bench.votes;
     if (!early) throw new Error('not cast');
@@ -256,7 +256,7 @@ describe('votes that a token used up', () => {
     expect((await bench.set({ port: bench.port, secret: TOKEN, resendUsedUp: false })).resent).toBe(0);
   });
 
-  it('stay as they are where their owner says so, or where the token stays', async () => {
+  it('stay unconfirmed if their owner wants that, or if the token is unchanged', async () => {
     const bench = await usedUp();
     expect((await bench.set({ port: bench.port, secret: WRONG_TOKEN })).resent).toBe(0);
     const kept = await bench.set({ port: bench.port, secret: TOKEN, resendUsedUp: false });
@@ -264,7 +264,7 @@ describe('votes that a token used up', () => {
     expect(await bench.shown()).toMatchObject({ waiting: 0, unconfirmed: 2 });
   });
 
-  it('are neither those that ended with words nor those from before the last delivery', async () => {
+  it('include neither votes that were answered with an error nor votes from before the last delivery', async () => {
     const bench = await usedUp();
     const { deps, votes } = bench;
     const [worded, early] = votes.map(({ _id }) => ({ serverId: bench.serverId, _id }));

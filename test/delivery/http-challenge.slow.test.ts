@@ -11,7 +11,7 @@ import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
 
-/** A server whose votes are to be posted to a website that has not been challenged yet. */
+/** A server whose votes will be posted to a website that has not been challenged yet. */
 async function challengeBench(env: Record<string, string> = {}) {
   const bench = await deliveryBench(env);
   const { deps, serverId } = bench;
@@ -44,7 +44,7 @@ describe('An answer repeats a challenge', () => {
     ['where the JSON cannot be read', `{"challenge":"${challenge}"`],
   ])('not %s', (_, said) => expect(repeats(said, sent)).toBe(false));
 
-  it('and is another one each time', () => {
+  it('and each challenge is different', () => {
     expect(newChallenge('a').challenge).not.toBe(newChallenge('a').challenge);
     expect(challenge).toMatch(/^[\w-]{43}$/);
   });
@@ -61,7 +61,7 @@ const informing: HttpListener['answerChallenge'] = (response, challenge) => {
 };
 
 describe('An HTTP listener', () => {
-  it('is unverified until it has repeated the challenge that comes before its first vote', async () => {
+  it('is unverified until it repeats the challenge that it gets before its first vote', async () => {
     const { cast, drain, site, state, vote } = await challengeBench();
     expect(await state()).toBe('unverified');
     const votes = [await cast('Alex'), await cast('Steve'), await cast('Kai')];
@@ -73,7 +73,7 @@ describe('An HTTP listener', () => {
     }
   });
 
-  it('that takes anything without repeating it is paused, is sent no vote, and goes on once it is mended', async () => {
+  it('that accepts everything and does not repeat the challenge is paused, gets no vote, and gets votes when it is corrected', async () => {
     const { deps, serverId, cast, drain, site, vote } = await challengeBench();
     site.answerChallenge = (response) => response.end('{"status":"thanks"}');
     const waiting = await cast('Alex');
@@ -81,7 +81,7 @@ describe('An HTTP listener', () => {
     expect(await showListener(deps, serverId)).toMatchObject({
       state: 'paused',
       waiting: 1,
-      // Whose website this is nobody knows: what it says is not shown.
+      // Nobody knows whose website this is, so its answer is not shown.
       pause: { by: 'tallyport', code: 'http-unverified', words: 'HTTP 200' },
     });
     expect(site.received).toEqual([]);
@@ -91,7 +91,7 @@ describe('An HTTP listener', () => {
     expect((await vote(waiting)).delivery.state).toBe('delivered');
   });
 
-  it('that redirects the challenge is paused, and the target is not shown', async () => {
+  it('that redirects the challenge is paused, and the target of the redirect is not shown', async () => {
     const { deps, serverId, cast, drain, site, vote } = await challengeBench();
     site.answerChallenge = (response) => {
       response.writeHead(302, { location: 'https://inside.example.org/' }).end();
@@ -128,12 +128,12 @@ describe('An HTTP listener', () => {
     expect(delivery).toMatchObject({ state: 'waiting', ambiguousEnds: 0 });
     expect(delivery.attempts.at(-1)).toMatchObject({ code, class: of });
     expect(site.received).toEqual([]);
-    // No vote was sent: such an end is never one without a word.
+    // No vote was sent, so the outcome never counts as one without an answer.
     const { pause } = (await showListener(deps, serverId)) ?? {};
     expect(pause?.code).toBe(of === 'configuration' ? code : undefined);
   });
 
-  it('that cannot take a challenge now is told so, and the vote has surely not arrived', async () => {
+  it('that cannot take a challenge now gets an outcome that says so, and the vote has certainly not arrived', async () => {
     const { deps, cast, drain, site, vote, clock } = await challengeBench();
     site.answerChallenge = status(503);
     const waiting = await cast('Alex');
@@ -150,7 +150,7 @@ describe('An HTTP listener', () => {
     expect(attempt).toMatchObject({ end: { cause: expect.stringContaining('no vote was posted') } });
     expect(JSON.stringify(events)).not.toContain('may have arrived');
 
-    // Once it has repeated the challenge, the same answer is one to a vote.
+    // After the website has repeated the challenge, the same answer is an answer to a vote.
     site.answerChallenge = (response, challenge) => response.end(challenge);
     site.answer = (response) => void response.writeHead(503).end('no');
     await drain();
@@ -159,7 +159,7 @@ describe('An HTTP listener', () => {
     expect(mayHaveArrived(posted)).toBe(true);
   });
 
-  it('is verified by a test without any vote', async () => {
+  it('is verified by a test, without any vote', async () => {
     const { deps, serverId, site, state } = await challengeBench();
     const withSend = { ...deps, send: createSend(deps.config) };
     expect(await diagnoseListener(withSend, serverId)).toMatchObject({ outcome: 'delivered', fault: null });
@@ -173,7 +173,7 @@ describe('An HTTP listener', () => {
     expect(await state()).toBe('active');
   });
 
-  it('is challenged again at another URL, and not when the same one is set anew', async () => {
+  it('is challenged again at another URL, and not if the same URL is stored again', async () => {
     const { cast, drain, site, url, setUrl, state } = await challengeBench();
     await cast('Alex');
     await drain();
@@ -186,7 +186,7 @@ describe('An HTTP listener', () => {
     expect([site.challenges, site.received.length]).toEqual([2, 2]);
   });
 
-  it('is challenged again where its name leads to another address, and after a week', async () => {
+  it('is challenged again if its host resolves to another address, and after a week', async () => {
     const { cast, drain, site, change, clock } = await challengeBench();
     await cast('Alex');
     await drain();
@@ -200,7 +200,7 @@ describe('An HTTP listener', () => {
     expect([site.challenges, site.received.length]).toEqual([3, 3]);
   });
 
-  it('that took votes before challenges were asked for goes on without one, until its URL is changed', async () => {
+  it('that took votes before challenges existed needs none until its URL changes', async () => {
     const { deps, serverId, cast, drain, site, url, setUrl, clock, state } = await challengeBench({
       DESTINATION_LIMIT: '1',
       ACCOUNT_LIMIT: '1',
@@ -212,13 +212,13 @@ describe('An HTTP listener', () => {
     expect(await state()).toBe('active');
     for (let n = 0; n < 8; n += 1) await cast(`Player${n}`);
     await drain();
-    // Six times as much as what has shown nothing at all.
+    // Six times the allowance of a destination that has never greeted.
     expect([site.challenges, site.received.length]).toEqual([0, 6]);
     await setUrl(`${url}/other`);
     expect(await state()).toBe('unverified');
   });
 
-  it('from before challenges is bound to the address where it next takes a vote', async () => {
+  it('from before challenges needs none only at the address where it next takes a vote', async () => {
     const { deps, serverId, cast, drain, site, change, clock, vote } = await challengeBench();
     const lastDeliveredAt = after(clock.now(), -30 * DAY);
     await deps.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt }, $unset: { proven: 1 } });
@@ -232,7 +232,7 @@ describe('An HTTP listener', () => {
     await drain();
     expect([site.challenges, site.received.length]).toEqual([0, 2]);
 
-    // Its name leads to somebody else’s website now.
+    // Its host now resolves to somebody else's website.
     await change({ 'proven.0.address': '192.0.2.7' });
     const waiting = await cast('Kai');
     await drain();

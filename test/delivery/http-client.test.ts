@@ -38,10 +38,10 @@ function send(target: HttpTarget, options: Partial<SendOptions> = {}, now = new 
   return postVote(target, VOTE, { ...OPTIONS, ...options }, now);
 }
 
-/** A remote peer that treats each connection as it is told. */
+/** A remote peer that handles each connection with `behave`. */
 const rawPeer = (behave: (socket: net.Socket) => void) => listen(net.createServer(behave));
 
-/** Answers with these bytes once something was heard. */
+/** Answers with these bytes when it has received something. */
 const answering = (bytes: string) => rawPeer((socket) => void socket.once('data', () => socket.write(bytes)));
 
 describe('what is sent', () => {
@@ -133,7 +133,7 @@ describe('what an answer means', () => {
     expect((await send(plain(listener.port))).retryAfterMs).toBe(expected);
   });
 
-  it('is a success as soon as its status is there, whatever its body does', async () => {
+  it('is a success as soon as its status has arrived, whatever happens to the body', async () => {
     const port = await answering('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel');
     expect((await send(plain(port))).code).toBe('acknowledged');
   });
@@ -143,7 +143,7 @@ describe('what an answer means', () => {
     expect((await send(plain(port))).code).toBe('acknowledged');
   });
 
-  it('is believed when its status came though its body drips on, and only 4 KiB of it are read', async () => {
+  it('counts when its status arrived, even if its body arrives slowly, of which only 4 KiB are read', async () => {
     const port = await answering('HTTP/1.1 500 No\r\nContent-Length: 99\r\n\r\nout of');
     expect(await send(plain(port))).toMatchObject({ code: 'http-unavailable', words: 'HTTP 500 out of' });
 
@@ -161,18 +161,18 @@ describe('what an answer means', () => {
   });
 });
 
-describe('what a far end does instead', () => {
+describe('a remote peer that does not answer as it should', () => {
   test.each([
     ['closes', (socket: net.Socket) => socket.end(), 'closed-without-answer'],
     ['resets', (socket: net.Socket) => socket.resetAndDestroy(), 'reset'],
     ['says nothing', () => undefined, 'no-answer'],
     [
-      'answers with what is no HTTP',
+      'sends an answer that is not HTTP',
       (socket: net.Socket) => socket.write('VOTIFIER 2 abc\n'),
       'garbage-answer',
     ],
     [
-      'sends headers without an end',
+      'sends endless headers',
       (socket: net.Socket) => socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(40_000)}`),
       'http-headers-too-long',
     ],
@@ -183,17 +183,17 @@ describe('what a far end does instead', () => {
       'http-upgraded',
     ],
     [
-      'sends informational responses without an end',
+      'sends endless informational responses',
       (socket: net.Socket) =>
         socket.write(`${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(10_000)}HTTP/1.1 200 OK\r\n\r\n`),
       'garbage-answer',
     ],
-  ])('%s once it was sent the message: ambiguous', async (_what, act, code) => {
+  ])('%s after it received the message: ambiguous', async (_what, act, code) => {
     const port = await rawPeer((socket) => void socket.once('data', () => act(socket)));
     expect(await send(plain(port))).toMatchObject({ code, class: 'ambiguous', reached: 'written' });
   });
 
-  it('speaks before it was asked: nothing is sent', async () => {
+  it('sends data before the request: no vote is sent', async () => {
     let heard = 0;
     const port = await rawPeer((socket) => {
       socket.write('VOTIFIER 2 abc\n');
@@ -201,20 +201,20 @@ describe('what a far end does instead', () => {
         heard += bytes.length;
       });
     });
-    // The words may arrive after the message went out: then the end is ambiguous, and never delivered.
+    // The data may arrive after the message was written. Then the outcome is ambiguous, and never delivered.
     const end = await send(plain(port));
     expect(['not-http', 'garbage-answer']).toContain(end.code);
     if (end.code === 'not-http') expect(heard).toBe(0);
   });
 
-  it('is not there', async () => {
+  it('does not exist', async () => {
     const listener = net.createServer();
     const port = await listen(listener);
     await new Promise((resolve) => listener.close(resolve));
     expect(await send(plain(port))).toMatchObject({ code: 'connection-refused', reached: 'resolved' });
   });
 
-  it('has an address that is refused', async () => {
+  it('has a refused address', async () => {
     const target = targetAt('http://votes.example.org:8080/');
     const lookup = async () => [{ address: '10.0.0.7' }];
     expect(await send(target, { lookup })).toMatchObject({ code: 'address-refused', class: 'configuration' });
@@ -225,7 +225,7 @@ describe('what a far end does instead', () => {
 describe('https', () => {
   const secure = (port: number, host = 'votes.example.org') => targetAt(`https://${host}:${port}/votes`);
 
-  it('delivers where the certificate is valid for the name, or for the address', async () => {
+  it('delivers if the certificate is valid for the name or for the address', async () => {
     trustTestAuthority();
     const listener = await startFakeHttpListener({ certificate: 'votes' });
     expect((await send(secure(listener.port))).code).toBe('acknowledged');
@@ -252,21 +252,21 @@ describe('https', () => {
     expect(listener.received).toEqual([]);
   });
 
-  it('refuses a certificate that nobody signed who is trusted', async () => {
+  it('refuses a certificate whose signer is not trusted', async () => {
     const listener = await startFakeHttpListener({ certificate: 'own-authority' });
     const end = await send(secure(listener.port));
     expect(end).toMatchObject({ code: 'certificate-self-signed', detail: expect.any(String) });
-    // The library's advice is for those who run Tallyport.
+    // The advice of the TLS library is for those who run Tallyport.
     expect(end.detail).not.toMatch(/Node|--use|root CA/i);
   });
 
-  it('takes the same certificate with its intermediate one', async () => {
+  it('accepts the same certificate when it comes with its intermediate certificate', async () => {
     trustTestAuthority('second-authority');
     const listener = await startFakeHttpListener({ certificate: 'with-intermediate' });
     expect((await send(secure(listener.port))).code).toBe('acknowledged');
   });
 
-  test.each(['TLSv1', 'TLSv1.1'] as const)('refuses %s by its name', async (maxVersion) => {
+  test.each(['TLSv1', 'TLSv1.1'] as const)('refuses %s and names it', async (maxVersion) => {
     const pem = testCertificate('votes');
     const ciphers = 'DEFAULT:@SECLEVEL=0';
     const old = tls.createServer({ key: pem, cert: pem, minVersion: 'TLSv1', maxVersion, ciphers });
@@ -274,7 +274,7 @@ describe('https', () => {
     expect(await send(secure(port))).toMatchObject({ code: 'tls-too-old', class: 'configuration' });
   });
 
-  it('tells a far end that does not speak TLS, is silent, or closes', async () => {
+  it('recognises a remote peer that does not speak TLS, sends nothing, or closes', async () => {
     const http = await startFakeHttpListener();
     expect(await send(secure(http.port))).toMatchObject({ code: 'tls-failed', class: 'configuration' });
     const silent = await rawPeer(() => undefined);
@@ -284,8 +284,8 @@ describe('https', () => {
   });
 });
 
-describe('being stopped', () => {
-  it('sends nothing when it may not', async () => {
+describe('stopping', () => {
+  it('sends nothing if it may not write', async () => {
     const listener = await startFakeHttpListener();
     expect((await send(plain(listener.port), { mayWrite: () => false })).code).toBe('our-fault');
     const stopped = await send(plain(listener.port), { signal: AbortSignal.abort() });
@@ -293,7 +293,7 @@ describe('being stopped', () => {
     expect(listener.received).toEqual([]);
   });
 
-  it('waits no longer for an answer, and says that the vote may have arrived', async () => {
+  it('ends the wait for an answer, and says that the vote may have arrived', async () => {
     const listener = await startFakeHttpListener();
     const stop = new AbortController();
     listener.answer = () => stop.abort();

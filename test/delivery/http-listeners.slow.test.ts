@@ -35,7 +35,7 @@ function verifies(secret: string, { received }: HttpListener): boolean {
   }
 }
 
-describe('a server whose votes are posted', () => {
+describe('a website that gets votes', () => {
   it('gets each of them once, in order, with the vote’s own id', async () => {
     const { cast, drain, site, secret, vote } = await httpBench();
     const votes = [await cast('Alex'), await cast('Steve')];
@@ -47,7 +47,7 @@ describe('a server whose votes are posted', () => {
     for (const one of votes) expect((await vote(one)).delivery.state).toBe('delivered');
   });
 
-  it('is paused where the website refuses, and gets what waited once it is resumed', async () => {
+  it('is paused when it refuses votes, and gets the waiting ones after a resume', async () => {
     const { cast, drain, site, show, deps, serverId, vote } = await httpBench();
     site.answer = (response) => response.writeHead(401).end('who are you?');
     const waiting = await cast('Alex');
@@ -63,7 +63,7 @@ describe('a server whose votes are posted', () => {
     expect((await vote(waiting)).delivery.state).toBe('delivered');
   });
 
-  it('is left alone for as long as it asks, up to an hour', async () => {
+  it('gets no vote for as long as it requests, up to an hour', async () => {
     const { cast, drain, site, clock, vote, show } = await httpBench({ BREAKER_SCHEDULE: '5s' });
     clock.stop(new Date());
     site.answer = (response) => response.writeHead(503, { 'retry-after': '600' }).end();
@@ -80,7 +80,7 @@ describe('a server whose votes are posted', () => {
     expect(shown?.breaker.nextTestAt?.getTime()).toBe(clock.now().getTime() + HOUR);
   });
 
-  it('is retried by the schedule where it asks for less', async () => {
+  it('gets a retry by the schedule if it requests a shorter delay', async () => {
     const { cast, drain, site, clock, vote } = await httpBench({ DELIVERY_SCHEDULE: '0s,30s' });
     clock.stop(new Date());
     site.answer = (response) => response.writeHead(500, { 'retry-after': '1' }).end();
@@ -92,7 +92,7 @@ describe('a server whose votes are posted', () => {
 });
 
 describe('the secret of a website', () => {
-  it('is kept when only the URL changes, and made anew after a time as a Votifier', async () => {
+  it('is unchanged when only the URL changes, and is new after a time as a Votifier listener', async () => {
     const { deps, serverId, url, secret, listener: votifier } = await httpBench();
     const settings = { url: `${url}/new`, serviceName: 'Tallyport' };
     const moved = await setHttpListener(deps, serverId, settings, 'test');
@@ -111,7 +111,7 @@ describe('the secret of a website', () => {
     expect(again.secret).not.toBe(secret);
   });
 
-  it('is rotated without a vote that either end refuses: both are good for 24 hours', async () => {
+  it('is rotated without losing a vote: both secrets are valid for 24 hours', async () => {
     const { deps, serverId, secret, cast, drain, site, clock } = await httpBench();
     const rotated = await rotateSecret(deps, serverId, 'test');
     expect(rotated?.secret).not.toBe(secret);
@@ -119,7 +119,7 @@ describe('the secret of a website', () => {
     await drain();
     expect([verifies(secret, site), verifies(rotated?.secret ?? '', site)]).toEqual([true, true]);
 
-    // What is in force is judged when a vote is sent, not when the listener was read.
+    // The valid secrets are chosen when a vote is sent, not when the listener was read.
     const stored = await deps.listeners.findOne({ serverId });
     const until = stored?.previousSecret?.until.getTime() ?? 0;
     expect(Math.abs(until - clock.now().getTime() - 24 * HOUR)).toBeLessThan(MINUTE);
@@ -129,7 +129,7 @@ describe('the secret of a website', () => {
     expect([verifies(secret, site), verifies(rotated?.secret ?? '', site)]).toEqual([false, true]);
   });
 
-  it('is one of two that stand, however many rotate at once', async () => {
+  it('is one of the two last ones, however many rotations run at once', async () => {
     const { deps, serverId } = await httpBench();
     const made = await Promise.all([1, 2, 3].map(() => rotateSecret(deps, serverId, 'test')));
     const listener = await deps.listeners.findOne({ serverId });
@@ -141,7 +141,7 @@ describe('the secret of a website', () => {
     expect(listener?.revision).toBe(5);
   });
 
-  it('is never lost to a change of the URL, or to another first setting, in the same moment', async () => {
+  it('is not lost if the URL changes, or another first setting is stored, at the same moment', async () => {
     const { deps, serverId, url } = await httpBench();
     const settings = { url: `${url}/new`, serviceName: 'Tallyport' };
     const opened = async () => {
@@ -162,7 +162,7 @@ describe('the secret of a website', () => {
     expect(shown).toEqual([await opened()]);
   });
 
-  it('stands nowhere as it is: not in what is shown, stored or audited', async () => {
+  it('is never shown, stored or written to the audit log in clear', async () => {
     const { deps, serverId, secret, show } = await httpBench();
     const rotated = await rotateSecret(deps, serverId, 'test');
     const seen = JSON.stringify([
@@ -173,7 +173,7 @@ describe('the secret of a website', () => {
     for (const one of [secret, rotated?.secret ?? '']) expect(seen).not.toContain(one.slice('whsec_'.length));
   });
 
-  it('is not to be had where votes are not posted', async () => {
+  it('cannot be rotated for a server whose votes are not posted', async () => {
     const { deps, serverId } = await deliveryBench();
     expect(await rotateSecret(deps, serverId, 'test')).toBeNull();
   });

@@ -13,7 +13,7 @@ import { EVENTUALLY } from '../support/eventually.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** The listener that docs/delivery.md shows, as it stands there. */
+/** The listener from docs/delivery.md, copied unchanged. */
 function documentedListener(): string {
   const page = readFileSync(new URL('docs/delivery.md', ROOT), 'utf8');
   const [, code] = /```js\n(.*?)```/s.exec(page) ?? [];
@@ -21,7 +21,7 @@ function documentedListener(): string {
   return code;
 }
 
-it('the listener in the documentation takes a vote once and refuses what is not signed by its secret', async () => {
+it('the listener in the documentation takes a vote once and refuses a message that is not signed with its secret', async () => {
   const secret = newSigningSecret();
   const port = await freePort();
   const child = spawn(process.execPath, ['--input-type=module', '-e', documentedListener()], {

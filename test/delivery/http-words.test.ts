@@ -22,7 +22,7 @@ const VOTE = {
   votedAt: new Date('2026-11-21T08:00:00.000Z'),
 };
 
-/** Posts to a website that has to repeat a challenge first, unless it is proven. */
+/** Posts to a website that must repeat a challenge first, unless it is proven. */
 function post(url: string, { proven = false, timeoutMs = 2_000 } = {}) {
   const target: HttpTarget = {
     protocol: 'http',
@@ -52,7 +52,7 @@ function post(url: string, { proven = false, timeoutMs = 2_000 } = {}) {
 
 const at = (port: number) => `http://127.0.0.1:${port}/votes`;
 
-/** What an owner is told of an end: its fault, its cause and its advice. */
+/** What an owner sees of an outcome: its fault, its cause and its advice. */
 function said(code: Awaited<ReturnType<typeof post>>['code']) {
   const { cause, advice } = explain(code, 'http');
   const [fault] = FAULTS[code as keyof typeof FAULTS];
@@ -160,7 +160,7 @@ describe('The answer to a challenge', () => {
       /longer than 16 KiB/,
       /fewer or shorter headers/,
     ],
-  ])('%s is named', async (_input, answer, code, cause, advice, words = /./) => {
+  ])('%s has its own code, cause and advice', async (_input, answer, code, cause, advice, words = /./) => {
     const site = await startFakeHttpListener();
     site.answerChallenge = answer;
     const end = await post(at(site.port));
@@ -176,13 +176,13 @@ describe('The answer to a challenge', () => {
   it.each<[string, (challenge: string) => string | Buffer]>([
     ['a byte order mark', (c) => `\ufeff${c}`],
     ['a byte order mark and JSON', (c) => `\ufeff${json(c)}\r\n`],
-  ])('with %s is taken', async (_input, make) => {
+  ])('with %s is accepted', async (_input, make) => {
     const site = await startFakeHttpListener();
     site.answerChallenge = body(make);
     expect((await post(at(site.port))).code).toBe('acknowledged');
   });
 
-  it('that drips is too slow', async () => {
+  it('that arrives too slowly is recognised', async () => {
     const site = await startFakeHttpListener();
     site.answerChallenge = (response, challenge) => {
       response.writeHead(200, { 'content-length': 43 }).write(challenge.slice(0, 9));
@@ -192,7 +192,7 @@ describe('The answer to a challenge', () => {
     expect(said(end.code).cause).toMatch(/did not answer it in time/);
   });
 
-  it('is asked for without compression', async () => {
+  it('is requested without compression', async () => {
     const site = await startFakeHttpListener();
     await post(at(site.port));
     expect(site.received[0]?.headers['accept-encoding']).toBe('identity');
@@ -208,7 +208,10 @@ describe('An http:// URL whose port speaks TLS', () => {
   };
   const pem = testCertificate('votes');
   const node = () => listen(https.createServer({ key: pem, cert: pem }));
-  /** Closes, or answers with a TLS alert, after anything but a TLS record; and hands the others to a TLS server. */
+  /**
+   * Closes the connection, or answers with a TLS alert, if the first bytes are no TLS record. All other connections go
+   * to a TLS server.
+   */
   const beforeNode = (refuse: (socket: net.Socket) => void) => async () => {
     const inner = await node();
     return listen(
@@ -233,7 +236,7 @@ describe('An http:// URL whose port speaks TLS', () => {
       'one that answers with an alert',
       beforeNode((socket) => socket.end(Buffer.from('15030100020246', 'hex'))),
     ],
-  ])('is named with %s', async (_input, start) => {
+  ])('is recognised with %s', async (_input, start) => {
     const port = await start();
     for (const proven of [false, true]) {
       const end = await post(at(port), { proven });
@@ -256,7 +259,7 @@ describe('A redirect', () => {
     ['/oauth2/start?rd=/votes', 'http-sign-in'],
     ['https://www.example.org/votes', 'http-redirected'],
     ['https://blogin.example.org/authors', 'http-redirected'],
-  ] as const)('to %s: %s', async (location, code) => {
+  ] as const)('to %s is recognised: %s', async (location, code) => {
     const site = await startFakeHttpListener();
     site.answer = (response) => void response.writeHead(302, { location }).end();
     expect((await post(at(site.port), { proven: true })).code).toBe(code);

@@ -5,8 +5,8 @@ import { openListener } from '../../src/delivery/send-vote.ts';
 import { createSecretBox, UnsealError } from '../../src/platform/secrets.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
-describe('a listener that is set anew without its key or token', () => {
-  it('keeps the one that is set, and everything else is as entered', async () => {
+describe('a listener that is set again without its key or token', () => {
+  it('keeps the stored key or token, and takes all other settings', async () => {
     const { deps, set, listener } = await deliveryBench();
     const changed = await set({ secret: null, host: 'play.example.org', port: 8_193, serviceName: 'Other' });
     expect(openListener(deps.secrets, changed)).toEqual({
@@ -18,7 +18,7 @@ describe('a listener that is set anew without its key or token', () => {
     });
   });
 
-  it('is refused where none of its protocol is set, and stays as it was', async () => {
+  it('is refused and unchanged if it has no key or token of this protocol', async () => {
     const { deps, serverId, set } = await deliveryBench();
     const before = await deps.listeners.findOne({ serverId });
     await expect(set({ protocol: 'votifier-v1', secret: null })).rejects.toThrow(CredentialError);
@@ -27,7 +27,7 @@ describe('a listener that is set anew without its key or token', () => {
     await expect(set({ secret: null })).rejects.toThrow('The token is empty.');
   });
 
-  it('keeps what another change in the same moment has set', async () => {
+  it('keeps the key or token that another change stored at the same moment', async () => {
     const { deps, serverId, set } = await deliveryBench();
     await Promise.all([set({ secret: 'brand-new-token-1' }), set({ secret: null, port: 8_193 })]);
     await set({ secret: null, port: 8_194 });
@@ -51,7 +51,7 @@ describe('a listener that is set anew without its key or token', () => {
   });
 });
 
-it('a secret is rotated once for one state of its listener, however often it is asked for', async () => {
+it('a secret is rotated once for one revision of its listener, however often the rotation is requested', async () => {
   const { deps, serverId } = await deliveryBench();
   const settings = { url: 'https://example.org/votes', serviceName: 'x' };
   const { listener } = await setHttpListener(deps, serverId, settings, 'test');

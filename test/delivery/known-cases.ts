@@ -23,12 +23,12 @@ import {
   votifierPlus,
 } from './known-listeners.ts';
 
-/** What is said of one situation: the end of the test vote, the fault, and the sentences for the owner. */
+/** What Tallyport says about one case: the outcome of the test vote, the fault, and the sentences for the owner. */
 export type Case = {
   name: string;
-  /** Prepares the listener and sets it. */
+  /** Prepares the listener and stores its settings. */
   set: (bench: DeliveryBench) => Promise<unknown>;
-  /** In place of the network, where no test can make it do this. */
+  /** Replaces the network in cases that no test can produce with a real one. */
   send?: Send;
   code: OutcomeCode;
   fault: Fault | null;
@@ -40,7 +40,7 @@ export type Case = {
 
 type Credential = 'right' | 'wrong';
 
-/** Sets a Votifier v2 listener with the right token or another one. */
+/** Sets a Votifier v2 listener, with the right token or a wrong one. */
 export const v2 = (listener: KnownListener, token: Credential) => async (bench: DeliveryBench) =>
   bench.set({ port: await start(listener), secret: token === 'right' ? TOKEN : 'an0ther-t0ken-0123456789' });
 
@@ -98,7 +98,7 @@ const V1_ONLY = {
   advice: /as Votifier v1 with its public key/,
 } as const;
 
-/** MySQL’s first packet: a version between bytes that are no text. */
+/** MySQL's first packet: a version between bytes that are not text. */
 const MYSQL = Buffer.concat([
   Buffer.from([0x4a, 0, 0, 0, 0x0a]),
   Buffer.from('8.0.36-debian'),
@@ -107,7 +107,7 @@ const MYSQL = Buffer.concat([
   Buffer.from([0]),
 ]);
 
-/** Each case that real listeners made, or the network before them. */
+/** Each case that real listeners, or the network before them, have produced. */
 export const CASES: Case[] = [
   { name: 'NuVotifier, v2', set: v2(nuVotifier(), 'right'), ...CONFIRMED },
   { name: 'NuVotifier, v1', set: v1(nuVotifier(), 'right'), ...UNCONFIRMED },

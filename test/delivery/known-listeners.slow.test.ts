@@ -57,7 +57,7 @@ describe('each of the 34 cases that real listeners made has its own code, cause 
   });
 });
 
-it('a process that a wrong token has ended refuses the next connection', async () => {
+it('a listener whose process ended because of a wrong token refuses the next connection', async () => {
   const bench = await deliveryBenchOn(deps);
   await v2(goVotifier(), 'wrong')(bench);
   const diagnose = () =>
@@ -80,7 +80,7 @@ it.each([
   expect(connectFailure(code, tookMs)).toBe(fault);
 });
 
-/** What an HTTP listener never ends with: the codes of Votifier, and those about votes of which it knows nothing. */
+/** Codes that an HTTP listener never has: those of Votifier, and those of outcomes that concern no listener. */
 const VOTIFIER_ONLY = new Set<OutcomeCode>([
   'sent-not-confirmed',
   'unknown-error',
@@ -97,7 +97,7 @@ const VOTIFIER_ONLY = new Set<OutcomeCode>([
 
 it.each(
   (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !VOTIFIER_ONLY.has(code)),
-)('an HTTP listener is told of no port 8192, token or vote plugin: %s', (code) => {
+)('texts for an HTTP listener never mention port 8192, a token or a vote plugin: %s', (code) => {
   const { cause, advice } = explain(code, 'http');
   expect(`${t(cause)} ${t(advice)}`).not.toMatch(/8192|token|plugin|game server/i);
 });

@@ -3,7 +3,7 @@ import net, { type Socket } from 'node:net';
 import { readV1Vote, readV2Vote, VoteRefusal } from '../../src/demo/votifier-decoding.ts';
 import { listen } from '../support/fake-http-listener.ts';
 
-/** What a fake listener does once it has read a whole frame. */
+/** What a fake listener does when it has read a whole frame. */
 type Answer = {
   say?: string;
   ends: 'close' | 'stay open' | 'die';
@@ -11,18 +11,18 @@ type Answer = {
   after?: number;
 };
 
-/** A fake of a listener that exists: its greeting, and what it answers to a frame; null while a frame is incomplete. */
+/** A fake of a real listener: its greeting and its answer to a frame; null while the frame is incomplete. */
 export type KnownListener = {
   greeting: (challenge: string) => string;
   take: (received: Buffer, challenge: string) => Answer | null;
 };
 
-/** The pair whose public key an owner copies, and one of another server. */
+/** The key pair whose public key an owner copies, and the key pair of another server. */
 export const RIGHT = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 export const OTHER = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 export const TOKEN = 'r1ght-t0ken-0123456789abcdef';
 
-/** The public key as a plugin writes it to its file. */
+/** The public key in the form in which a plugin writes it to its file. */
 export function keyLine({ publicKey }: { publicKey: KeyObject }): string {
   return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 }
@@ -33,7 +33,7 @@ const v2Greeting = (challenge: string) => `VOTIFIER 2 ${challenge}\n`;
 
 type ReadDeps = { challenge: string; tokens?: Record<string, string>; pair?: typeof RIGHT };
 
-/** Reads either frame: whether the vote is good; null while the frame is incomplete. */
+/** Reads a frame of either version and returns whether its vote is valid; null while the frame is incomplete. */
 function judge(
   received: Buffer,
   { challenge, tokens = { default: TOKEN }, pair = RIGHT }: ReadDeps,
@@ -51,11 +51,11 @@ function judge(
 
 type NuVotifierSettings = {
   tokens?: Record<string, string>;
-  /** What the plugin that takes the votes does. */
+  /** What the plugin does that receives the votes of the listener. */
   handler?: { stallsFor: number } | 'throws';
 };
 
-/** NuVotifier: words for v2, a bare close for v1 in every case, also where v1 is switched off. */
+/** NuVotifier: it answers v2, and for v1 always closes without an answer, even if v1 is switched off. */
 export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownListener {
   return {
     greeting: v2Greeting,
@@ -74,7 +74,10 @@ export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownL
   };
 }
 
-/** VotifierPlus: `ok` for both, and it closes without a word on every refusal, and when the plugin behind it throws. */
+/**
+ * VotifierPlus: it answers `ok` for both versions. If it refuses a vote or the plugin behind it throws, it closes
+ * without an answer.
+ */
 export function votifierPlus({ tokens = true, v1 = true, pair = RIGHT, throws = false } = {}): KnownListener {
   return {
     greeting: (challenge) => (tokens ? v2Greeting(challenge) : 'VOTIFIER 1\n'),
@@ -87,7 +90,10 @@ export function votifierPlus({ tokens = true, v1 = true, pair = RIGHT, throws = 
   };
 }
 
-/** Votifier 1.9, and a standalone one: it closes on a good vote, and waits for ever on one that it cannot decrypt. */
+/**
+ * Votifier 1.9, and a standalone version: after a valid vote it closes, and if it cannot decrypt a vote it waits for
+ * ever.
+ */
 export function votifier19(version = '1.9'): KnownListener {
   return {
     greeting: () => `VOTIFIER ${version}\n`,
@@ -98,7 +104,7 @@ export function votifier19(version = '1.9'): KnownListener {
   };
 }
 
-/** Listeners that know v1 only and close in every case: VanillaVotifier greets with its own version. */
+/** Listeners that support v1 only and always close. VanillaVotifier sends its own version in its greeting. */
 export function closing(version: string): KnownListener {
   return {
     greeting: () => `VOTIFIER ${version}\n`,
@@ -106,7 +112,7 @@ export function closing(version: string): KnownListener {
   };
 }
 
-/** One for Hytale: words without a line feed for both protocols. */
+/** A listener for Hytale: it answers without a line feed in both versions. */
 export function hytaleVotifier({ v1 = true } = {}): KnownListener {
   const error = (words: string): Answer => ({
     say: JSON.stringify({ status: 'error', cause: words, errorMessage: words }),
@@ -115,7 +121,7 @@ export function hytaleVotifier({ v1 = true } = {}): KnownListener {
   return {
     greeting: v2Greeting,
     take(received, challenge) {
-      // It reads two bytes before it refuses.
+      // It reads two bytes before it refuses the vote.
       if (!v1 && received.length >= 2 && !isV2(received)) return error('V1 protocol is disabled');
       const judged = judge(received, { challenge });
       if (judged === null) return null;
@@ -125,7 +131,7 @@ export function hytaleVotifier({ v1 = true } = {}): KnownListener {
   };
 }
 
-/** One in Go: a wrong token ends its process. */
+/** A listener in Go: a wrong token ends its process. */
 export function goVotifier(): KnownListener {
   return {
     greeting: v2Greeting,
@@ -137,7 +143,7 @@ export function goVotifier(): KnownListener {
   };
 }
 
-/** Lets a fake listen on loopback until the test ends. Returns its port. */
+/** Makes a fake listen on loopback until the test ends. Returns its port. */
 export function start(known: KnownListener): Promise<number> {
   const server = net.createServer((socket) => serve(known, socket, () => server.close()));
   return listen(server);

@@ -19,7 +19,7 @@ beforeEach(async () => {
   vote = await bench.cast('Steve');
 });
 
-/** As a worker begins to send the vote. */
+/** Takes a vote as a worker does when it begins to send it. */
 async function claim(): Promise<Taken> {
   const { deps, serverId } = bench;
   const listener = await deps.listeners.findOne({ serverId });
@@ -37,7 +37,7 @@ async function end(taken: Taken, code: OutcomeCode): Promise<boolean> {
   return counts;
 }
 
-/** A worker begins, is not heard of again, and its lease runs out. */
+/** A worker begins to send a vote, does nothing more, and its lease expires. */
 async function lose(): Promise<Taken> {
   const taken = await claim();
   const { deps, serverId, clock } = bench;
@@ -53,7 +53,7 @@ const delivery = async () => (await bench.vote(vote)).delivery;
 
 const timeline = async () => voteTimeline(bench.deps, await bench.vote(vote), null, bench.clock.now());
 
-describe('an acknowledgement of an attempt that was given up as lost', () => {
+describe('an acknowledgement of an attempt that was recorded as lost', () => {
   it('delivers the vote while another worker sends it', async () => {
     const first = await lose();
     await claim();
@@ -78,7 +78,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     ['vote-refused', 'vote-only', false],
     ['bad-signature', 'configuration', false],
     ['acknowledged', 'delivered', true],
-  ] as const)('stands though the other one’s end is %s', async (code, of, twice) => {
+  ] as const)('counts even if the other worker’s outcome is %s', async (code, of, twice) => {
     const first = await lose();
     const second = await claim();
     await end(first, 'acknowledged');
@@ -93,13 +93,13 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
       codes: expect.objectContaining({ [code]: code === 'acknowledged' ? 2 : 1 }),
     });
     expect((await timeline()).mayHaveArrivedTwice).toBe(twice);
-    // Recorded once, though the first try's acknowledgement was lost.
+    // Recorded once, although the acknowledgement of the first write was lost.
     const before = await delivery();
     expect(await end(second, code)).toBe(true);
     expect(await delivery()).toEqual(before);
   });
 
-  it('does not count an attempt that was given back meanwhile', async () => {
+  it('does not count an attempt whose vote was given back meanwhile', async () => {
     const first = await lose();
     const second = await claim();
     await end(first, 'acknowledged');
@@ -107,7 +107,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     expect(await delivery()).toMatchObject({ state: 'delivered', attemptCount: 1, ends: { none: 1 } });
   });
 
-  it('is noted on a vote that the other worker has delivered', async () => {
+  it('is recorded on a vote that the other worker has delivered', async () => {
     const first = await lose();
     const second = await claim();
     await end(second, 'acknowledged');
@@ -127,7 +127,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     expect(events[3]).toMatchObject({ number: 1 });
   });
 
-  it('delivers a vote that is unconfirmed by now', async () => {
+  it('delivers a vote that has become unconfirmed', async () => {
     const first = await lose();
     await lose();
     await lose();
@@ -136,7 +136,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     expect(await delivery()).toMatchObject({ state: 'delivered', ends: { ambiguous: 2, delivered: 1 } });
   });
 
-  it('calls off a resend of a vote that nobody knew delivered, and no other', async () => {
+  it('cancels a resend of a vote that was not known to be delivered, and no other resend', async () => {
     const first = await lose();
     await lose();
     await lose();
@@ -145,7 +145,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     expect((await delivery()).state).toBe('delivered');
   });
 
-  it('does not call off a resend of a delivered vote', async () => {
+  it('does not cancel a resend of a delivered vote', async () => {
     const first = await lose();
     await end(await claim(), 'acknowledged');
     await resendVote(bench.deps, vote._id, 'owner');
@@ -155,7 +155,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
     expect(await delivery()).toHaveProperty('queuedAt');
   });
 
-  it('leaves alone what sends the vote after a resend', async () => {
+  it('does not change an attempt that sends the vote after a resend', async () => {
     const first = await lose();
     const second = await claim();
     await end(first, 'acknowledged');
@@ -169,7 +169,7 @@ describe('an acknowledgement of an attempt that was given up as lost', () => {
   });
 });
 
-it('any other end of an attempt that was given up as lost changes nothing', async () => {
+it('any other outcome of an attempt that was recorded as lost changes nothing', async () => {
   const first = await lose();
   const before = await delivery();
   expect(await end(first, 'no-answer')).toBe(false);

@@ -5,7 +5,7 @@ import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
-describe('A vote that waits', () => {
+describe('A waiting vote', () => {
   it('is given up after 72 hours, and not before', async () => {
     const bench = await deliveryBench();
     await pauseListener(bench.deps, bench.serverId, 'test');
@@ -13,7 +13,7 @@ describe('A vote that waits', () => {
     bench.clock.move(72 * HOUR - MINUTE);
     await sweepDueWork(bench.deps);
     expect((await bench.vote(vote)).delivery.state).toBe('waiting');
-    // The last word has mongod's clock, which no test moves.
+    // mongod's clock decides, and no test can move it.
     await bench.deps.votes.updateOne({ serverId: bench.serverId, _id: vote._id }, [
       { $set: { 'delivery.expiresAt': { $subtract: ['$$NOW', 1] } } },
     ]);
@@ -25,21 +25,21 @@ describe('A vote that waits', () => {
     });
   });
 
-  it('is let go when its listener is removed, even if that was cut short', async () => {
+  it('leaves the queue when its listener is removed, even if the removal is interrupted', async () => {
     const bench = await deliveryBench();
     const [first] = [await bench.cast('Steve')];
     expect(await removeListener(bench.deps, bench.serverId, 'test')).toBe(1);
     expect(first && (await bench.vote(first)).delivery.state).toBe('none');
   });
 
-  it('for a listener that was set while the earlier one was removed is kept', async () => {
+  it('stays in the queue if it was cast for a new listener while the earlier one was being removed', async () => {
     const bench = await deliveryBench();
     const { deps, clock, serverId } = bench;
     clock.stop(new Date());
     const before = await bench.cast('Steve');
     let since: Vote | undefined;
     const auditLog: typeof deps.auditLog = Object.create(deps.auditLog, {
-      // Between the removal and the release of the votes.
+      // Between the removal of the listener and the removal of its votes from the queue.
       insertOne: {
         async value(...entry: Parameters<typeof deps.auditLog.insertOne>) {
           clock.move(1);
@@ -54,7 +54,7 @@ describe('A vote that waits', () => {
     expect(since && (await bench.vote(since)).delivery.state).toBe('waiting');
   });
 
-  it('is not let go by a drain that sees no listener where another clock may have put it in the line since', async () => {
+  it('is not taken out by a drain that finds no listener if it may have been queued later by another clock', async () => {
     const bench = await deliveryBench();
     const { deps, clock, serverId } = bench;
     clock.stop(new Date());

@@ -30,7 +30,7 @@ async function limitedBench(env: Record<string, string> = {}) {
   return { ...bench, castMany };
 }
 
-it('a listener that acknowledges takes any number of votes at once', async () => {
+it('a listener that acknowledges votes gets any number of them', async () => {
   const { castMany, drain, listener, deps, serverId } = await limitedBench();
   await castMany(150);
   expect(await drain()).toEqual({ kind: 'idle' });
@@ -40,14 +40,14 @@ it('a listener that acknowledges takes any number of votes at once', async () =>
   expect(found?.limited).toBeNull();
 });
 
-it('one that only greets takes six times the allowance a minute, and each vote once', async () => {
+it('a listener that only greets gets six times the allowance a minute, and each vote once', async () => {
   const { castMany, drain, listener, set, clock, vote } = await limitedBench();
   await set({ protocol: 'votifier-v1', secret: listener.publicKeyLine });
   const votes = await castMany(45);
   const until = new Date(clock.now().getTime() + MINUTE);
   expect(await drain()).toEqual({ kind: 'limited', until });
   const first = listener.votes.length;
-  // The first few went before it had greeted once.
+  // The first votes were sent before the listener had greeted once.
   expect(first).toBeGreaterThanOrEqual(30);
   expect(first).toBeLessThanOrEqual(35);
   const last = votes.at(-1);
@@ -59,7 +59,7 @@ it('one that only greets takes six times the allowance a minute, and each vote o
   expect(names(listener.votes)).toEqual(names(votes));
 });
 
-it('a vote that is limited waits in its place, and timeline and listener say until when', async () => {
+it('a limited vote keeps its queue position, and timeline and listener say until when it waits', async () => {
   const { castMany, drain, listener, clock, vote, deps, serverId } = await limitedBench();
   listener.behaviour = { onConnect: 'close' };
   const votes = await castMany(20);
@@ -78,7 +78,7 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   const { status } = await voteTimeline(deps, await vote(sixth), shown, clock.now());
   expect(status).toMatchObject({ state: 'waiting', waitingFor: { kind: 'outgoing-limit', at: until } });
 
-  // The sweep leaves it alone until then, and calls for it afterwards: Redis need not remember.
+  // The sweep ignores the listener until then and wakes it afterwards, so Redis need not remember it.
   expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
   listener.behaviour = {};
   clock.move(until.getTime() - clock.now().getTime());
@@ -87,14 +87,14 @@ it('a vote that is limited waits in its place, and timeline and listener say unt
   expect(listener.votes).toHaveLength(20);
 });
 
-it('an acknowledgement lets the votes go that had to wait for it', async () => {
+it('an acknowledgement ends the limit, so that the waiting votes are sent', async () => {
   const { castMany, drain, listener, deps, serverId } = await limitedBench({
     DESTINATION_LIMIT: '1',
     ACCOUNT_LIMIT: '1',
     LISTENER_TIMEOUT_MS: '8000',
     LEASE_MS: '34000',
   });
-  // It took votes before; what it proved is too old or of another address.
+  // The listener took votes before, but its proof is too old or belongs to another address.
   const before = { lastDeliveredAt: new Date(), acknowledgedAt: new Date() };
   await deps.listeners.updateOne({ serverId }, { $set: before });
   await castMany(4);
@@ -108,7 +108,7 @@ it('an acknowledgement lets the votes go that had to wait for it', async () => {
   expect(await limited()).toBeNull();
 });
 
-it('a test vote that is acknowledged ends the limit; so does a resume', async () => {
+it('an acknowledged test vote ends the limit, and so does a resume', async () => {
   const { deps, serverId, clock } = await limitedBench();
   const limited = { until: after(clock.now(), MINUTE), by: 'destination' as const };
   const limit = () => deps.listeners.updateOne({ serverId }, { $set: { limited } });
@@ -122,15 +122,15 @@ it('a test vote that is acknowledged ends the limit; so does a resume', async ()
   expect((await found())?.limited).toBeNull();
 });
 
-it('a try of which one address had to wait counts as limited, not as the listener’s failure', async () => {
+it('an attempt counts as limited, not as a failure of the listener, if a limit skipped one of its addresses', async () => {
   const { cast, listener, deps, serverId, vote, clock } = await limitedBench();
-  // It is held, so that nothing else listens on its port at the dead address meanwhile.
+  // The port is occupied, so that nothing else listens on it at the dead address meanwhile.
   const { port } = listener;
   const waiting = await cast('Steve');
   const unproven = { protocol: 'votifier-v2' as const, port, proven: [], lastDeliveredAt: null };
   const healthy = new Destination(deps, unproven, { accountId: null });
   while (await healthy.mayConnect('127.0.0.1'));
-  // A name with a healthy address, whose allowance is used up, and a dead one.
+  // A host with a healthy address, whose allowance is used up, and a dead address.
   const send: Send = async (_, __, { destination }) => {
     const dialled = await dial(
       ['127.0.0.1', '127.0.0.2'],
@@ -147,7 +147,7 @@ it('a try of which one address had to wait counts as limited, not as the listene
   expect(found).toMatchObject({ limited: { by: 'destination', until }, breaker: { failures: 0 } });
 });
 
-it('a proof is of one place: another port begins without, the same settings keep it', async () => {
+it('a proof belongs to one address and port: another port begins without one, the same settings keep it', async () => {
   const { castMany, drain, set, deps, serverId } = await limitedBench();
   await castMany(1);
   await drain();
@@ -158,7 +158,7 @@ it('a proof is of one place: another port begins without, the same settings keep
   expect(await proven()).toEqual([]);
 });
 
-it('a proof that is a week old counts no more', async () => {
+it('a proof expires after a week', async () => {
   const { cast, drain, listener, clock, deps, serverId } = await limitedBench();
   await cast('Alex');
   await drain();
@@ -173,7 +173,7 @@ it('a proof that is a week old counts no more', async () => {
   expect(listener.connections).toBe(1 + 5);
 });
 
-it('an owner resends 500 delivered votes of a server an hour; an operator any number', async () => {
+it('an owner resends at most 500 delivered votes of a server an hour; an operator any number', async () => {
   const bench = await ownerFixture(await openOwnerApp());
   const { deps, serverId, clock, post } = bench;
   clock.stop(new Date());

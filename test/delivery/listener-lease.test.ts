@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { releaseLease, renewLease, takeLease } from '../../src/delivery/drain/listener-lease.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
-it('a listener’s lease has one owner, who hears at its release of a wake-up that came meanwhile', async () => {
+it('a listener’s lease has one owner, who learns at its release that a wake-up job ran meanwhile', async () => {
   const { deps, serverId } = await deliveryBench();
   expect(await takeLease(deps, serverId, 'first')).toMatchObject({ serverId, lease: { owner: 'first' } });
   expect(await takeLease(deps, serverId, 'second')).toBe('busy');
@@ -14,7 +14,7 @@ it('a listener’s lease has one owner, who hears at its release of a wake-up th
   expect(await releaseLease(deps, serverId, 'third', {})).toEqual({ revision: 1, called: false });
 });
 
-it('a lease that has expired is taken over, and its first owner cannot renew it', async () => {
+it('an expired lease can be taken by another worker, and then its first owner cannot renew it', async () => {
   const { deps, serverId } = await deliveryBench();
   await takeLease(deps, serverId, 'first');
   await deps.listeners.updateOne({ serverId }, { $set: { 'lease.until': new Date(0) } });

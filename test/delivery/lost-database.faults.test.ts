@@ -4,7 +4,7 @@ import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 
-/** A second platform on the database of a bench, whose connections to MongoDB go through a line. */
+/** A second process on the database of a bench, whose connections to MongoDB can be cut. */
 async function depsOnLine() {
   const bench = await deliveryBench({ LEASE_MS: '60000' });
   const { config } = bench.deps;
@@ -35,17 +35,17 @@ it('a drain that lost MongoDB releases its lease as soon as MongoDB is back', {
   expect(await leaseNow()).toBeNull();
 });
 
-it('a lease whose answer was lost is released', async () => {
+it('a lease is released even if MongoDB’s answer to its take was lost', async () => {
   const { bench, worker, line, leaseNow } = await depsOnLine();
   await bench.cast('Steve');
-  // The driver tries once more by itself.
+  // The driver itself tries once more.
   const answers = [1, 2].map(() => line.cutAfterNext(mongoCommand('findAndModify', 'listeners')));
   await expect(drainHere(worker, bench.serverId)).rejects.toThrow();
   await Promise.all(answers);
   expect(await leaseNow()).toBeNull();
 });
 
-it('votes of a claim that failed while MongoDB was away are due again, as if they had not been claimed', async () => {
+it('if MongoDB fails while votes are taken, they are due again as if they had not been taken', async () => {
   const { bench, worker, line } = await depsOnLine();
   const vote = await bench.cast('Steve');
   const warnings = vi.fn();

@@ -16,16 +16,16 @@ describe('printable', () => {
     expect(printable(said)).toBe(shown);
   });
 
-  it('reads bytes as UTF-8 and survives those that are not', () => {
+  it('reads bytes as UTF-8 and replaces those that are not', () => {
     expect(printable(Buffer.from('Zoë'))).toBe('Zoë');
     expect(printable(Uint8Array.of(0x41, 0xff, 0x42))).toBe('A\u{fffd}B');
   });
 
-  it('keeps at most 200 characters and cuts none in two', () => {
+  it('keeps at most 200 characters, and never cuts one in two', () => {
     expect(printable('🎉'.repeat(300))).toBe('🎉'.repeat(200));
   });
 
-  it('leaves nothing dangerous of any bytes', () => {
+  it('removes everything dangerous from any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
         const shown = printable(bytes);
@@ -47,11 +47,11 @@ describe('readable', () => {
     ['text after one byte that is none', Uint8Array.of(0xff, 0x4f, 0x6b, 0x61, 0x79), 'Okay'],
     ['a TLS alert', Uint8Array.of(0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46), '(7 bytes that are not text)'],
     ['nothing', Uint8Array.of(), ''],
-  ])('shows of %s what can be read', (_what, bytes, shown) => {
+  ])('shows the readable part of %s', (_what, bytes, shown) => {
     expect(readable(bytes)).toBe(shown);
   });
 
-  it('leaves nothing dangerous of any bytes', () => {
+  it('removes everything dangerous from any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
         const shown = readable(bytes);

@@ -18,7 +18,7 @@ export const VOTE = {
   votedAt: new Date('2026-11-21T08:00:00.000Z'),
 };
 
-/** Long enough for loopback, short enough to wait for silence. */
+/** Long enough for loopback, and short enough for tests of silent peers. */
 export const OPTIONS: SendOptions = {
   ranges: { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('127.0.0.0/8')], REFUSED_RANGES: [] },
   timeoutMs: 300,
@@ -35,7 +35,7 @@ export function targetsOf(listener: Pick<VotifierListener, 'port' | 'token' | 'p
   } satisfies Record<string, VotifierTarget>;
 }
 
-/** A resolver that knows these addresses for every name. */
+/** A resolver that returns these addresses for every name. */
 export function answering(...addresses: string[]) {
   return async (_name: string) => addresses.map((address) => ({ address }));
 }
@@ -50,7 +50,7 @@ export function send(to: VotifierTarget, options: Partial<SendOptions> = {}): Pr
   return sendVote(to, VOTE, { ...OPTIONS, ...options });
 }
 
-/** A listener of our own that runs until the test is over. */
+/** A fake Votifier listener that runs until the test ends. */
 export async function running(): Promise<VotifierListener> {
   const listener = new VotifierListener();
   await listener.start();
@@ -58,7 +58,7 @@ export async function running(): Promise<VotifierListener> {
   return listener;
 }
 
-/** A remote peer that does with each connection what it is told to, however wrong, until the test is over. */
+/** A remote peer that handles each connection with a given function, however wrong, until the test ends. */
 export async function remotePeer(behave: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = net.createServer((socket) => {
@@ -78,8 +78,8 @@ export async function remotePeer(behave: (socket: Socket) => void) {
 }
 
 /**
- * A remote peer in a thread of its own, which goes on while this one is blocked: JavaScript that hands the port it
- * listens on to `listening`.
+ * A remote peer in its own thread, which continues while the main thread is blocked. It runs the given JavaScript,
+ * which must pass its port to `listening`.
  */
 export async function peerThread(script: string): Promise<VotifierTarget> {
   const hand = "const listening = (port) => require('node:worker_threads').parentPort.postMessage(port);";
@@ -93,7 +93,7 @@ function v2Target(port: number): VotifierTarget {
   return { protocol: 'votifier-v2', host: '127.0.0.1', port, serviceName: 'Tallyport', token: 'secret' };
 }
 
-/** A listener that never accepts and whose queue of connections is full. */
+/** A listener that accepts no connection and whose backlog is full. */
 export async function deafTarget(): Promise<VotifierTarget> {
   const target = await peerThread(`
     require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {

@@ -37,8 +37,8 @@ async function rangeBench() {
   return { ...bench, votes, states, all, start };
 }
 
-describe('sending a range of votes again', () => {
-  it('takes what surely did not arrive unless other states are named', async () => {
+describe('resending a range of votes', () => {
+  it('takes votes that certainly did not arrive, unless other states are named', async () => {
     const { deps, serverId, all, states } = await rangeBench();
     const range = { ...all, states: NOT_ARRIVED };
     expect(await resendVotes(deps, serverId, range, 'test')).toEqual({
@@ -47,7 +47,7 @@ describe('sending a range of votes again', () => {
       more: false,
     });
     expect(await states()).toEqual(['waiting', 'waiting', 'sending', 'delivered', 'unconfirmed', 'waiting']);
-    // Doing it again changes nothing: what is in the line is not put there twice.
+    // A second run changes nothing: a vote in the queue is not queued twice.
     expect(await resendVotes(deps, serverId, range, 'test')).toMatchObject({ resent: 0 });
   });
 
@@ -61,7 +61,7 @@ describe('sending a range of votes again', () => {
     });
   });
 
-  it('keeps to its time: from the first moment, without the last, and 30 days at most', async () => {
+  it('takes votes from the first moment until before the last, and 30 days old at most', async () => {
     const { deps, serverId, votes, start, clock, states } = await rangeBench();
     const failed = votes.get('failed')?.votedAt ?? new Date();
     const states1: DeliveryState[] = ['failed', 'none'];
@@ -75,7 +75,7 @@ describe('sending a range of votes again', () => {
     expect((await states()).at(0)).toBe('none');
   });
 
-  it('delivers them in the order of voting, each once, and marks it in the timeline', async () => {
+  it('delivers them in the order in which they were cast, each once, and records the resend in the timeline', async () => {
     const { deps, serverId, cast, drain, listener, clock, vote } = await deliveryBench();
     clock.stop(after(new Date(), -HOUR));
     const cast1 = [];
@@ -105,7 +105,7 @@ describe('sending a range of votes again', () => {
     }
   });
 
-  it('ends though the listener takes each vote while the range is still being sent', async () => {
+  it('ends even if the listener takes each vote while the range is still being queued', async () => {
     const { deps, serverId, cast, drain, listener, clock } = await deliveryBench();
     clock.stop(new Date());
     for (let player = 0; player < 12; player += 1) await cast(`player-${player}`);
@@ -116,7 +116,7 @@ describe('sending a range of votes again', () => {
       until: clock.now(),
       states: ['delivered'] as DeliveryState[],
     };
-    // Every vote is delivered again as soon as it is in the line.
+    // Every vote is delivered again as soon as it is in the queue.
     const producer = {
       ...deps.producer,
       add: async () => {
@@ -129,7 +129,7 @@ describe('sending a range of votes again', () => {
     expect(listener.votes).toHaveLength(24);
   });
 
-  it('takes one player’s only, in any spelling, and counts them first', async () => {
+  it('takes only the votes of one player, in any spelling, and counts them first', async () => {
     const { deps, serverId, all, states } = await rangeBench();
     const range = { ...all, states: NOT_ARRIVED, player: 'PLAYER-Failed' };
     expect(await countResendable(deps, serverId, range)).toEqual({ votes: 1, more: false });
@@ -137,7 +137,7 @@ describe('sending a range of votes again', () => {
     expect(await states()).toEqual(['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'waiting']);
   });
 
-  it('takes no more than it is told, the oldest first, and says that there are more', async () => {
+  it('takes at most the given number, the oldest first, and says that there are more', async () => {
     const { deps, serverId, all, states } = await rangeBench();
     const range = { ...all, states: NOT_ARRIVED };
     expect(await countResendable(deps, serverId, range, 1)).toEqual({ votes: 1, more: true });
@@ -148,7 +148,7 @@ describe('sending a range of votes again', () => {
     expect(entry?.details).toMatchObject({ votes: 1 });
   });
 
-  it('leaves a trace of who did it, and needs a listener', async () => {
+  it('writes who did it to the audit log, and needs a listener', async () => {
     const { deps, serverId, all } = await rangeBench();
     await resendVotes(deps, serverId, { ...all, states: NOT_ARRIVED }, 'ann@example.org');
     const [entry] = await deps.auditLog.find({ action: 'vote.resend-range' }).toArray();

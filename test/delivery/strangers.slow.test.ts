@@ -18,12 +18,12 @@ import { drainHere } from '../support/delivering.ts';
 import { listen } from '../support/fake-http-listener.ts';
 import { textOf } from '../support/web-app.ts';
 
-// The traffic that can be sent to a host that never wanted votes, for each feature, within one minute.
+// How much traffic each feature can send within one minute to a host that never wanted votes.
 
-/** The limits as they are by default. */
+/** The default limits. */
 const DEFAULTS = { DESTINATION_LIMIT: '60', ACCOUNT_LIMIT: '40', BREAKER_SCHEDULE: '5s' };
 
-/** A website of somebody else: it answers 200 to every request and echoes the body. */
+/** A website of somebody else: it answers every request with 200 and repeats the body. */
 async function strangersSite() {
   const posted: string[] = [];
   const server = createHttpServer(async (request, response) => {
@@ -36,7 +36,7 @@ async function strangersSite() {
   return { url: `http://127.0.0.1:${port}/`, port, posted };
 }
 
-/** A service of somebody else that is not a vote listener, on any number of ports. */
+/** A service of somebody else on any number of ports. It is not a vote listener. */
 async function strangersPorts(count: number, banner = '') {
   const stranger = { connections: 0, ports: [] as number[], dialled: new Set<number>() };
   for (let n = 0; n < count; n += 1) {
@@ -50,7 +50,7 @@ async function strangersPorts(count: number, banner = '') {
   return stranger;
 }
 
-/** A bench with a stopped clock: a limit of one minute never ends. */
+/** A bench with a stopped clock, so that a limit of one minute never ends. */
 async function strangerBench() {
   const bench = await ownerFixture(await openOwnerApp(DEFAULTS));
   bench.clock.stop(new Date());
@@ -63,7 +63,7 @@ async function castMany({ cast }: OwnerFixture, count: number): Promise<void> {
 
 const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', secret: 'abcdef0123456789' } as const;
 
-test('votes: a website that has not repeated the challenge is sent the challenge and no vote', async () => {
+test('votes: a website that has not repeated the challenge gets the challenge and no vote', async () => {
   const bench = await strangerBench();
   const site = await strangersSite();
   await setHttpListener(bench.deps, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
@@ -73,7 +73,7 @@ test('votes: a website that has not repeated the challenge is sent the challenge
   expect(await bench.read('/listener')).toContain('holds the challenge, but beside other text');
 });
 
-test('resends: a website that has not repeated the challenge is sent nothing more', async () => {
+test('resends: a website that has not repeated the challenge gets nothing more', async () => {
   const bench = await strangerBench();
   const site = await strangersSite();
   await setHttpListener(bench.deps, bench.serverId, { url: site.url, serviceName: 'x' }, 'test');
@@ -110,12 +110,12 @@ test('resumes, tests and changes of one account together: six a minute', async (
     await bench.drain();
     await bench.post('/listener/test');
   }
-  // A test, also that of saved settings, asks a service that does not greet what it is, with four connections more. An
-  // account may open 15 to one address.
+  // A test, also that of new settings, opens four more connections to detect the protocol of a service that does not
+  // greet. An account may open 15 connections to one address.
   expect(stranger.connections).toBeLessThanOrEqual(15);
 });
 
-test('changes of the port: with a vote that waits, six ports are dialled a minute and not thirty', async () => {
+test('changes of the port: with a waiting vote, connections go to six ports a minute and not to thirty', async () => {
   const bench = await strangerBench();
   const stranger = await strangersPorts(30, 'SSH-2.0-somebody\r\n');
   await bench.listener.stop();
@@ -129,7 +129,7 @@ test('changes of the port: with a vote that waits, six ports are dialled a minut
   }
   expect(refused).toBe(24);
   expect(stranger.dialled.size).toBeLessThanOrEqual(6);
-  // Each change is tested, and the test asks what the service is.
+  // Each change is tested, and the test detects the protocol of the service.
   expect(stranger.connections).toBeLessThanOrEqual(15);
   const vote = await bench.deps.votes.findOne({ serverId: bench.serverId });
   expect(textOf((await bench.get(`/votes/${vote?._id}`)).body)).not.toContain('somebody');
@@ -158,11 +158,11 @@ test('changes of the query port: 15 connections a minute', async () => {
     await takeDueServers(deps);
     await checkTakenServer(withSend, serverId);
   }
-  // A service that closes at once is asked as Minecraft servers of old versions are, on further connections.
+  // If a service closes at once, it is queried on further connections like Minecraft servers of old versions.
   expect(stranger.connections).toBeLessThanOrEqual(15);
 });
 
-/** A server of an account with one waiting vote and a listener at `port`. */
+/** A server of an account, with one waiting vote and a listener at `port`. */
 async function addVotingServer({ deps }: OwnerFixture, n: number, ownerId: ObjectId, port: number) {
   const settings = { name: `Server ${n}`, address: `s${n}.example.org`, port: 25_565 };
   const serverId = new ObjectId((await addServer(deps, settings, 'test')).serverId);

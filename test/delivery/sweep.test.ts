@@ -6,7 +6,7 @@ import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 
 describe('The sweep', () => {
-  it('wakes a listener whose wake-up call was lost', async () => {
+  it('wakes a listener whose wake-up job was lost', async () => {
     const { deps, cast } = await deliveryBench();
     const { votedAt } = await cast('Steve');
     await deps.producer.settle();
@@ -17,7 +17,7 @@ describe('The sweep', () => {
     expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
   });
 
-  it('leaves a listener alone that has nothing due, is paused, or is drained by a worker', async () => {
+  it('does not wake a listener that has nothing due, is paused, or is drained by a worker', async () => {
     const { deps, cast, drain, listener, serverId } = await deliveryBench();
     expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
     await cast('Steve');
@@ -33,7 +33,7 @@ describe('The sweep', () => {
     expect(await sweepDueWork(deps)).toMatchObject({ woken: 0 });
   });
 
-  it('wakes a paused listener for an attempt that a dead worker has left', async () => {
+  it('wakes a paused listener that has an unfinished attempt of a dead worker', async () => {
     const { deps, cast, serverId } = await deliveryBench();
     const { _id } = await cast('Steve');
     await pauseListener(deps, serverId, 'test');
@@ -47,7 +47,7 @@ describe('The sweep', () => {
     expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
   });
 
-  it('releases votes whose listener vanished half-way', async () => {
+  it('takes votes out of the queue if the removal of their listener was interrupted', async () => {
     const { deps, cast, vote, serverId, clock } = await deliveryBench();
     const waiting = await cast('Steve');
     await deps.listeners.deleteOne({ serverId });
@@ -59,7 +59,7 @@ describe('The sweep', () => {
     });
   });
 
-  it('keeps a vote that another clock may have put in the line after it saw no listener', async () => {
+  it('keeps a vote that another clock may have queued after it found no listener', async () => {
     const { deps, cast, vote, serverId, clock } = await deliveryBench();
     clock.stop(new Date());
     const waiting = await cast('Steve');
@@ -69,7 +69,7 @@ describe('The sweep', () => {
     expect((await vote(waiting)).delivery.state).toBe('waiting');
   });
 
-  it('examines one index key for each server with open work, however many votes wait there', async () => {
+  it('examines one index key for each server with open work, however many votes wait', async () => {
     const { deps, cast, serverId, vote } = await deliveryBench();
     const template = await vote(await cast('Steve'));
     const copies = [];

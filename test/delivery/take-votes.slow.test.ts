@@ -10,14 +10,14 @@ import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
-/** Casts votes at once, as many players do, and lists them in the order in which they go out. */
+/** Casts votes in rapid succession, and returns them in the order in which they go out. */
 async function castSome({ cast, deps, serverId }: DeliveryBench, count: number): Promise<Vote[]> {
   const votes = await Promise.all(Array.from({ length: count }, (_, n) => cast(`player ${n}`)));
   const _id = { $in: votes.map((vote) => vote._id) };
   return deps.votes.find({ serverId, _id }, { sort: QUEUE_ORDER }).toArray();
 }
 
-/** The listener, as the owner of its lease sees it. */
+/** The listener as the owner of its lease reads it. */
 async function listenerOf({ deps, serverId }: DeliveryBench) {
   const listener = await deps.listeners.findOne({ serverId });
   if (!listener) throw new Error('no listener');
@@ -26,13 +26,13 @@ async function listenerOf({ deps, serverId }: DeliveryBench) {
 
 const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
 
-/** Records an outcome as an uninterrupted drain does. */
+/** Records an outcome as a drain does that is not interrupted. */
 function record({ deps }: DeliveryBench, taken: Taken, end: Outcome): Promise<boolean> {
   const ended = { taken, outcome: end, durationMs: 3, endedAt: Date.now() };
   return recordWithRetries(deps, ended, new AbortController().signal);
 }
 
-describe('Claiming votes', () => {
+describe('Taking votes', () => {
   it('takes the next votes in queue order and records an attempt on each', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
@@ -61,7 +61,7 @@ describe('Claiming votes', () => {
     expect(states).toEqual(['waiting', 'waiting']);
   });
 
-  it('claims no vote twice, whoever claims at the same time', async () => {
+  it('takes no vote twice, however many workers take votes at the same time', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 6);
     const listener = await listenerOf(bench);
@@ -78,7 +78,7 @@ describe('Claiming votes', () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
     const leased = await listenerOf(bench);
-    // This worker stood still; its memory of the lease is all that it has.
+    // This worker was suspended: it still has the lease in memory.
     const expired = { ...leased, lease: { ...leased.lease, until: new Date(Date.now() - 1) } };
     for (const most of [1, 3]) {
       expect(await takeVotes(bench.deps, expired, { test: false }, { most, atOnce: 4 })).toEqual([]);
@@ -89,7 +89,7 @@ describe('Claiming votes', () => {
     expect(await takeVotes(bench.deps, leased, { test: false }, { most: 3, atOnce: 4 })).toHaveLength(3);
   });
 
-  it('takes no vote of which an attempt was lost before, unless it is sent at once', async () => {
+  it('takes a vote with a lost attempt only if it is sent at once', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
     const { votes } = bench.deps;
@@ -108,7 +108,7 @@ describe('Claiming votes', () => {
     expect(await claim(5, 4)).toEqual(ids(cast.slice(3)));
   });
 
-  it('takes no vote of which another sending would be the last, unless it is sent at once', async () => {
+  it('takes a vote before its last allowed sending only if it is sent at once', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 5);
     const claim = async (most: number, atOnce: number, maxSendings: number) => {
@@ -139,7 +139,7 @@ describe('Claiming votes', () => {
     }
   });
 
-  it('leaves nothing claimed where MongoDB failed half-way', async () => {
+  it('leaves no vote taken if MongoDB failed half-way', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
     const { deps } = bench;
@@ -164,7 +164,7 @@ describe('Claiming votes', () => {
     expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids(cast));
   });
 
-  it('leaves nothing claimed where the answer to a single claim was lost', async () => {
+  it('leaves no vote taken if MongoDB’s answer was lost', async () => {
     const bench = await deliveryBench();
     const [vote] = await castSome(bench, 1);
     const { deps } = bench;
@@ -182,7 +182,7 @@ describe('Claiming votes', () => {
     expect((await bench.vote(vote as Vote)).delivery).toMatchObject({ state: 'delivered', attemptCount: 1 });
   });
 
-  it('walks the line in its order, so that no cut leaves a gap, and no further than it claims', async () => {
+  it('takes votes in queue order, so that an interruption leaves no gap, and reads no more than it takes', async () => {
     const bench = await deliveryBench();
     const [first, ...others] = await castSome(bench, 40);
     if (!first) throw new Error('not cast');
@@ -211,7 +211,7 @@ describe('Claiming votes', () => {
     expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(11);
   });
 
-  it('gives back what was not sent as if it had never been claimed', async () => {
+  it('gives back votes that were not sent as if they had never been taken', async () => {
     const bench = await deliveryBench();
     const [first, second] = await castSome(bench, 2);
     const taken = await takeVotes(
@@ -238,12 +238,12 @@ describe('Claiming votes', () => {
     expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual(ids([first, second] as Vote[]));
   });
 
-  it('keeps the attempts on record where another may have begun with later votes since', async () => {
+  it('keeps the attempts if another worker may have begun with later votes since', async () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 3);
     const held = await listenerOf(bench);
     const taken = await takeVotes(bench.deps, held, { test: false }, { most: 2, atOnce: 0 });
-    // Another took the lease when it had run out, and sent what was left in the line.
+    // Another worker took the expired lease and sent the votes that were left in the queue.
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     await giveBackVotes(bench.deps, { ...held, lease: { ...held.lease, until: new Date() } }, taken);
     for (const vote of cast.slice(0, 2)) {
@@ -259,7 +259,7 @@ describe('Claiming votes', () => {
     expect(bench.listener.votes.map(({ uuid }) => uuid)).toEqual([2, 0, 1].map((n) => ids(cast)[n]));
   });
 
-  it('leaves alone what was ended as lost meanwhile', async () => {
+  it('does not change attempts that were recorded as lost meanwhile', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 1);
     const taken = await takeVotes(
@@ -276,8 +276,8 @@ describe('Claiming votes', () => {
   });
 });
 
-describe('Recording ends together', () => {
-  it('writes each, and says of each whether it stands', async () => {
+describe('Recording outcomes together', () => {
+  it('writes each outcome, and returns for each whether it counts', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 5);
     const taken = await takeVotes(
@@ -286,7 +286,7 @@ describe('Recording ends together', () => {
       { test: false },
       { most: 5, atOnce: 0 },
     );
-    // One was removed meanwhile: its outcome must not be recorded, and must not prevent that of the others.
+    // The attempt of one vote was removed meanwhile. Its outcome must not be recorded, and the others must be.
     const gone = taken[3]?.vote;
     if (!gone) throw new Error('nothing claimed');
     await bench.deps.votes.updateOne(
@@ -306,7 +306,7 @@ describe('Recording ends together', () => {
 });
 
 describe('Draining a backlog', () => {
-  it('has no more votes under way whose attempt was lost before than it sends at once', async () => {
+  it('takes votes with a lost attempt only if it sends them at once', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     const cast = await castSome(bench, 40);
     const { votes } = bench.deps;
@@ -321,7 +321,7 @@ describe('Draining a backlog', () => {
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
-    // Ends that are on their way to the record are not held by anything.
+    // Nothing delays outcomes that are being recorded.
     const sending = () => votes.countDocuments({ serverId, 'delivery.state': 'sending' });
     await expect.poll(sending, { timeout: 3_000 }).toBe(4);
     clearInterval(watching);
@@ -341,7 +341,7 @@ describe('Draining a backlog', () => {
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
-    // A fifth would come at once, since its attempt is on record already.
+    // The attempt of a fifth vote is on record already, so it could be sent at once.
     for (const one of cast.slice(0, 50)) await vote(one);
     expect(listener.held).toBe(4);
     clearInterval(watching);
@@ -349,7 +349,7 @@ describe('Draining a backlog', () => {
     expect(await draining).toEqual({ kind: 'idle' });
     expect(listener.votes).toHaveLength(150);
     expect(new Set(listener.votes.map(({ uuid }) => uuid)).size).toBe(150);
-    // Votes that were taken together have one attempt.
+    // Votes that were taken together have the same attempt id.
     const begun = await bench.deps.votes.find({}, { sort: { votedAt: 1, _id: 1 } }).toArray();
     begun.sort((a, b) =>
       String(a.delivery.attempts[0]?.id).localeCompare(String(b.delivery.attempts[0]?.id)),
@@ -360,7 +360,7 @@ describe('Draining a backlog', () => {
     }
   });
 
-  it('gives back what it claimed ahead when the listener hangs and becomes unreachable', async () => {
+  it('gives back votes that it took ahead when the listener hangs and becomes unreachable', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 120);
     bench.listener.behaviour = { answerDelayMs: 2 };
@@ -373,13 +373,13 @@ describe('Draining a backlog', () => {
     expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
     const failed = await votes.countDocuments({ 'delivery.ends.transient': { $exists: true } });
     expect(failed).toBeGreaterThanOrEqual(3);
-    // Three failures open the breaker; three others at the most were under way.
+    // Three failures open the breaker. Up to three other attempts were running.
     expect(failed).toBeLessThanOrEqual(6);
     const waiting = { 'delivery.state': 'waiting', 'delivery.ends': {} } as const;
     expect(await votes.countDocuments({ ...waiting, 'delivery.attempts.0': { $exists: true } })).toBe(0);
   });
 
-  it('gives back what it claimed ahead when it stops, and when the owner pauses', async () => {
+  it('gives back votes that it took ahead when it stops, and when the owner pauses', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
     bench.listener.behaviour = { answerDelayMs: 2 };
@@ -398,7 +398,7 @@ describe('Draining a backlog', () => {
     );
   });
 
-  it('sends nothing that it claimed ahead once it has seen that the listener was removed', async () => {
+  it('sends no vote that it took ahead after it has noticed that the listener was removed', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
     const { clock, listener, deps, serverId } = bench;
@@ -413,14 +413,14 @@ describe('Draining a backlog', () => {
     const draining = bench.drain();
     const taken = () => deps.votes.countDocuments({ 'delivery.state': 'sending' });
     await vi.waitUntil(async () => (await taken()) >= 40, EVENTUALLY);
-    // Sending what is claimed takes longer than the lease is renewed next.
+    // Sending the taken votes takes longer than the time until the next renewal of the lease.
     listener.behaviour = { answerDelayMs: 500 };
     await removeListener(deps, serverId, 'test');
     expect(await draining).toEqual({ kind: 'busy' });
     expect(arrivedBefore).toBeLessThan(150);
     expect(listener.votes.length).toBeLessThanOrEqual(arrivedBefore + 4);
     expect(await deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
-    // Votes that were cast just now may be for a listener that is set just now.
+    // Votes that were cast just now may be for a new listener.
     clock.move(5 * SECOND);
     expect(await bench.drain()).toEqual({ kind: 'gone' });
     const delivered = await deps.votes.countDocuments({ 'delivery.state': 'delivered' });
@@ -428,7 +428,7 @@ describe('Draining a backlog', () => {
     expect(await deps.votes.countDocuments({ 'delivery.state': 'none' })).toBe(150 - delivered);
   });
 
-  it('sends nothing that it claimed ahead once MongoDB has failed', async () => {
+  it('sends no vote that it took ahead after MongoDB has failed', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
     const { listener, deps } = bench;
@@ -450,7 +450,7 @@ describe('Draining a backlog', () => {
     expect(listener.votes).toHaveLength(150);
   });
 
-  it('gives back what it claimed ahead when its time is over', async () => {
+  it('gives back votes that it took ahead when its time is over', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     await castSome(bench, 150);
     const { listener, deps } = bench;
@@ -467,7 +467,7 @@ describe('Draining a backlog', () => {
     expect(await deps.votes.countDocuments({ 'delivery.state': 'waiting' })).toBe(150 - delivered);
   });
 
-  it('releases what it claimed too early for a listener that becomes slow, and sends it later', async () => {
+  it('gives back votes that it took for a listener that becomes slow, and sends them later', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '1000', LEASE_MS: '6000' });
     const cast = await castSome(bench, 150);
     const { listener, deps } = bench;
@@ -484,7 +484,7 @@ describe('Draining a backlog', () => {
     expect(await votes.countDocuments(deliveredAtOnce)).toBe(150);
   });
 
-  it('gives back what it claimed ahead when it stops, also where MongoDB fails once', async () => {
+  it('gives back votes that it took ahead when it stops, even if MongoDB fails once', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 150);
     const { listener, deps } = bench;
@@ -512,7 +512,7 @@ describe('Draining a backlog', () => {
     expect(listener.votes).toHaveLength(150);
   });
 
-  it('looks for no vote while four are under way and none may be claimed ahead', async () => {
+  it('does not look for votes while four are being sent and none may be taken ahead', async () => {
     const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
     await bench.set({ maxSendings: 1 });
     await castSome(bench, 150);
@@ -533,7 +533,7 @@ describe('Draining a backlog', () => {
     const draining = bench.drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     const renewals = renewing.mock.calls.length;
-    // It goes on meanwhile, and renews its lease.
+    // The drain continues meanwhile and renews its lease.
     await vi.waitUntil(() => renewing.mock.calls.length > renewals, EVENTUALLY);
     expect(lookedWith.filter((held) => held >= 4)).toEqual([]);
     clearInterval(watching);

@@ -24,14 +24,14 @@ async function unreachableBench() {
 }
 
 describe('A game server that comes back while its unreachable listener is tested', () => {
-  it('causes another test at once when that test fails', async () => {
+  it('causes another test at once if that test fails', async () => {
     const { listener, drain, tests, comeBack } = await unreachableBench();
     listener.behaviour = { onConnect: 'silence' };
     const draining = drain();
     await vi.waitUntil(() => listener.connections === 1, EVENTUALLY);
     expect(await comeBack()).toBe(true);
     await listener.stop();
-    // The test after that is planned by the schedule again.
+    // The next test is planned by the schedule again.
     expect(await draining).toMatchObject({ kind: 'unreachable' });
     expect(await tests()).toMatchObject([
       { wokenBy: 'listener-test', code: 'closed-before-greeting' },
@@ -39,7 +39,7 @@ describe('A game server that comes back while its unreachable listener is tested
     ]);
   });
 
-  it('leaves it active when that test succeeds, even when no other vote waits', async () => {
+  it('leaves its listener active if that test succeeds, even if no other vote waits', async () => {
     const { deps, serverId, listener, drain, comeBack } = await unreachableBench();
     await deps.votes.deleteMany({ serverId, username: { $ne: 'Steve' } });
     listener.stall();

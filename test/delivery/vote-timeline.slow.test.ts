@@ -62,7 +62,7 @@ function setAnew(port = bench.listener.port): Promise<unknown> {
   return setListener(bench.deps, bench.serverId, settings, 'owner');
 }
 
-/** Three failed attempts: the listener is unreachable, and the vote waits for its test. */
+/** Three failed attempts: the listener is unreachable, and the vote waits for a test. */
 async function failThrice(): Promise<void> {
   await bench.listener.stop();
   for (let n = 0; n < 3; n += 1) {
@@ -89,7 +89,7 @@ describe('An attempt says what started it', () => {
     const second = await bench.cast('Alex');
     await bench.listener.start();
     await bench.drain();
-    // Cast after its return: it did not wait for the listener.
+    // Cast after the listener was back, so it did not wait for the listener.
     bench.clock.move(SECOND);
     const third = await bench.cast('Zoe');
     await bench.drain();
@@ -98,20 +98,20 @@ describe('An attempt says what started it', () => {
     expect(await causesOf(third)).toEqual(['cast']);
   });
 
-  it('the return of the game server, which brought the test forward', async () => {
+  it('the return of the game server, which moved the test to an earlier time', async () => {
     const vote = await bench.cast('Steve');
     await failThrice();
     await bench.drain();
     await testUnreachableListener(bench.deps, bench.serverId);
     await bench.drain();
-    // The next one is planned again.
+    // The next test is planned by the schedule again.
     bench.clock.move(HOUR);
     await testUnreachableListener(bench.deps, bench.serverId);
     await bench.drain();
     expect((await causesOf(vote)).slice(3)).toEqual(['listener-test', 'server-returned', 'listener-test']);
   });
 
-  it('its plan again, after a fault of ours put off a test that was brought forward', () => {
+  it('the schedule, when a test was moved to an earlier time and then postponed by an error of Tallyport', () => {
     const now = bench.clock.now();
     const breaker = { failures: 3, tests: 1, openSince: now, nextTestAt: now } as const;
     const before = { breaker: { ...breaker, hastenedBy: 'server-returned' as const }, pause: null };
@@ -124,7 +124,7 @@ describe('An attempt says what started it', () => {
     expect(next).toEqual({ ...breaker, nextTestAt: expect.any(Date) });
   });
 
-  it('a resume, for votes that waited for it and for votes that waited for their own time', async () => {
+  it('a resume, for votes that waited for it and for votes that waited for their own retry', async () => {
     const { deps, serverId } = bench;
     await bench.listener.stop();
     const early = await bench.cast('Steve');
@@ -139,7 +139,7 @@ describe('An attempt says what started it', () => {
     expect(await causesOf(held)).toEqual(['resume']);
   });
 
-  it('changed settings, where the listener was unreachable before', async () => {
+  it('changed settings, if the listener was unreachable before', async () => {
     const vote = await bench.cast('Steve');
     await failThrice();
     const held = await bench.cast('Alex');
@@ -150,7 +150,7 @@ describe('An attempt says what started it', () => {
     expect(await causesOf(held)).toEqual(['settings-changed']);
   });
 
-  it('not a change or a resume of a listener that was neither paused nor unreachable', async () => {
+  it('not changed settings or a resume, if the listener was neither paused nor unreachable', async () => {
     const { deps, serverId } = bench;
     const vote = await bench.cast('Steve');
     await setAnew();
@@ -159,7 +159,7 @@ describe('An attempt says what started it', () => {
     expect(await causesOf(vote)).toEqual(['cast']);
   });
 
-  it('not changed settings of a listener that its owner has paused', async () => {
+  it('not changed settings, if the listener is paused by its owner', async () => {
     const { deps, serverId } = bench;
     await pauseListener(deps, serverId, 'owner');
     const vote = await bench.cast('Steve');
@@ -171,14 +171,14 @@ describe('An attempt says what started it', () => {
     expect(await causesOf(vote)).toEqual(['resume']);
   });
 
-  it('the challenge that was refused', async () => {
+  it('the refused challenge', async () => {
     bench.listener.behaviour = { greeting: 'VOTIFIER 2 staleChallenge\n' };
     const vote = await bench.cast('Steve');
     await bench.drain();
     expect(await causesOf(vote)).toEqual(['cast', 'challenge-retry']);
   });
 
-  it('the attempt that was given back when a worker stopped', async () => {
+  it('the attempt before, whose vote was given back when a worker stopped', async () => {
     bench.listener.behaviour = { onConnect: 'silence' };
     const vote = await bench.cast('Steve');
     const stop = new AbortController();
@@ -192,7 +192,7 @@ describe('An attempt says what started it', () => {
     expect((await attemptsOf(vote)).map(({ number }) => number)).toEqual([null, 1]);
   });
 
-  it('a resend, and who it was by', async () => {
+  it('a resend, and who made it', async () => {
     const vote = await bench.cast('Steve');
     await bench.drain();
     bench.clock.move(SECOND);
@@ -208,7 +208,7 @@ describe('An attempt says what started it', () => {
     );
   });
 
-  it('the sweep, when the job for a vote was lost; the sweep always finds votes whose own next time has come', async () => {
+  it('the sweep, if the job of a vote was lost, but not for retries, which the sweep always finds', async () => {
     await bench.listener.stop();
     const lost = await bench.cast('Steve');
     bench.clock.move(SECOND);
@@ -226,7 +226,7 @@ describe('An attempt says what started it', () => {
     expect((await attemptsOf(lost)).map(causeText)).toEqual(['the vote, found by the sweep', 'its schedule']);
   });
 
-  it('nothing, for a vote that is older than the record of causes', async () => {
+  it('nothing, if the vote is older than the record of causes', async () => {
     const vote = await bench.cast('Steve');
     const { votes } = bench.deps;
     await votes.updateOne({ serverId: bench.serverId, _id: vote._id }, { $unset: { 'delivery.dueBy': '' } });
@@ -275,7 +275,7 @@ describe('A waiting vote says what it waits for', () => {
     expect(await words(last)).toContain('at least 100 votes before it');
   });
 
-  it('its own next time, then the test of the listener, and why', async () => {
+  it('its own retry, then the test of the listener, and why', async () => {
     const vote = await bench.cast('Steve');
     await bench.listener.stop();
     await bench.drain();
@@ -300,7 +300,7 @@ describe('A waiting vote says what it waits for', () => {
   });
 });
 
-describe('A vote that has ended says how', () => {
+describe('A vote whose delivery has ended says how', () => {
   it('sent and not confirmed, with Votifier v1', async () => {
     const settings = {
       protocol: 'votifier-v1' as const,
@@ -318,7 +318,7 @@ describe('A vote that has ended says how', () => {
     );
   });
 
-  it('refused, by the listener’s words', async () => {
+  it('refused, with the listener’s message', async () => {
     bench.listener.behaviour = {
       answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
     };
@@ -348,7 +348,7 @@ describe('A vote that has ended says how', () => {
     expect((await timeline(vote)).events.map(({ kind }) => kind)).toEqual(['accepted', 'listener-removed']);
   });
 
-  it('an attempt in progress has no outcome yet; one that a newer attempt replaced never gets one', async () => {
+  it('a running attempt has no outcome yet; an attempt that a newer one replaced never gets one', async () => {
     bench.listener.stall();
     const vote = await bench.cast('Steve');
     const draining = bench.drain();
@@ -363,7 +363,7 @@ describe('A vote that has ended says how', () => {
 });
 
 describe('Attempts whose details are no longer stored', () => {
-  /** Four attempts more than are stored: refused connections, then silence. */
+  /** Four attempts more than are stored: refused connections, then attempts without an answer. */
   async function manyAttempts(): Promise<{ vote: Vote; moments: Date[] }> {
     const vote = await bench.cast('Steve');
     const moments: Date[] = [];
@@ -399,7 +399,7 @@ describe('Attempts whose details are no longer stored', () => {
     expect(attempts).toHaveLength(MOST_ATTEMPT_DETAILS);
     expect(attempts[0]).toMatchObject({ number: 5, at: moments[4] });
 
-    // And when the rest is forgotten.
+    // The same after the details of the other attempts are deleted.
     const { votedAt } = vote;
     await forgetAttempts(bench.deps, dayOf(new Date(votedAt.getTime() + 91 * DAY)));
     expect(await older(vote)).toMatchObject({
@@ -410,7 +410,7 @@ describe('Attempts whose details are no longer stored', () => {
     });
   });
 
-  it('have no first one when that was not recorded', async () => {
+  it('have no first attempt if it was not recorded', async () => {
     const { vote } = await manyAttempts();
     const which = { serverId: bench.serverId, _id: vote._id };
     await bench.deps.votes.updateOne(which, { $unset: { 'delivery.older': '', 'delivery.codes': '' } });

@@ -24,7 +24,7 @@ import {
 
 const NAMES = ['Steve', 'Alex', 'Kai', 'Zoe', 'Noor'];
 
-/** What the votes and the listener of a bench look like. */
+/** Functions that show the votes and the listener of a bench. */
 function seen({ deps, serverId, clock, drain }: DeliveryBench) {
   return {
     listener: async () => {
@@ -49,10 +49,10 @@ function seen({ deps, serverId, clock, drain }: DeliveryBench) {
 const statesOf = (deliveries: { state: string }[]) => deliveries.map(({ state }) => state);
 const all = (state: string, count = NAMES.length) => Array.from({ length: count }, () => state);
 
-/** A server with a listener that the test exchanges, as a plugin that is restarted with other settings. */
+/** A server with a listener that the test can replace, like a plugin that is restarted with other settings. */
 async function pluginBench(settings: Parameters<DeliveryBench['set']>[0], first: KnownListener, env = {}) {
   const bench = await deliveryBench(env);
-  /** `frames`: how many whole frames it took, rewarded or not. */
+  /** `frames`: how many whole frames it took, whether it rewarded the player or not. */
   const plugin = { now: first, frames: 0 };
   const port = await start({
     greeting: (challenge) => plugin.now.greeting(challenge),
@@ -68,7 +68,7 @@ async function pluginBench(settings: Parameters<DeliveryBench['set']>[0], first:
 
 const V1 = { protocol: 'votifier-v1', secret: keyLine(RIGHT) } as const;
 
-describe('a Votifier v1 listener that confirmed votes and now closes without a word', () => {
+describe('a Votifier v1 listener that confirmed votes and now closes without an answer', () => {
   async function confirmed() {
     const bench = await pluginBench(V1, votifierPlus());
     await bench.cast('First');
@@ -86,7 +86,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without a w
     ],
     ['a plugin that takes the votes throws', votifierPlus({ throws: true }), null],
     ['another plugin is there', closing('2.9'), null],
-  ] as const)('holds its votes, and all arrive once it is mended: %s', async (_, broken, mended) => {
+  ] as const)('is paused, so its votes wait, and all arrive when it is corrected: %s', async (_, broken, mended) => {
     const bench = await confirmed();
     bench.plugin.now = broken;
     for (const name of NAMES) await bench.cast(name);
@@ -112,7 +112,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without a w
     expect(statesOf(await bench.deliveries())).toEqual(all('delivered', 6));
   });
 
-  it('sends a single such vote again and takes the others', async () => {
+  it('gets a single such vote again and takes the others', async () => {
     const bench = await confirmed();
     bench.plugin.now = votifierPlus({ throws: true });
     await bench.cast('Steve');
@@ -126,7 +126,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without a w
     expect(await bench.listener()).toMatchObject({ state: 'active', breaker: { failures: 0 } });
   });
 
-  it('may have confirmed only a test vote, and a later test vote says the same as a vote', async () => {
+  it('is recognised if it confirmed only a test vote; a later test vote has the same outcome as a vote', async () => {
     const bench = await pluginBench(V1, votifierPlus());
     expect(await bench.test()).toMatchObject({ confirmed: true });
     bench.plugin.now = votifierPlus({ pair: OTHER });
@@ -143,10 +143,10 @@ describe('a Votifier v1 listener that confirmed votes and now closes without a w
     expect(await bench.listener()).toMatchObject({ state: 'paused' });
   });
 
-  it('may have confirmed it to a worker that died since, or to an earlier version', async () => {
+  it('is recognised if it confirmed a vote to a worker that has died, or to an earlier version', async () => {
     const bench = await confirmed();
     const { deps, serverId } = bench;
-    // Nothing but what is stored with the first acknowledgement, in a document without `acknowledgedAt`.
+    // The document has only what the first acknowledgement stores, and no `acknowledgedAt`.
     await deps.listeners.updateOne({ serverId }, { $unset: { acknowledgedAt: 1 } });
     bench.plugin.now = votifierPlus({ pair: OTHER });
     await bench.cast('Steve');
@@ -154,7 +154,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without a w
     expect(await bench.deliveries()).toMatchObject([{}, { state: 'waiting' }]);
   });
 
-  it('is known as such before the worker begins with the next vote', async () => {
+  it('is recognised before the worker begins with the next vote', async () => {
     const bench = await pluginBench(V1, votifierPlus());
     const { deps, serverId } = bench;
     for (const name of NAMES) await bench.cast(name);
@@ -167,7 +167,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without a w
     expect(known).toEqual([undefined, true, true, true, true]);
   });
 
-  it('is not one that never confirmed with its present key', async () => {
+  it('is not one that never confirmed a vote with its current key', async () => {
     const bench = await confirmed();
     bench.plugin.now = closing('1.9');
     await bench.set({ port: bench.port, ...V1, secret: keyLine(OTHER) });
@@ -198,7 +198,7 @@ describe('a website that refuses votes', () => {
     [400, 'http-votes-refused'],
     [422, 'http-votes-refused'],
     [413, 'http-votes-refused'],
-  ])('is paused at the first %i where it never took one: the votes wait', async (status, code) => {
+  ])('is paused at the first %i if it never took a vote, and the votes wait', async (status, code) => {
     const bench = await siteBench();
     bench.answer(...Array.from({ length: 9 }, () => status));
     await bench.castAll();
@@ -221,7 +221,7 @@ describe('a website that refuses votes', () => {
     [400, 'http-votes-refused', 1],
     [422, 'http-votes-refused', 1],
     [409, 'http-votes-refused', 1],
-  ])('%i after it took one: it is paused as %s, and %i vote failed', async (status, code, failed) => {
+  ])('%i after it took a vote: it is paused as %s, and %i vote failed', async (status, code, failed) => {
     const bench = await siteBench();
     await bench.cast('First');
     await bench.drain();
@@ -239,7 +239,7 @@ describe('a website that refuses votes', () => {
     expect(await bench.listener()).toMatchObject({ state: 'active', waiting: 0, voteFaults: 0 });
   });
 
-  it('goes on where it refuses single votes', async () => {
+  it('is not paused if it refuses single votes', async () => {
     const bench = await siteBench();
     for (const [index, status] of [204, 400, 204, 422, 204].entries()) {
       bench.answer(status);
@@ -251,7 +251,7 @@ describe('a website that refuses votes', () => {
     expect(await bench.listener()).toMatchObject({ state: 'active' });
   });
 
-  it('counts a refusal that an earlier drain stored', async () => {
+  it('is paused after a refusal that an earlier drain stored', async () => {
     const bench = await siteBench();
     for (const [index, status] of [204, 400, 400].entries()) {
       bench.answer(status);
@@ -262,7 +262,7 @@ describe('a website that refuses votes', () => {
     expect(await bench.listener()).toMatchObject({ state: 'paused' });
   });
 
-  it('fails its first vote alone where it took a test vote: that vote is the reason', async () => {
+  it('is not paused if it took a test vote and refuses its first vote: only that vote fails', async () => {
     const bench = await siteBench();
     bench.answer(400);
     expect(await bench.test()).toMatchObject({
@@ -278,11 +278,11 @@ describe('a website that refuses votes', () => {
   });
 });
 
-/** A first wait of 200 ms acts as one of 5 s: then 600 and 1,200 ms. */
+/** A first wait of 200 ms stands for one of 5 s; then come 600 and 1,200 ms. */
 const FAST = { LISTENER_TIMEOUT_MS: '200' };
 const MS_PER_SECOND = 40;
 
-describe('a handler that takes its time', () => {
+describe('a slow listener', () => {
   const slow = (seconds: number) => nuVotifier({ handler: { stallsFor: seconds * MS_PER_SECOND } });
   const codesOf = ({ attempts }: { attempts: { code?: string | null }[] }) =>
     attempts.map(({ code }) => code);
@@ -290,7 +290,7 @@ describe('a handler that takes its time', () => {
   it.each([
     [7, ['no-answer', 'acknowledged']],
     [20, ['no-answer', 'no-answer', 'acknowledged']],
-  ] as const)('of %i s, of a new listener: it is waited for longer, not paused, and then from the first on', async (seconds, codes) => {
+  ] as const)('takes %i s and is new: it is not paused, gets the vote again with a longer wait, and later votes at once with that wait', async (seconds, codes) => {
     const bench = await pluginBench({ secret: TOKEN }, slow(seconds), FAST);
     await bench.cast('Steve');
     await bench.drainFor(3);
@@ -303,7 +303,7 @@ describe('a handler that takes its time', () => {
     expect(bench.plugin.frames).toBe(4);
   });
 
-  it('that never ends, of a new listener: the other votes wait, and the first is sent three times', async () => {
+  it('never answers and is new: the first vote is sent three times, and the other votes wait', async () => {
     const bench = await pluginBench({ secret: TOKEN }, slow(1_000), FAST);
     await bench.cast('Steve');
     await bench.drainFor(3);
@@ -319,7 +319,7 @@ describe('a handler that takes its time', () => {
     });
   });
 
-  it('that never ends, where many votes wait: three of them are sent once, and all wait', async () => {
+  it('never answers and has many votes: three of them are sent once, and all wait', async () => {
     const bench = await pluginBench({ secret: TOKEN }, slow(1_000), FAST);
     for (const name of NAMES) await bench.cast(name);
     await bench.drain();
@@ -333,7 +333,7 @@ describe('a handler that takes its time', () => {
     expect(await bench.listener()).toMatchObject({ state: 'paused', waiting: 5, unconfirmed: 0 });
   });
 
-  it('that never ends, where a vote is sent once only: one vote is used up, as before', async () => {
+  it('never answers and gets each vote once only: one vote is used up', async () => {
     const bench = await pluginBench({ secret: TOKEN, maxSendings: 1 }, slow(1_000), FAST);
     for (const name of NAMES) await bench.cast(name);
     await bench.drainFor(2);
@@ -343,7 +343,7 @@ describe('a handler that takes its time', () => {
   it.each([
     [7, 1],
     [20, 2],
-  ])('of %i s, of a listener that answered at once before: later votes are rewarded once', async (seconds, step) => {
+  ])('takes %i s and was fast before: later votes are rewarded once', async (seconds, step) => {
     const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
     await bench.cast('First');
     await bench.drain();
@@ -360,7 +360,7 @@ describe('a handler that takes its time', () => {
     expect(bench.plugin.frames).toBe(4);
   });
 
-  it('is known also where the first sending ended for another reason', async () => {
+  it('is recognised even if the first sending ended for another reason', async () => {
     const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
     await bench.cast('First');
     await bench.drain();
@@ -375,7 +375,7 @@ describe('a handler that takes its time', () => {
     expect(await bench.listener()).toMatchObject({ answerStep: 1 });
   });
 
-  it('is known from a late acknowledgement, to a worker that has taken the lease over', async () => {
+  it('is recognised by a late acknowledgement, even after another worker has taken the lease', async () => {
     const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
     const { deps, serverId } = bench;
     await bench.cast('First');
@@ -385,7 +385,7 @@ describe('a handler that takes its time', () => {
     await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.ambiguousEnds': 1 } });
     await drainHere(deps, serverId, {}, async (...given) => {
       const end = await createSend(deps.config)(...given);
-      // The worker was suspended: its leases ran out, and another one has taken over.
+      // The worker was suspended: its leases expired, and another worker has taken over.
       await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.leaseUntil': new Date(0) } });
       await endLostAttempts(deps, serverId);
       await deps.listeners.updateOne({ serverId }, { $set: { 'lease.owner': 'another worker' } });
@@ -397,7 +397,7 @@ describe('a handler that takes its time', () => {
     expect(stored).toMatchObject({ answerStep: 1, lease: { owner: 'another worker' } });
   });
 
-  it('of a backlog: votes that were taken ahead are waited for as long as the next ones', async () => {
+  it('has a backlog: votes that were taken ahead get the longer wait too', async () => {
     const bench = await pluginBench({ secret: TOKEN }, slow(0), FAST);
     const { deps, serverId } = bench;
     await bench.cast('First');
@@ -405,7 +405,7 @@ describe('a handler that takes its time', () => {
     for (let n = 0; n < 40; n += 1) await bench.cast(`Player${n}`);
     let sent = 0;
     const steps: (number | undefined)[] = [];
-    // From the tenth vote on it needs longer than the first wait.
+    // From the tenth vote on, it takes longer than the first wait.
     const send: Send = async (_target, _vote, { answerStep }) => {
       sent += 1;
       if (sent < 10) return outcome('acknowledged', 'acknowledged');
@@ -420,7 +420,7 @@ describe('a handler that takes its time', () => {
     expect(statesOf(await bench.deliveries())).toEqual(all('delivered', 41));
   });
 
-  it('of a new website: likewise', async () => {
+  it('is a new website: its votes get the longer wait too', async () => {
     const bench = await deliveryBench(FAST);
     const site = await startFakeHttpListener();
     const url = `http://127.0.0.1:${site.port}/votes`;

@@ -25,11 +25,11 @@ describe('finding the listener', () => {
     });
   });
 
-  it('gives up on silent name servers', async () => {
+  it('gives up if the name servers do not answer', async () => {
     expect(await send(anywhere, { lookup: silent })).toMatchObject({ code: 'dns-timeout', reached: 'none' });
   });
 
-  it.each([22, 25, 465, 587])('dials nothing on port %s, whoever stored it', async (port) => {
+  it.each([22, 25, 465, 587])('never connects to port %s, even if it is stored', async (port) => {
     const connect = vi.spyOn(net, 'connect');
     expect(await send({ ...anywhere, host: '127.0.0.1', port })).toMatchObject({
       code: 'address-refused',
@@ -38,7 +38,7 @@ describe('finding the listener', () => {
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it('dials no address that is refused', async () => {
+  it('never connects to a refused address', async () => {
     const connect = vi.spyOn(net, 'connect');
     const refusals = [
       send(
@@ -61,7 +61,7 @@ describe('finding the listener', () => {
     expect(connect).not.toHaveBeenCalled();
   });
 
-  it('dials the address that was checked and asks for the name once', async () => {
+  it('connects to the checked address and resolves the name once', async () => {
     const listener = await running();
     const connect = vi.spyOn(net, 'connect');
     const lookup = vi.fn(answering('127.0.0.1'));
@@ -71,7 +71,7 @@ describe('finding the listener', () => {
     expect(connect.mock.calls).toEqual([[{ host: '127.0.0.1', port: listener.port }]]);
   });
 
-  it('tries the next address when one does not let it in, and only then', async () => {
+  it('tries the next address if one refuses, and only then', async () => {
     const listener = await running();
     const to = { ...targetsOf(listener).v2, host: 'name.example' };
     const lookup = answering('127.0.0.2', '127.0.0.1', '127.0.0.3');
@@ -92,7 +92,7 @@ describe('finding the listener', () => {
     ['ETIMEDOUT', 'connect-timeout'],
     ['EMFILE', 'our-fault'],
   ])('ends with %s of the system as %s', async (code, expected) => {
-    // The remote peer is faked here: no address of a test machine is sure to be unreachable.
+    // The remote peer is faked, because a test machine has no address that is certainly unreachable.
     vi.spyOn(net, 'connect').mockImplementation(() => {
       const socket = new net.Socket();
       setImmediate(() => socket.destroy(Object.assign(new Error(code), { code })));
@@ -104,7 +104,7 @@ describe('finding the listener', () => {
     });
   });
 
-  it('gives up on an address that swallows connections, and leaves no socket behind', async () => {
+  it('gives up on an address that does not answer connection requests, and leaves no socket open', async () => {
     const deaf = await deafTarget();
     const connect = vi.spyOn(net, 'connect');
     expect(await send(deaf)).toMatchObject({ code: 'connect-timeout', reached: 'resolved' });
@@ -117,7 +117,7 @@ describe('finding the listener', () => {
     for (const { value } of connect.mock.results) expect(value).toMatchObject({ destroyed: true });
   });
 
-  it('keeps time for the next address when one swallows connections', async () => {
+  it('keeps time for the next address if one does not answer', async () => {
     const { port, host } = await deafTarget();
     const listener = await running();
     await listener.stop();
@@ -135,7 +135,7 @@ describe('finding the listener', () => {
     spy.mockRestore();
     expect(sent).toMatchObject({ code: 'acknowledged' });
     expect(order.slice(0, 2)).toEqual([`dial ${host}`, 'dial 127.0.0.3']);
-    // One address swallows, the other refuses: the refusal tells more.
+    // One address does not answer, the other one refuses: the refusal says more.
     const refused = await send(to, { lookup: answering(host, '127.0.0.4') });
     expect(refused).toMatchObject({ code: 'connection-refused' });
   });

@@ -26,14 +26,14 @@ function timers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 }
 
-/** Blocks this whole process for longer than a listener has to answer. */
+/** Blocks the whole process for longer than the deadline of an answer. */
 function sleepPastTheDeadline(): void {
   const until = performance.now() + 2 * OPTIONS.timeoutMs;
   while (performance.now() < until);
 }
 
 describe('the moment before writing', () => {
-  it('asks once whether it may write, and writes nothing on a no', async () => {
+  it('asks once whether it may write, and otherwise writes nothing', async () => {
     const listener = await running();
     const mayWrite = vi.fn(() => false);
     const end = await send(targetsOf(listener).v2, { mayWrite });
@@ -65,7 +65,7 @@ describe('the moment before writing', () => {
     expect(order).toEqual(['asked', 'written', 'next tick']);
   });
 
-  it('notices a listener that greets and closes, and does not write', async () => {
+  it('notices a listener that greets and closes, and writes nothing', async () => {
     const { target: to } = await remotePeer((socket) => socket.end('VOTIFIER 2 abc\n'));
     const mayWrite = vi.fn(() => true);
     expect(await send(to, { mayWrite })).toMatchObject({
@@ -76,7 +76,7 @@ describe('the moment before writing', () => {
     expect(mayWrite).not.toHaveBeenCalled();
   });
 
-  it('takes a stray line end after the greeting for nothing', async () => {
+  it('ignores an additional line end after the greeting', async () => {
     const listener = await running();
     listener.behaviour = { greeting: 'VOTIFIER 2 {challenge}\n\r\n' };
     expect(await send(targetsOf(listener).v2)).toMatchObject({ code: 'acknowledged' });
@@ -84,7 +84,7 @@ describe('the moment before writing', () => {
 });
 
 describe('stopping', () => {
-  it('ends an attempt that has written nothing, wherever it is', async () => {
+  it('ends an attempt that has written nothing, at any step', async () => {
     const listener = await running();
     listener.behaviour = { onConnect: 'silence' };
     const { v2 } = targetsOf(listener);
@@ -100,7 +100,7 @@ describe('stopping', () => {
     }
   });
 
-  it('does not begin after it', async () => {
+  it('prevents a new attempt', async () => {
     const listener = await running();
     const { v2 } = targetsOf(listener);
     const signal = AbortSignal.abort();
@@ -113,7 +113,7 @@ describe('stopping', () => {
     expect(listener.votes).toEqual([]);
   });
 
-  it('lets an attempt that has written wait for its answer, until that is stopped too', async () => {
+  it('lets an attempt that has written wait for its answer, until that wait is stopped too', async () => {
     const listener = await running();
     const [stopping, leaving] = [new AbortController(), new AbortController()];
     const signals = { signal: stopping.signal, waitSignal: leaving.signal, timeoutMs: 5_000 };
@@ -140,8 +140,8 @@ describe('stopping', () => {
   });
 });
 
-describe('whatever the far end does', () => {
-  it('leaves no connection, timer or listener behind', async () => {
+describe('whatever the remote peer does', () => {
+  it('no connection, timer or event listener stays', async () => {
     const stopping = new AbortController();
     let frames = 0;
     const { target: to, sockets } = await remotePeer((socket) => {
@@ -166,7 +166,7 @@ describe('whatever the far end does', () => {
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  it('is left at the deadline, however steadily it drips', async () => {
+  it('the attempt ends at the deadline, however steadily bytes arrive', async () => {
     const { target: to } = await remotePeer((socket) => {
       socket.write('VOTIFIER 2 abc\n');
       socket.once('data', () => {
@@ -185,11 +185,11 @@ describe('whatever the far end does', () => {
     };
     const [end] = await Promise.all([send(to).finally(() => ended.push('drip')), silences()]);
     expect(end).toMatchObject({ code: 'no-answer', words: expect.stringMatching(/^\{"pad":"x+/) });
-    // A drip is waited for no longer than silence is.
+    // The wait is as long if bytes arrive slowly as if none arrive.
     expect(ended.at(-1)).toBe('second silence');
   });
 
-  it('does not wait for the close after a complete answer', async () => {
+  it('the attempt does not wait for the close after a complete answer', async () => {
     const { target: to } = await remotePeer((socket) => {
       socket.write('VOTIFIER 2 abc\n');
       socket.once('data', () => socket.write('{"status":"ok"}'));
@@ -197,7 +197,7 @@ describe('whatever the far end does', () => {
     expect(await send(to, { timeoutMs: 5_000 })).toMatchObject({ code: 'acknowledged' });
   });
 
-  it('does not take its own sleep for silence of the listener', async () => {
+  it('a blocked process does not count as a silent listener', async () => {
     const to = await peerThread(`
       require('node:net').createServer((socket) => {
         socket.write('VOTIFIER 2 abc\\n');
@@ -209,7 +209,7 @@ describe('whatever the far end does', () => {
     expect(await sent).toMatchObject({ code: 'acknowledged' });
   });
 
-  it('ends in a known outcome, and is delivered only by an exact ok', async () => {
+  it('the attempt ends with a known outcome, and is delivered only after an exact ok', async () => {
     let script: { greeting: Uint8Array; answer: Uint8Array; reset: boolean };
     const { target: to } = await remotePeer((socket) => {
       const { greeting, answer, reset } = script;

@@ -20,7 +20,7 @@ beforeEach(() => {
 const send = (protocol: 'v1' | 'v2', vote = VOTE, options = OPTIONS) =>
   sendVote(targets[protocol], vote, options);
 
-/** How many milliseconds a silent listener is waited for. */
+/** How many milliseconds to wait for a silent listener. */
 async function silence(): Promise<number> {
   listener.behaviour = { onConnect: 'silence' };
   const end = await sendVote(targets.v2, VOTE, OPTIONS);
@@ -29,7 +29,7 @@ async function silence(): Promise<number> {
 }
 
 describe('a vote', () => {
-  it('is delivered by v2 when the listener says so', async () => {
+  it('is delivered by v2 when the listener acknowledges it', async () => {
     expect(await send('v2')).toEqual({
       code: 'acknowledged',
       class: 'delivered',
@@ -66,7 +66,7 @@ describe('a vote', () => {
     ]);
   });
 
-  it('says the same in every attempt', async () => {
+  it('has the same content in every attempt', async () => {
     await send('v2');
     await send('v2');
     const [first, second] = listener.votes;
@@ -84,7 +84,7 @@ describe('a vote', () => {
     expect(listener.votes).toMatchObject([{ username }]);
   });
 
-  it('is refused by the listener, not by us, when its name is over 16 characters', async () => {
+  it('is refused by the listener, not by us, if its name is over 16 characters', async () => {
     for (const username of ['x'.repeat(17), '🎉'.repeat(50)]) {
       expect(await send('v2', { ...VOTE, username })).toMatchObject({
         code: 'name-too-long',
@@ -95,12 +95,12 @@ describe('a vote', () => {
     }
   });
 
-  it('cannot carry a line feed', async () => {
+  it('cannot contain a line feed', async () => {
     await expect(send('v1', { ...VOTE, username: 'Steve\n127.0.0.1' })).rejects.toThrow(TypeError);
     expect(listener.votes).toEqual([]);
   });
 
-  it('is too long for a frame only after the greeting, and then nothing is written', async () => {
+  it('is recognised as too long for a frame only after the greeting, and then nothing is written', async () => {
     const long = { ...VOTE, username: '🎉'.repeat(50) };
     const target = { ...targets.v1, serviceName: 'T'.repeat(64) };
     expect(await sendVote(target, long, OPTIONS)).toMatchObject({
@@ -126,7 +126,7 @@ const CASES: Case[] = [
   ['closes at once', 'v2', { onConnect: 'close' }, { code: 'closed-before-greeting', reached: 'connected' }],
   ['resets at once', 'v2', { onConnect: 'reset' }, { code: 'closed-before-greeting' }],
   [
-    'drips its greeting too slowly',
+    'sends its greeting too slowly',
     'v2',
     { dripMs: 50 },
     { code: 'too-slow', reached: 'connected', words: /^VOTI/ },
@@ -163,18 +163,18 @@ const CASES: Case[] = [
   ],
   ['is a v1 plugin of version 2.7.2', 'v2', { greeting: 'VOTIFIER 2.7.2\n' }, { code: 'v1-only' }],
   [
-    'says ok before it has heard us',
+    'sends ok before it has received the vote',
     'v2',
     { greeting: `${WELCOME}{"status":"ok"}` },
     { code: 'unknown-error', reached: 'greeted' },
   ],
   [
-    'refuses us before it has heard us',
+    'refuses before it has received the vote',
     'v1',
     { greeting: `${WELCOME}{"status":"error","error":"Signature"}` },
     { code: 'unknown-error', reached: 'greeted' },
   ],
-  // After it.
+  // After the frame is written.
   [
     'knows no such token',
     'v2',
@@ -261,15 +261,15 @@ describe('a listener that', () => {
     const { words, ...rest } = expected as { words?: string | RegExp };
     expect(end).toMatchObject(rest);
     if (words) expect(end.words).toEqual(words instanceof RegExp ? expect.stringMatching(words) : words);
-    // However it ends, it takes no longer than waiting for a greeting, an answer and a close would.
+    // Whatever the outcome, it takes no longer than the waits for a greeting, an answer and a close together.
     expect(end.durationMs).toBeLessThan(6 * silenceMs);
   });
 
-  it('drips greeting and answer a byte at a time is understood', async () => {
+  it('sends greeting and answer byte by byte is understood', async () => {
     listener.behaviour = { dripMs: 1, greeting: 'VOTIFIER 2 {challenge}\r\n' };
     const warned = vi.spyOn(process, 'emitWarning');
     expect(await send('v2', VOTE, { ...OPTIONS, timeoutMs: 1_500 })).toMatchObject({ code: 'acknowledged' });
-    // A listener left behind at each byte would soon make Node warn of a leak.
+    // If each byte left an event listener behind, Node would soon warn of a leak.
     expect(warned).not.toHaveBeenCalled();
   });
 
@@ -282,7 +282,7 @@ describe('a listener that', () => {
   it.each([
     ['closes without an answer', { onFrame: 'close' }],
     ['answers a line end', { answer: '\r\n' }],
-  ] as const)('confirmed v1 votes before and now %s has not taken this one for certain', async (_, behaviour) => {
+  ] as const)('confirmed v1 votes before and now %s has certainly not taken this vote', async (_, behaviour) => {
     listener.behaviour = behaviour;
     const end = await sendVote(targets.v1, VOTE, { ...OPTIONS, confirmsVotes: true });
     expect(end).toMatchObject({ code: 'closed-without-answer', class: 'ambiguous', reached: 'written' });
@@ -291,7 +291,7 @@ describe('a listener that', () => {
     expect(again.code).toBe('acknowledged');
   });
 
-  it('has another v1 key closes as if nothing were wrong', async () => {
+  it('has another v1 key closes like a listener that took the vote', async () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const end = await sendVote({ ...targets.v1, publicKey }, VOTE, OPTIONS);
     expect(end).toMatchObject({ code: 'sent-not-confirmed' });

@@ -28,7 +28,7 @@ function challenged(challenge: string) {
   return v2Frame(vote, { ...signing, challenge });
 }
 
-/** A frame taken apart by the rules of delivery.md, without our code. */
+/** A frame parsed by the rules of docs/delivery.md, without the code under test. */
 function takeApart(frame: Buffer): {
   payload: Record<string, unknown>;
   payloadText: string;
@@ -61,13 +61,13 @@ describe('v2Frame', () => {
     expect(again.equals(first)).toBe(true);
   });
 
-  it('makes frames of up to 1,024 bytes and none longer', () => {
+  it('makes frames of up to 1,024 bytes and no longer ones', () => {
     const room = 1_024 - bytesOf(challenged('')).length;
     expect(bytesOf(challenged('c'.repeat(room)))).toHaveLength(1_024);
     expect(challenged('c'.repeat(room + 1))).toBe('frame-too-long');
   });
 
-  it('carries any name and any challenge to the other side', () => {
+  it('transports any name and any challenge unchanged', () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(name, anyText({ maxLength: 60 }), (username, challenge) => {
@@ -96,7 +96,7 @@ describe('v1Block', () => {
     expect(decrypt(block)).toBe('VOTE\nTallyport\nZoë🎉\n0.0.0.0\n1795248000000\n');
   });
 
-  it('takes texts of 245 bytes and none longer, counted in bytes', () => {
+  it('accepts texts of up to 245 bytes, counted in bytes', () => {
     const rest = Buffer.byteLength('VOTE\nTallyport\n\n0.0.0.0\n1795248000000\n');
     const ofLength = (bytes: number) =>
       v1Block({ ...vote, username: `é${'x'.repeat(bytes - rest - 2)}` }, 'Tallyport', publicKey);
@@ -104,19 +104,19 @@ describe('v1Block', () => {
     expect(ofLength(246)).toBe('frame-too-long');
   });
 
-  it('has room for 50 emoji only while the service name is short', () => {
+  it('has room for 50 emoji only if the service name is short', () => {
     const longest = { ...vote, username: '🎉'.repeat(50) };
     expect(decrypt(bytesOf(v1Block(longest, 'Tally', publicKey)))).toContain(longest.username);
     expect(v1Block(longest, 'T'.repeat(64), publicKey)).toBe('frame-too-long');
   });
 
-  it('is never taken for a v2 frame', () => {
+  it('never looks like a v2 frame', () => {
     const blocks = ['733a00', '733aff', '723a00', '733b00'].map((hex) => Buffer.from(hex, 'hex'));
     expect(neverLikeV2(() => blocks.shift() ?? Buffer.alloc(0)).toString('hex')).toBe('723a00');
     expect(blocks).toHaveLength(1);
   });
 
-  it('takes keys of 2048 bits only', () => {
+  it('accepts keys of 2048 bits only', () => {
     const large = generateKeyPairSync('rsa', { modulusLength: 3_072 }).publicKey;
     expect(() => v1Block(vote, 'Tallyport', large)).toThrow(TypeError);
     expect(
@@ -136,7 +136,7 @@ describe('assertSendable', () => {
     '',
     '\ud83d',
     'a\udc00',
-  ])('lets no name like %j out', (text) => {
+  ])('never sends a name like %j', (text) => {
     expect(() => assertSendable({ ...vote, username: text }, 'Tallyport')).toThrow(TypeError);
     expect(() => assertSendable(vote, text)).toThrow(TypeError);
   });
@@ -148,11 +148,11 @@ describe('assertSendable', () => {
     'Zoë',
     '🎉'.repeat(50),
     'zero\u200bwidth',
-  ])('lets %j out as typed', (username) => {
+  ])('sends %j as typed', (username) => {
     expect(() => assertSendable({ ...vote, username }, 'Tallyport')).not.toThrow();
   });
 
-  it('wants a UUID with dashes and a valid time', () => {
+  it('requires a UUID with dashes and a valid time', () => {
     expect(() => assertSendable({ ...vote, id: vote.id.replaceAll('-', '') }, 'T')).toThrow(TypeError);
     expect(() => assertSendable({ ...vote, votedAt: new Date(Number.NaN) }, 'T')).toThrow(TypeError);
   });

@@ -15,7 +15,7 @@ describe('readGreeting', () => {
     ['VOTIFIER 2 opaque as it is\n', 'opaque as it is'],
     ['VOTIFIER 2.0 3gk5lqv0r8u1n7\n', '3gk5lqv0r8u1n7'],
     ['VOTIFIER 2.3.4 3gk5lqv0r8u1n7\r\n', '3gk5lqv0r8u1n7'],
-  ])('hears version 2 and the challenge in %j', (text, challenge) => {
+  ])('reads version 2 and the challenge in %j', (text, challenge) => {
     expect(read(text)).toMatchObject({ version: 2, challenge });
   });
 
@@ -31,7 +31,7 @@ describe('readGreeting', () => {
     ['VOTIFIER 20 abc\n', 'VOTIFIER 20 abc'],
     ['VOTIFIER v1 abc\n', 'VOTIFIER v1 abc'],
     ['VOTIFIER\n', 'VOTIFIER'],
-  ])('hears version 1 in %j, where a version stands without a challenge', (text, banner) => {
+  ])('reads version 1 in %j, which has no challenge after the version', (text, banner) => {
     expect(read(text)).toMatchObject({ version: 1, banner });
   });
 
@@ -44,11 +44,11 @@ describe('readGreeting', () => {
     [' VOTIFIER 2 abc\n', 'VOTIFIER 2 abc'],
     ['\n', ''],
     ['\u001b[2J\u202e\n', '(7 bytes that are not text)'],
-  ])('hears no Votifier in %j', (text, words) => {
+  ])('finds no Votifier greeting in %j', (text, words) => {
     expect(read(text)).toEqual({ notVotifier: words });
   });
 
-  it('keeps what came after the line', () => {
+  it('keeps the bytes after the line', () => {
     expect(read('VOTIFIER 2 abc\n{"status":"ok"}')).toMatchObject({ rest: Buffer.from('{"status":"ok"}') });
     expect(read('VOTIFIER 2 abc\n')).toMatchObject({ rest: Buffer.alloc(0) });
   });
@@ -62,7 +62,7 @@ describe('readGreeting', () => {
     expect(read(`VOTIFIER 2 ${'c'.repeat(245)}\n`)).toMatchObject({ notVotifier: expect.any(String) });
   });
 
-  it('comes to the same of any bytes, however they are split', () => {
+  it('has the same result however the bytes are split', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 600 }),
       anyText().map((text) => Buffer.from(`VOTIFIER 2${text}\n`)),
@@ -83,7 +83,7 @@ describe('readGreeting', () => {
 });
 
 describe('mayBecomeGreeting', () => {
-  it('knows the beginning of a greeting', () => {
+  it('recognises the beginning of a greeting', () => {
     for (const text of ['', 'V', 'VOTIFIER', 'VOTIFIER 2 abc']) {
       expect(mayBecomeGreeting(Buffer.from(text))).toBe(true);
     }

@@ -16,10 +16,10 @@ describe('readReply', () => {
     '{"note":"a \\" } brace","status":"ok"}',
     '{"status":"ok"}{"status":"error"}',
     '{"status":"ok"} and more',
-    // Go without tags.
+    // Written in Go without JSON tags.
     '{"Status":"ok"}',
     '{"STATUS":"ok","Error":""}',
-  ])('hears an acknowledgement in %s', (text) => {
+  ])('reads an acknowledgement in %s', (text) => {
     expect(read(text)).toEqual({ status: 'ok' });
   });
 
@@ -29,7 +29,7 @@ describe('readReply', () => {
       'CorruptedFrameException: Challenge is not valid',
     ],
     ['{"status":"error","cause":"NullPointerException"}', 'NullPointerException'],
-    // Go without tags, and three variations of it.
+    // Written in Go without JSON tags, and three variations.
     [
       '{"Status":"error","Cause":"CorruptedFrameException","Error":"Signature is not valid"}\r\n',
       'CorruptedFrameException: Signature is not valid',
@@ -43,7 +43,7 @@ describe('readReply', () => {
     ],
     ['{"status":"error","error":"a\\u0000b\\u202ec"}', 'a\u0000b\u202ec'],
     ['{"status":"error","cause":7,"error":null}', '{"status":"error","cause":7,"error":null}'],
-  ])('hears an error and its words in %s', (answer, text) => {
+  ])('reads an error and its text in %s', (answer, text) => {
     expect(read(answer)).toEqual({ status: 'error', text });
   });
 
@@ -66,7 +66,7 @@ describe('readReply', () => {
     'Okay\n',
     'HTTP/1.1 400 Bad Request\r\n',
     'null\n',
-  ])('hears neither in %s', (text) => {
+  ])('reads neither in %s', (text) => {
     expect(read(text)).toEqual({ status: 'garbage', text: expect.any(String) });
   });
 
@@ -79,7 +79,7 @@ describe('readReply', () => {
     '{"a":"\\"}',
     'Okay',
     'ok',
-  ])('waits on after %j', (text) => {
+  ])('waits for more after %j', (text) => {
     expect(read(text)).toBe('incomplete');
   });
 
@@ -105,7 +105,7 @@ describe('readReply', () => {
       .map((parts) => Buffer.from(parts.join(''))),
   );
 
-  it('comes to the same of any bytes, however they are split', () => {
+  it('has the same result however the bytes are split', () => {
     fc.assert(
       fc.property(bytes, (any) => {
         const heard = Buffer.from(any);
@@ -120,7 +120,7 @@ describe('readReply', () => {
     );
   });
 
-  it('never takes anything for an acknowledgement but an object whose status is exactly "ok"', () => {
+  it('accepts as an acknowledgement only an object whose status is exactly "ok"', () => {
     fc.assert(
       fc.property(bytes, (any) => {
         const heard = Buffer.from(any);
@@ -160,7 +160,7 @@ describe('meaningOfError', () => {
     expect(meaningOfError(text, 'Steve')).toBe(code);
   });
 
-  it('lets no player pause a listener by the choice of a name', () => {
+  it('lets no player pause a listener by choosing a name', () => {
     for (const name of ['signature', 'Unknown service', 'decrypt me']) {
       expect(meaningOfError(`Plugin failed for ${name}`, name)).toBe('unknown-error');
     }

@@ -45,7 +45,7 @@ it('computes each missed day once after three days without a scheduler, also wit
   const worker = await startWorker(deps.config, ONLY_THIS);
   await Promise.all([startScheduler(deps.config), startScheduler(deps.config)]);
   await vi.waitFor(async () => expect(await marks(deps, 'aggregate-day')).toEqual(days), EVENTUALLY);
-  // Days that ended over a day ago are not computed again.
+  // Days that ended more than a day ago are not computed again.
   expect(await marks(deps, 'aggregate-day-again')).toEqual(days.slice(0, -1));
   const found = await deps.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
   expect(found.map(({ day }) => day)).toEqual(missed);
@@ -58,7 +58,7 @@ it('computes each missed day once after three days without a scheduler, also wit
   expect(worker.lines.filter(({ event }) => event === 'job.failed')).toEqual([]);
 });
 
-it('computes a day again a day later', async () => {
+it('computes a day again one day later', async () => {
   const deps = await testDeps();
   const last = lastDay();
   const serverId = await listOn(deps, last);

@@ -5,7 +5,7 @@ import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 
-test('the question of a worker that is killed ends as interrupted, and is not run again', async () => {
+test('if a worker is killed, its question ends as interrupted and is not run again', async () => {
   const { deps, serverId, listener } = await deliveryBench({ LEASE_MS: '8000' });
   const worker = await spawnWorker(deps.config, { args: ['answer-now'] });
   listener.stall();

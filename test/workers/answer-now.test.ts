@@ -14,7 +14,7 @@ const questionOf = (serverId: ObjectId, askedAt = new Date()): Question => ({
   askedAt: askedAt.toISOString(),
 });
 
-test('the steps and the result of a worker arrive', async () => {
+test('the steps and the result of a worker reach the process that asked', async () => {
   const { deps, serverId, listener } = await deliveryBench();
   startAnswering(deps);
   const steps: string[] = [];
@@ -48,7 +48,7 @@ test('many questions at once each get their own answer', async () => {
   expect(kinds).toEqual(Array.from({ length: 20 }, (_, n) => (n % 2 ? 'diagnosed' : 'refused')));
 });
 
-test('without a worker a question ends, and leaves no job that runs later', async () => {
+test('without a worker a question ends, and leaves no job that could run later', async () => {
   const { deps, serverId, listener } = await deliveryBench();
   const answers = askerWith(deps, { beginMs: 100 });
   expect(await answers.ask(questionOf(serverId))).toEqual({ kind: 'no-worker' });
@@ -57,7 +57,7 @@ test('without a worker a question ends, and leaves no job that runs later', asyn
   expect(listener.connections).toBe(0);
 });
 
-test('while all workers are busy a question waits until its deadline', async () => {
+test('if all workers are busy, a question waits until its deadline', async () => {
   const { deps, serverId, listener } = await deliveryBench();
   startAnswering({ ...deps, config: { ...deps.config, ANSWER_CONCURRENCY: 1 } });
   listener.stall();
@@ -70,7 +70,7 @@ test('while all workers are busy a question waits until its deadline', async () 
   expect(listener.connections).toBe(1);
 });
 
-test('a question that is older than its deadline is dropped unrun', async () => {
+test('a question that is older than its deadline is dropped and not run', async () => {
   const { deps, serverId, listener } = await deliveryBench();
   const old = questionOf(serverId, new Date(Date.now() - 21_000));
   const young = questionOf(serverId, new Date(Date.now() - 10_000));
@@ -80,7 +80,7 @@ test('a question that is older than its deadline is dropped unrun', async () => 
   expect(await deps.answers.ask(young)).toMatchObject({ kind: 'answered' });
 });
 
-test('Redis has ids and the result of a question, and never a secret', async () => {
+test('Redis stores the ids and the result of a question, and never a secret', async () => {
   const { deps, serverId, listener } = await deliveryBench();
   listener.behaviour = { answer: `{"status":"error","error":"wrong: ${listener.token}"}` };
   startAnswering(deps);
@@ -96,7 +96,7 @@ test('Redis has ids and the result of a question, and never a secret', async () 
   expect(stored).not.toContain(listener.token);
 });
 
-test('a stopping process ends the questions that wait', async () => {
+test('a stopping process ends its open questions', async () => {
   const { deps, serverId, listener } = await deliveryBench();
   startAnswering(deps);
   listener.stall();

@@ -42,7 +42,7 @@ it('queues a finished vote again, once, with a new schedule', async () => {
   expect(alpha.listener.votes).toHaveLength(cases.length);
 });
 
-it('does not resend a vote that is under way, too old, or without a listener', async () => {
+it('does not resend a vote that is waiting or being sent, is too old, or has no listener', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   const vote = await alpha.cast('Steve');

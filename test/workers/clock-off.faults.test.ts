@@ -10,7 +10,7 @@ import { addGameServer, castingDeps, madeBy } from './game-server.ts';
 it.each([
   HOUR,
   -HOUR,
-])('a worker whose clock is %s ms ahead sends no vote; a right one sends all of them', async (ms) => {
+])('a worker whose clock is %s ms ahead sends no vote; a worker with a right clock sends all of them', async (ms) => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   const wrong = await spawnWorker(deps.config, { env: { CLOCK_OFFSET_MS: String(ms) } });

@@ -16,7 +16,7 @@ function daysAgo(deps: AppDeps, days: number): string {
   return dayOf(after(deps.clock.now(), -days * DAY));
 }
 
-/** Votes of the middle of a day that are not in the counters. */
+/** Votes from the middle of a day that the counters do not include. */
 async function insertVotes(deps: AppDeps, serverId: ObjectId, day: string, count: number) {
   const noon = after(startOf(day), 12 * HOUR);
   const votes = Array.from({ length: count }, (_, i) => storedVote(serverId, `${day}-${i}`, noon));
@@ -26,7 +26,7 @@ async function insertVotes(deps: AppDeps, serverId: ObjectId, day: string, count
 const allVotes = async (deps: AppDeps, serverId: ObjectId) =>
   (await voteFigures(deps, serverId)).allTimeVotes;
 
-it('repairs the counters of every missed day and reports by how much they were wrong', async () => {
+it('repairs the counters of every missed day and reports how wrong they were', async () => {
   const deps = await castingDeps();
   const [right, wrong, phantom] = [await listServer(deps), await listServer(deps), await listServer(deps)];
   await markDone(deps, 'repair-counters', daysAgo(deps, 4));
@@ -40,13 +40,13 @@ it('repairs the counters of every missed day and reports by how much they were w
   await Promise.all([startScheduler(deps.config), startScheduler(deps.config)]);
   await vi.waitFor(async () => {
     const marks = await deps.periodMarks.find({ work: 'repair-counters' }).toArray();
-    // Yesterday is settled ten minutes after midnight.
+    // The votes of yesterday are settled ten minutes after midnight.
     const due = [4, 3, 2, 1].map((days) => daysAgo(deps, days));
     expect(marks.map(({ period }) => period).toSorted()).toEqual(
       due.filter((day) => isSettledDay(day, deps.clock.now())),
     );
   }, EVENTUALLY);
-  // Neither the day before the oldest mark nor today.
+  // Neither the day before the oldest mark nor today is repaired.
   expect(await allVotes(deps, wrong)).toBe(4 + 3);
   expect(await allVotes(deps, phantom)).toBe(0);
   const drifts = worker.lines.filter(({ event }) => event === 'votes.drift');

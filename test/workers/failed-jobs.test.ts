@@ -10,13 +10,13 @@ import { testDeps } from '../support/test-deps.ts';
 import { startWorker } from '../support/workers.ts';
 import { castingDeps } from './game-server.ts';
 
-/** How many jobs of a queue are in the failed set, and why the newest is. */
+/** How many jobs of a queue are in the failed set, and the reason of the newest one. */
 async function failedIn({ queues }: AppDeps, name: QueueName) {
   const [newest] = await queues[name].getFailed(0, 0);
   return { count: await queues[name].getFailedCount(), reason: newest?.failedReason };
 }
 
-/** Works on a queue with `process` in this process, as a worker process does. */
+/** Works on a queue with `process` in this process, like a worker process. */
 function workOn(
   deps: AppDeps,
   name: QueueName,
@@ -35,7 +35,7 @@ function workOn(
   });
 }
 
-it('postpones work whose lease another run took', async () => {
+it('postpones work if another run took its lease', async () => {
   const deps = await testDeps();
   let runs = 0;
   workOn(deps, 'recompute-ranks', async () => {
@@ -48,7 +48,7 @@ it('postpones work whose lease another run took', async () => {
   expect(await failedIn(deps, 'recompute-ranks')).toMatchObject({ count: 0 });
 });
 
-it('adds a job again that its own stop interrupted, under the same name', async () => {
+it('adds a job again, under the same name, if it was interrupted because the worker stopped', async () => {
   const deps = await testDeps();
   const stop = new AbortController();
   const begun: string[] = [];

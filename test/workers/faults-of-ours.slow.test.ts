@@ -15,7 +15,7 @@ function drainWith(deps: AppDeps, serverId: ObjectId, send: Send): Promise<Drain
   return drainHere(deps, serverId, { budgetMs: 2_000 }, send);
 }
 
-/** An attempt that is under way until the test ends it. */
+/** A running attempt, which the test can end. */
 function heldAttempt() {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<Outcome>();
@@ -26,7 +26,7 @@ function heldAttempt() {
   return { send, begun: begun.promise, end: ended.resolve };
 }
 
-it('pauses before it tests again after an internal error, and sends the other votes first', async () => {
+it('waits after an internal error before it tests again, and sends the other votes first', async () => {
   const deps = await castingDeps({ BREAKER_SCHEDULE: '0.5s' });
   const alpha = await addGameServer(deps);
   const poisoned = await alpha.cast('Poison');
@@ -77,7 +77,7 @@ it('keeps the votes of a listener whose secret cannot be read, and retries slowl
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
 });
 
-it('changes the state of a listener that was set again only by its own attempts', async () => {
+it('does not apply the outcome of an attempt from before a listener was set again', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   await alpha.cast('Steve');
@@ -95,7 +95,7 @@ it('changes the state of a listener that was set again only by its own attempts'
   });
 });
 
-it('changes nothing on a listener that another worker has taken over', async () => {
+it('does not change a listener whose lease another worker has taken', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   await alpha.cast('Steve');

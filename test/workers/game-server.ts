@@ -10,7 +10,7 @@ import { castVote } from '../support/casting.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
 
-/** Timeouts are long enough for a busy machine, and retries come within a test's time. */
+/** Timeouts that are long enough for a busy machine, with retries that come within the time of a test. */
 const SETTINGS = {
   ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
   LISTENER_TIMEOUT_MS: '5000',
@@ -23,12 +23,12 @@ const SETTINGS = {
 /** For tests that wait for a listener's timeout or for the expiry of a lease. */
 export const SHORT_WAITS = { LISTENER_TIMEOUT_MS: '700', LEASE_MS: '4800' };
 
-/** A platform that casts votes and does not deliver them; its configuration is for workers too. */
+/** The dependencies of a process that casts votes and does not deliver them. Its configuration is for workers too. */
 export function castingDeps(env: Record<string, string> = {}): Promise<AppDeps> {
   return testDeps({ ...SETTINGS, ...env });
 }
 
-/** A listed server whose game runs a vote listener. */
+/** A listed server with a vote listener. */
 export type GameServer = {
   serverId: ObjectId;
   listener: VotifierListener;
@@ -88,8 +88,8 @@ export async function castMany({ cast }: GameServer, count: number): Promise<Vot
 }
 
 /**
- * Waits until all votes of a server, which are `votes`, are delivered. Each was received once, or more often only if its
- * timeline says that the outcome of an attempt is not known.
+ * Waits until the given votes, which are all votes of a server, are delivered. Each must have been received once. It
+ * may have been received more often only if its timeline has an attempt whose outcome is unknown.
  */
 export async function allArrive(server: GameServer, votes: Vote[]): Promise<void> {
   const delivered = () => server.count('delivered').catch(() => 0);
@@ -107,10 +107,10 @@ export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, worker: { p
   return attempt?.worker === worker.processId;
 }
 
-/** Start and end times are whole milliseconds, and the duration of an attempt is measured from just before its start. */
+/** Start and end times are whole milliseconds; the duration of an attempt is measured from just before its start. */
 const ROUNDED_MS = 5;
 
-/** The most concurrent attempts. */
+/** How many attempts ran at the same time at most. */
 export function mostAtOnce(attempts: Attempt[]): number {
   const spans = attempts.map(({ at, durationMs }) => ({
     from: at.getTime(),

@@ -7,7 +7,10 @@ import { insertWaitingVotes } from '../support/votes.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingDeps } from './game-server.ts';
 
-/** As many listeners for each slot of `test-listeners` as 10,000 are for its 256; bench/delivery/herd.ts has those. */
+/**
+ * As many listeners for each slot of `test-listeners` as 10,000 listeners are for its 256 slots; bench/delivery/herd.ts
+ * has all 10,000.
+ */
 const SILENT = 320;
 const CONCURRENCY = 16;
 const TEST_CONCURRENCY = 8;
@@ -19,7 +22,7 @@ async function residentMb(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
 }
 
-it('delivers promptly beside many listeners that never answer, with few sockets and little memory', async () => {
+it('delivers promptly while many listeners never answer, with few sockets and little memory', async () => {
   const deps = await castingDeps({
     WORKER_CONCURRENCY: String(CONCURRENCY),
     TEST_CONCURRENCY: String(TEST_CONCURRENCY),
@@ -38,7 +41,7 @@ it('delivers promptly beside many listeners that never answer, with few sockets 
     await server.cast('first');
     await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
   }
-  // An answer marks the listener as working, which is recorded once its drain has ended.
+  // An answer marks the listener as working. This is recorded when its drain has ended.
   await vi.waitUntil(
     async () => (await deps.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,
     EVENTUALLY,

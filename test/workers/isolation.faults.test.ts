@@ -19,7 +19,7 @@ it('delivers at once to a listener that answers, however many others hang in eve
     const vote = await alpha.cast(name);
     await vi.waitUntil(async () => (await alpha.delivery(vote)).state === 'delivered', EVENTUALLY);
   }
-  // None of their attempts has ended meanwhile, so the delivery did not wait for them.
+  // None of their attempts has ended, so the delivery did not wait for them.
   expect(connections()).toBe(tried);
 });
 
@@ -47,7 +47,7 @@ it('forwards fresh votes while the backlog of another listener drains', async ()
   for (const server of [alpha, beta]) await allArrive(server, [await server.cast('First')]);
   const forward = deps.queues['forward-votes'];
   await forward.pause();
-  // A job that still runs would deliver the votes while they are cast.
+  // If a job were still running, it would deliver the votes while they are cast.
   await vi.waitUntil(async () => (await forward.getActiveCount()) === 0, EVENTUALLY);
   await castMany(beta, 150);
   beta.listener.behaviour = { answerDelayMs: 300 };
@@ -71,7 +71,7 @@ it('forwards the votes of a job that an older version added with a priority', as
   const listener = await deps.listeners.findOne({ serverId: alpha.serverId });
   const payload = { serverId: alpha.serverId.toHexString(), listenerId: `${listener?._id}` };
   const id = QUEUES['forward-votes'].key(payload);
-  // The sweep's first round has found nothing by then: only the job leads to the vote.
+  // The first round of the sweep has run and found nothing, so only the job leads to the vote.
   await deps.votes.updateOne(
     { _id: vote._id },
     { $set: { 'delivery.nextAt': new Date(Date.now() + 1_500) } },

@@ -18,7 +18,7 @@ import { startScheduler, startWorker } from '../support/workers.ts';
 /** The leases of a killed worker expire within seconds. */
 const SETTINGS = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', LISTENER_TIMEOUT_MS: '300', LEASE_MS: '3200' };
 
-it('completes the day of a worker that was killed half-way', async () => {
+it('another worker completes the day of a worker that was killed half-way', async () => {
   const deps = await testDeps(SETTINGS);
   // The newest day that is due: it ended at least 10 minutes ago.
   const day = addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
@@ -58,7 +58,7 @@ it('completes the day of a worker that was killed half-way', async () => {
   expect(figured).toBe(all.length);
 });
 
-it('removes the names of old votes although a worker was killed half-way', async () => {
+it('removes the names of old votes even if a worker was killed half-way', async () => {
   const deps = await testDeps({ ...SETTINGS, KEEP_PLAYER_NAMES_MONTHS: '3' });
   const serverId = await listServer(deps);
   const day = dayOf(new Date());
@@ -84,7 +84,7 @@ it('removes the names of old votes although a worker was killed half-way', async
   expect(new Set(await deps.votes.distinct('usernameKey')).size).toBe(votes);
 });
 
-it('finishes an exclusion whose worker was killed half-way', async () => {
+it('another worker finishes the exclusion of a worker that was killed half-way', async () => {
   const deps = await testDeps(SETTINGS);
   const serverId = await listServer(deps);
   const day = addDays(dayOf(new Date()), -2);
@@ -93,7 +93,7 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
     Array.from({ length: 30_000 }, (_, i) => storedVote(serverId, `player-${i}`, noon)),
   );
   await setCounters(deps, serverId, { [day]: 30_000 });
-  // Requested, and interrupted before anything was done.
+  // The exclusion was requested, and interrupted before anything was done.
   const stopped = new AbortController();
   const request = { serverId, since: startOf(day), until: after(startOf(day), DAY), tokenId: null };
   const begun = excludeVotes(deps, { ...request, reason: 'A flood' }, 'someone', {
@@ -126,7 +126,7 @@ it('finishes an exclusion whose worker was killed half-way', async () => {
   expect(await deps.auditLog.countDocuments({ action: 'vote.exclude' })).toBe(1);
 }, 90_000);
 
-it('lets another worker finish the probe of a killed worker, counted once', async () => {
+it('another worker finishes the probe of a killed worker, and it counts once', async () => {
   const deps = await testDeps(SETTINGS);
   const far = await startGameServer();
   far.manner = { silent: true };
@@ -142,7 +142,7 @@ it('lets another worker finish the probe of a killed worker, counted once', asyn
   }, EVENTUALLY);
 });
 
-it('the mail of a killed worker is sent by another one, and mails whose job was lost are found', async () => {
+it('another worker sends the mail of a killed worker, and mails whose job was lost are found', async () => {
   const server = await startMailServer();
   const sender = 'Tallyport <votes@example.org>';
   const deps = await testDeps({ ...SETTINGS, SMTP_URL: server.url, MAIL_FROM: sender });
@@ -154,7 +154,7 @@ it('the mail of a killed worker is sent by another one, and mails whose job was 
   await worker.kill();
   server.behaviour = {};
   await deps.mails.updateOne({}, { $set: { leaseUntil: new Date(0) } });
-  // Redis no longer has a job for it.
+  // Redis no longer has a job for this mail.
   await deps.queues['send-mail'].obliterate({ force: true });
   await startWorker(deps.config, { args: ['send-mail'] });
   await startScheduler(deps.config);

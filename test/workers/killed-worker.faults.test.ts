@@ -7,7 +7,7 @@ import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingDeps, castMany, madeBy, SHORT_WAITS } from './game-server.ts';
 
-it('delivers a vote by another worker when the first is killed before the frame was written', async () => {
+it('another worker delivers a vote if the first one is killed before the frame was written', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   alpha.listener.behaviour = { onConnect: 'silence' };
@@ -24,14 +24,14 @@ it('delivers a vote by another worker when the first is killed before the frame 
     { code: 'lease-ran-out', class: 'ambiguous' },
     { code: 'acknowledged', class: 'delivered' },
   ]);
-  // The progress of a lost attempt is unknown.
+  // It is unknown how far a lost attempt got.
   expect(attempts[0]).not.toHaveProperty('reached');
   expect(madeBy(attempts[0], sender) && madeBy(attempts[1], other)).toBe(true);
   expect(ends).toEqual({ ambiguous: 1, delivered: 1 });
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
-it('sends a vote twice, and says why, when a worker is killed after the frame was written', async () => {
+it('sends a vote twice, and says why, if a worker is killed after the frame was written', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   alpha.listener.stall();
@@ -51,7 +51,7 @@ it('sends a vote twice, and says why, when a worker is killed after the frame wa
   expect(alpha.listener.votes.map(({ uuid }) => uuid)).toEqual([vote._id.toString(), vote._id.toString()]);
 });
 
-it('sends the votes that a killed worker had not begun only once', async () => {
+it('sends votes with which a killed worker had not begun only once', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   const sender = await spawnWorker(deps.config);
@@ -94,7 +94,7 @@ async function greeterOnCommand() {
   };
 }
 
-it('never sends after its lease has expired: a suspended worker gives up votes that another has taken over', async () => {
+it('never sends after its lease has expired: a resumed worker gives up votes that another one has taken', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   const slow = await greeterOnCommand();
@@ -104,7 +104,7 @@ it('never sends after its lease has expired: a suspended worker gives up votes t
   await vi.waitUntil(() => slow.sockets.length === 1, { ...EVENTUALLY, interval: 2 });
   sender.pause();
   const other = await startWorker(deps.config);
-  // The data that it waits for is ready when it continues.
+  // When the worker continues, the data that it was waiting for has already arrived.
   slow.greet();
   await alpha.set();
   await vi.waitFor(async () => expect((await alpha.delivery(vote)).state).toBe('delivered'), EVENTUALLY);
@@ -112,20 +112,20 @@ it('never sends after its lease has expired: a suspended worker gives up votes t
   sender.resume();
   await vi.waitUntil(() => slow.sockets[0]?.destroyed || slow.sockets[0]?.readableEnded, EVENTUALLY);
   expect(slow.heard.bytes).toBe(0);
-  // On a busy machine the other worker's lease may run out before it writes; that is not counted as an attempt.
+  // On a busy machine the lease of the other worker may expire before it writes; this does not count as an attempt.
   const attempts = (await alpha.delivery(vote)).attempts.filter(({ code }) => code !== 'our-fault');
   expect(attempts).toMatchObject([{ code: 'lease-ran-out' }, { code: 'acknowledged' }]);
   expect(madeBy(attempts[1], other)).toBe(true);
   expect(alpha.listener.votes).toHaveLength(1);
 
-  // The worker continues to work.
+  // The worker goes on working.
   await other.stop();
   const next = await alpha.cast('Alex');
   await vi.waitFor(async () => expect((await alpha.delivery(next)).state).toBe('delivered'), EVENTUALLY);
 });
 
-it('accepts an acknowledgement that was read too late', async () => {
-  // A retry after a minute: the vote waits for it when the old answer is read.
+it('accepts an acknowledgement that is read too late', async () => {
+  // The retry comes after a minute, so the vote is waiting for it when the old answer is read.
   const deps = await castingDeps({ ...SHORT_WAITS, DELIVERY_SCHEDULE: '0s,60s' });
   const alpha = await addGameServer(deps);
   alpha.listener.stall();
@@ -147,7 +147,7 @@ it('accepts an acknowledgement that was read too late', async () => {
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
-it('ends the attempts of a dead worker when the listener was removed meanwhile', async () => {
+it('ends the attempts of a dead worker if the listener was removed meanwhile', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   alpha.listener.stall();

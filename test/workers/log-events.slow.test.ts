@@ -78,7 +78,7 @@ it('a vote can be followed from its request to its attempt', async () => {
     ]);
     await worker.waitForEvent('delivery.attempt', (line) => line.voteId === voteId);
   }
-  // The request's id leads to the addresses in a proxy's log: it is not stored with the vote.
+  // With the request's id, the player's address could be found in a proxy's log, so it is not stored with the vote.
   const stored = JSON.stringify(await deps.votes.find().toArray());
   for (const [, requestId] of answers) expect(stored).not.toContain(requestId);
 });
@@ -179,7 +179,7 @@ it('no line contains a key, a token, a signing secret or an address with a passw
     answer: JSON.stringify({ status: 'error', cause: 'Error', error: `No service has the token ${token}!` }),
   };
   const site = await startFakeHttpListener();
-  // As many frameworks do.
+  // Like many frameworks, the website repeats the request in its error.
   site.answer = (response, { path }) => response.writeHead(404).end(`Cannot POST ${path}`);
   const url = `http://127.0.0.1:${site.port}/votes?key=query-key-4711`;
   const { secret } = await setHttpListener(deps, gamma.serverId, { url, serviceName: 'x' }, 'test');

@@ -15,7 +15,7 @@ it('records in the timeline that the sweep found a vote whose job was lost', asy
   expect((await alpha.delivery(lost)).attempts).toMatchObject([{ wokenBy: 'cast', relayed: true }]);
 });
 
-it('works in spite of a deduplication key in Redis for a job that is gone', async () => {
+it('delivers votes even if Redis has the deduplication key of a job that no longer exists', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   await deps.producer.settle();
@@ -27,7 +27,7 @@ it('works in spite of a deduplication key in Redis for a job that is gone', asyn
   await allArrive(alpha, [await alpha.cast('Steve')]);
 });
 
-it('drains a backlog whose move to its queue was lost with Redis', async () => {
+it('drains a backlog if its move to another queue was lost with Redis', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   const backlogs = deps.queues['drain-backlogs'];

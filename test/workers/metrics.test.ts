@@ -19,13 +19,13 @@ it('a worker counts its attempts by class and protocol, and measures how long vo
   const vote = await alpha.cast('Steve');
   await beta.cast('Steve');
   await vi.waitUntil(async () => (await alpha.count('delivered')) === 1, EVENTUALLY);
-  // The first vote of a listener goes through `test-listeners`, the second one through `forward-votes`.
+  // The first vote of a listener is sent by `test-listeners`, the second one by `forward-votes`.
   await alpha.cast('Alex');
   await vi.waitUntil(
     async () => (await alpha.count('delivered')) + (await beta.count('delivered')) === 3,
     EVENTUALLY,
   );
-  // A resend by hand does not count for the latency of deliveries.
+  // A resend by hand is not counted for the latency of deliveries.
   await resendVote(deps, vote._id, 'owner');
   await vi.waitUntil(async () => (await alpha.delivery(vote)).ends.delivered === 2, EVENTUALLY);
 

@@ -11,7 +11,7 @@ import { spawnWorker } from '../support/worker-process.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingDeps, castMany, SHORT_WAITS } from './game-server.ts';
 
-/** A mongod of this test alone, and a platform on it. */
+/** A mongod for this test alone, and a process's dependencies on it. */
 async function depsOnOwnMongod(
   env: Record<string, string> = {},
 ): Promise<{ mongod: TestService; deps: AppDeps }> {
@@ -51,7 +51,7 @@ it('continues by itself after mongod was suspended for longer than a lease', asy
   expect(await deps.queues['forward-votes'].getFailedCount()).toBe(0);
 });
 
-it('keeps the answers received while mongod was dead, so that no vote is sent twice', async () => {
+it('stores the answers that arrived while mongod was dead, so that no vote is sent twice', async () => {
   const { mongod, deps } = await depsOnOwnMongod();
   const alpha = await addGameServer(deps);
   const worker = await startWorker(deps.config);
@@ -79,7 +79,7 @@ it('stops in time while mongod is suspended', async () => {
   expect(end).toMatchObject({ code: 0 });
 });
 
-it('stops in time while the record of an outcome waits for a suspended mongod', async () => {
+it('stops in time while an outcome cannot be recorded because mongod is suspended', async () => {
   const { mongod, deps } = await depsOnOwnMongod();
   const alpha = await addGameServer(deps);
   const worker = await spawnWorker(deps.config);
@@ -94,7 +94,7 @@ it('stops in time while the record of an outcome waits for a suspended mongod', 
   expect(end).toMatchObject({ code: 0 });
 });
 
-it('leaves no failed job in any queue when mongod is unavailable for a time, and does all of the work', async () => {
+it('leaves no failed job in any queue after mongod was unavailable, and does all of the work', async () => {
   const { mongod, deps } = await depsOnOwnMongod(SHORT_WAITS);
   const { servers, queues, voteExclusions, periodMarks, workLeases, clock } = deps;
   const alpha = await addGameServer(deps);
@@ -151,14 +151,14 @@ it('leaves no failed job in any queue when mongod is unavailable for a time, and
 
   const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };
   const worker = await startWorker(deps.config, { env: mail });
-  // A suspended mongod is noticed later than a dead one: the jobs begin before.
+  // A suspended mongod is noticed later than a dead one, so the jobs begin before it is noticed.
   await mongod.pause();
   for (const name of QUEUE_NAMES) {
     expect(await deps.producer.add(name, payloads[name] as never), name).toBe(true);
   }
   await mongod.kill();
   for (const queue of QUEUE_NAMES) {
-    // A person waits for it, so it is answered at once.
+    // A person is waiting, so the question is answered at once.
     if (queue === 'answer-now') await worker.waitForEvent('answer.failed');
     else await worker.waitForEvent('job.postponed', (line) => line.queue === queue);
   }

@@ -12,7 +12,7 @@ import { signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 
-test('the scheduler and a worker bring an approved review to its owner’s mailbox and Discord channel', async () => {
+test('an approved review reaches its owner’s mailbox and Discord channel through the scheduler and a worker', async () => {
   const [discord, mail] = [await startFakeDiscord(), await startMailServer()];
   const deps = await testDeps({
     ...QUICK,

@@ -17,7 +17,7 @@ type Case = {
   protocol?: ListenerSettings['protocol'];
   behaviour?: Behaviour;
   before?: (listener: VotifierListener) => unknown;
-  /** It has accepted a vote before. */
+  /** The listener has taken a vote before. */
   known?: true;
   state: DeliveryState;
   codes: string[];
@@ -103,7 +103,7 @@ const CASES: Case[] = [
   },
 ];
 
-it('gives every vote the state that its listener’s answer requires', async () => {
+it('gives every vote the state that follows from its listener’s answer', async () => {
   const deps = await castingDeps();
   await startWorker(deps.config);
   await Promise.all(
@@ -190,7 +190,7 @@ it('sends the waiting votes of a paused listener when its owner corrects the set
 });
 
 it('runs the delayed job of a listener at once when its owner changes or resumes it', async () => {
-  // The breaker, the vote’s own schedule and the sweep would all be too late.
+  // The breaker, the vote's own schedule and the sweep would all be too late.
   const deps = await castingDeps({
     DELIVERY_SCHEDULE: '0s,600s',
     BREAKER_SCHEDULE: '600s',

@@ -7,7 +7,7 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { startWorker } from '../support/workers.ts';
 
-test('the scheduler finds uploads and previews whose jobs were lost, and not those that wait for another try', async () => {
+test('the scheduler finds uploads and previews whose jobs were lost, and not those whose next attempt is not due', async () => {
   const deps = await testDeps();
   const now = deps.clock.now();
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565 };
@@ -34,7 +34,7 @@ test('the scheduler finds uploads and previews whose jobs were lost, and not tho
   await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
   for (const name of ['encode-pictures', 'draw-cards']) {
     const work = PERIODIC_WORK.find((one) => one.name === name);
-    // Twice: jobs of one picture are merged.
+    // Added twice, because jobs of the same picture are merged.
     for (let n = 0; n < 2; n += 1) expect(await work?.enqueue(deps)).toBe(true);
   }
   const payloads = async (name: 'encode-pictures' | 'draw-cards') =>
@@ -55,6 +55,6 @@ test('all workers together draw ten previews a second', async () => {
   await Promise.all([0, 1].map(() => startWorker(deps.config, { args: ['draw-cards'] })));
   await vi.waitUntil(async () => (await queue.getCompletedCount()) === jobs.length, EVENTUALLY);
   const started = (await queue.getCompleted()).map(({ processedOn = 0 }) => processedOn);
-  // Ten in the first second, ten in the second one.
+  // Ten in the first second, and ten in the second.
   expect(Math.max(...started) - Math.min(...started)).toBeGreaterThan(1_500);
 });

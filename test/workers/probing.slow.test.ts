@@ -9,7 +9,7 @@ import { startScheduler, startWorker } from '../support/workers.ts';
 
 const LOOPBACK = { ALLOWED_PRIVATE_RANGES: '127.0.0.0/8', LEASE_MS: '4000', LISTENER_TIMEOUT_MS: '300' };
 
-/** Waits until the server has the status, and gives its probe state. */
+/** Waits until the server has the status, and returns the state of its probes. */
 function status({ servers }: AppDeps, serverId: unknown, wanted: string) {
   return vi.waitFor(async () => {
     const server = await servers.findOne({ _id: serverId as never });
@@ -22,7 +22,7 @@ it('probes a new server within ten seconds', async () => {
   const deps = await testDeps(LOOPBACK);
   const far = await startGameServer();
   const serverId = await listServer(deps, far.port);
-  // It is due at once, and each round claims what is due.
+  // The server is due at once, and each round takes the servers that are due.
   const { probe } = (await deps.servers.findOne({ _id: serverId })) ?? {};
   expect(probe?.nextAt.getTime()).toBeLessThanOrEqual(Date.now());
   expect(TAKE_ROUND_MS).toBeLessThan(10 * SECOND);
@@ -43,13 +43,13 @@ it('probes every server once, with two schedulers and two workers', async () => 
   await vi.waitFor(async () => {
     expect(await deps.servers.countDocuments({ 'probe.checkedAt': { $ne: null } })).toBe(40);
   }, EVENTUALLY);
-  // On a busy machine a server may answer late: it is queried twice within its job, or its check fails.
+  // On a busy machine a server may answer late. Then it is queried twice within its job, or its check fails.
   expect(await deps.servers.countDocuments({ 'probe.status': 'online' })).toBeGreaterThan(0);
   const jobs = await deps.queues['probe-servers'].getJobs(['completed', 'active', 'waiting']);
   expect(jobs).toHaveLength(40);
 });
 
-it('passes a probe on when it stops, and counts no failure', async () => {
+it('gives a probe back when it stops, and counts no failure', async () => {
   const deps = await testDeps(LOOPBACK);
   const far = await startGameServer();
   far.manner = { silent: true };
@@ -57,7 +57,7 @@ it('passes a probe on when it stops, and counts no failure', async () => {
   const [first] = await Promise.all([startWorker(deps.config), startScheduler(deps.config)]);
   await vi.waitFor(() => expect(far.asked).toBe(1), EVENTUALLY);
   await first.stop();
-  // Had it waited for the answer, there would be a failed check.
+  // If it had waited for the answer, there would be a failed check.
   const { probe } = (await deps.servers.findOne({ _id: serverId })) ?? {};
   expect(probe).toMatchObject({ checkedAt: null, failures: 0, claim: expect.anything() });
   far.manner = {};

@@ -10,13 +10,13 @@ import { startRedis, type TestService } from '../support/services.ts';
 import { startScheduler, startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingDeps, castMany, type GameServer } from './game-server.ts';
 
-/** Ends a service with the test, also when the test left it stopped or dead. */
+/** Ends a service when the test ends, even if the test left it suspended or dead. */
 function forThisTest<T extends TestService>(service: T): T {
   onTestFinished(() => service.stop());
   return service;
 }
 
-/** A Redis of this test alone, and a platform on it. */
+/** A Redis for this test alone, and a process's dependencies on it. */
 async function depsOnOwnRedis(): Promise<{ redis: TestService; deps: AppDeps }> {
   const redis = forThisTest(await startRedis());
   return { redis, deps: await castingDeps({ REDIS_URL: redis.url }) };
@@ -57,7 +57,8 @@ it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it c
     const first = await Promise.race([calls[n * 10]?.value, 'not answered']);
     if (first === 'not answered') acceptedBefore += 1;
   }
-  // If a vote were accepted only after its job was added, every add would be answered or given up by then.
+  // By now every add has been answered or given up, so this would also hold if votes were accepted only after their job
+  // was added.
   expect(acceptedBefore).toBeGreaterThan(0);
   redis.resume();
   await allArrive(alpha, votes);
@@ -65,8 +66,8 @@ it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it c
 }, 150_000);
 
 /**
- * A backlog of two listeners: four votes of `active` are being sent and eight wait, and a delayed job tries those of
- * `delayed` again.
+ * A backlog of two listeners. Of `active`, four votes are being sent and eight wait. For `delayed`, a delayed job will
+ * retry the votes.
  */
 async function delayedAndActive(
   deps: AppDeps,
@@ -97,7 +98,7 @@ it('loses nothing when Redis is emptied between a vote and its delivery, with jo
   await allArrive(delayed, delayedVotes);
 });
 
-it('loses nothing when Redis comes back empty', async () => {
+it('loses nothing when Redis starts again without its data', async () => {
   const { redis, deps } = await depsOnOwnRedis();
   const active = await addGameServer(deps, { name: 'Alpha' });
   const delayed = await addGameServer(deps, { name: 'Beta' });
@@ -148,7 +149,7 @@ it('continues with probes after Redis was unavailable, and never probes a remove
   expect(gone.asked).toBe(0);
 });
 
-/** A proxy to Redis whose connections can stop working without being closed, as when a machine vanishes. */
+/** A proxy to Redis. Its connections can stop working without being closed, as when a machine vanishes. */
 async function proxyTo(port: number) {
   const pairs = new Set<[Socket, Socket]>();
   const proxy = net.createServer((near) => {
@@ -175,7 +176,7 @@ async function proxyTo(port: number) {
   };
 }
 
-it('reopens connections that are dead without having been closed', async () => {
+it('reopens connections that are dead but were not closed', async () => {
   const redis = forThisTest(await startRedis());
   const proxy = await proxyTo(redis.port);
   const deps = await castingDeps({ REDIS_URL: proxy.url });

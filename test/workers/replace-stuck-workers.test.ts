@@ -6,7 +6,7 @@ import { addGameServer, allArrive, castingDeps, castMany } from './game-server.t
 
 const WATCH_EVERY_MS = 100;
 
-/** BullMQ's fetch of the next job never returns, once for each queue: the state of the reported errors. */
+/** Makes BullMQ's fetch of the next job never return, once for each queue: the state that the reported errors leave. */
 function stickOnce(): { stuck: Set<string> } {
   const stuck = new Set<string>();
   const prototype = Worker.prototype as unknown as { _getNextJob(...args: unknown[]): Promise<unknown> };
@@ -31,11 +31,11 @@ it('replaces a worker that takes no job while jobs wait, and delivers', async ()
   await vi.waitUntil(() => stuck.has('forward-votes') && stuck.has('test-listeners'), EVENTUALLY);
   await allArrive(alpha, await castMany(alpha, 3));
   expect(worker.lines.filter(({ event }) => event === 'worker.replaced').length).toBeGreaterThan(0);
-  // A replaced worker stops with the process.
+  // The stuck worker, which was replaced, must end with the process.
   await worker.stop();
 });
 
-it('replaces a worker that leaves an overdue job delayed, and replaces it only once while it takes nothing', async () => {
+it('replaces a worker that leaves an overdue job delayed, and does not replace it again if the new one takes nothing', async () => {
   const deps = await castingDeps();
   await deps.queues['tell-owners'].add('Tell owners', {}, { delay: 1 });
   const prototype = Worker.prototype as unknown as { _getNextJob(): Promise<unknown> };
@@ -47,7 +47,7 @@ it('replaces a worker that leaves an overdue job delayed, and replaces it only o
   expect(worker.lines.filter(({ event }) => event === 'worker.replaced')).toHaveLength(1);
 });
 
-it('leaves workers alone that are busy, have nothing to do, or whose queue is paused', async () => {
+it('does not replace workers that are busy, have nothing to do, or whose queue is paused', async () => {
   const deps = await castingDeps({ WORKER_CONCURRENCY: '1' });
   const alpha = await addGameServer(deps, { name: 'Alpha' });
   const beta = await addGameServer(deps, { name: 'Beta' });
@@ -72,7 +72,7 @@ it('leaves workers alone that are busy, have nothing to do, or whose queue is pa
   expect(worker.lines.filter(({ event }) => event === 'worker.replaced')).toEqual([]);
 });
 
-/** Waits as long as so many comparisons take at least. */
+/** Waits for at least the time of this many comparisons. */
 async function untilCompared(times: number): Promise<void> {
   const began = performance.now();
   await vi.waitUntil(() => performance.now() - began > times * WATCH_EVERY_MS, EVENTUALLY);

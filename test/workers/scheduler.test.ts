@@ -14,7 +14,7 @@ function daysAgo(deps: AppDeps, days: number): string {
   return dayOf(after(deps.clock.now(), -days * DAY));
 }
 
-/** A delivered vote of the middle of a day, with one attempt in its timeline. */
+/** A delivered vote from the middle of a day, with one attempt in its timeline. */
 async function addOldVote(deps: AppDeps, { serverId }: GameServer, day: string): Promise<UUID> {
   const votedAt = after(startOf(day), 12 * HOUR);
   const attempt: Attempt = {
@@ -48,7 +48,7 @@ function marks({ periodMarks }: AppDeps): Promise<string[]> {
     .toArray();
 }
 
-it('enqueues the day’s clean-up once, however many schedulers run', async () => {
+it('adds the day’s clean-up job once, however many schedulers run', async () => {
   const deps = await castingDeps();
   const schedulers = await Promise.all([startScheduler(deps.config), startScheduler(deps.config)]);
   for (const scheduler of schedulers) {
@@ -59,7 +59,7 @@ it('enqueues the day’s clean-up once, however many schedulers run', async () =
   expect(jobs.map(({ data }) => data)).toEqual([{ day: daysAgo(deps, 0) }]);
 });
 
-it('catches up with the marks after three days without a scheduler', async () => {
+it('uses the marks to catch up after three days without a scheduler', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   await markDone(deps, 'clean-up', daysAgo(deps, 3));
@@ -90,10 +90,10 @@ it('catches up with the marks after three days without a scheduler', async () =>
   await vi.waitFor(async () => expect(await deps.queues['clean-up'].getFailedCount()).toBe(0), EVENTUALLY);
 });
 
-it('does a day that failed although later ones were done', async () => {
+it('does the work of a day that failed, even if later days are done', async () => {
   const deps = await castingDeps();
   await markDone(deps, 'clean-up', daysAgo(deps, 3));
-  // The jobs of the two days between failed, or an operator removed them.
+  // The jobs of the two days in between failed, or an operator removed them.
   await markDone(deps, 'clean-up', daysAgo(deps, 0));
   await startWorker(deps.config, { args: ['clean-up'] });
   await startScheduler(deps.config);
@@ -113,7 +113,7 @@ it('deletes the attempts of one day, and nothing more the second time', async ()
   const resent = { at: new Date(), kind: 'resent', by: 'owner@example.org', from: 'failed' } as const;
   await deps.votes.updateMany({}, { $set: { 'delivery.events': [resent] } });
   expect(await forgetAttempts(deps, today)).toBe(1);
-  // The votes of that day do not say any more who resent them.
+  // The votes of that day no longer say who resent them.
   expect(await deps.votes.countDocuments({ 'delivery.events.by': { $exists: false } })).toBe(1);
   expect(await forgetAttempts(deps, today)).toBe(0);
 });

@@ -14,14 +14,14 @@ import {
   SHORT_WAITS,
 } from './game-server.ts';
 
-/** Two workers on one platform, started at the same time. */
+/** Two workers of one process, started at the same time. */
 async function twoWorkers(deps: AppDeps, env: Record<string, string> = {}) {
   return Promise.all([startWorker(deps.config, { env }), startWorker(deps.config, { env })]);
 }
 
 /**
- * Adds jobs for a listener until `done`, without deduplication: as when an operator retries
- * old jobs, or Redis has lost its data. Then only MongoDB enforces the rules.
+ * Adds jobs for a listener until `done`, without deduplication, as when an operator retries old jobs or Redis has lost
+ * its data. Then only MongoDB enforces the rules.
  */
 async function nudgeUntil(deps: AppDeps, { serverId }: GameServer, done: () => Promise<boolean>) {
   const listener = await deps.listeners.findOne({ serverId });
@@ -41,7 +41,7 @@ function attemptsOf(deps: AppDeps, { serverId }: GameServer) {
 }
 
 it('delivers a vote within seconds of its cast', async () => {
-  // The sweep would be too late: the job that the cast adds leads to the delivery.
+  // The sweep would be too late, so the job that was added with the vote leads to the delivery.
   const deps = await castingDeps({ RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(deps);
   await startWorker(deps.config);
@@ -57,7 +57,7 @@ it('lets two workers share the listeners', async () => {
   const servers = [await addGameServer(deps, { name: 'Alpha' }), await addGameServer(deps, { name: 'Beta' })];
   for (const { listener } of servers) listener.stall();
   await Promise.all(servers.map((server) => server.cast('Steve')));
-  // A worker with one job at a time would send only one of them.
+  // A worker that runs one job at a time would send only one of them.
   await vi.waitUntil(() => servers.every(({ listener }) => listener.held === 1), {
     ...EVENTUALLY,
     interval: 5,
@@ -92,7 +92,7 @@ it('keeps the queue order and four concurrent votes for a listener, whichever wo
   expect(started.map(({ username }) => username)).toEqual(queued.map(({ username }) => username));
 });
 
-it('tests an unreachable listener with a single vote at a time over all workers', async () => {
+it('tests an unreachable listener with one vote at a time over all workers', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   alpha.listener.behaviour = { onConnect: 'silence' };
@@ -107,14 +107,14 @@ it('tests an unreachable listener with a single vote at a time over all workers'
   expect(alpha.listener.votes).toHaveLength(8);
 });
 
-it('adds one job for each of hundreds of listeners, also with several relays at the same time', async () => {
+it('adds one job for each of hundreds of listeners, even if several sweeps run at the same time', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   const vote = await alpha.cast('Steve');
   const server = await deps.servers.findOne({ _id: alpha.serverId });
   const listener = await deps.listeners.findOne({ serverId: alpha.serverId });
   if (!server || !listener) throw new Error('nothing to copy');
-  // More servers than a relay processes in one step.
+  // More servers than a sweep processes in one step.
   const ids = Array.from({ length: 600 }, () => new ObjectId());
   const copies = ids.map((_id, n) => ({ ...server, _id, slug: `copy-${n}`, slugs: [`copy-${n}`] }));
   await deps.servers.insertMany(copies);

@@ -16,7 +16,7 @@ it('works only on the queues of its command line, and refuses an unknown one', a
   );
 });
 
-it('starts a scheduler that enqueues due work, and stops in order at a signal', async () => {
+it('starts a scheduler that adds jobs for due work, and stops in order at a signal', async () => {
   const deps = await castingDeps();
   const scheduler = await spawnScheduler(deps.config);
   await scheduler.waitForEvent('schedule.enqueued');

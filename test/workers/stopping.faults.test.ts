@@ -4,10 +4,10 @@ import { startRedis } from '../support/services.ts';
 import { spawnWorker } from '../support/worker-process.ts';
 import { addGameServer, castingDeps } from './game-server.ts';
 
-/** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
+/** Workers wait for listeners as long as the settings allow, so no attempt ends because of the listener's timeout. */
 const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 
-/** How an orderly stop ends; one that takes too long ends with 1. */
+/** The exit of an orderly stop. A stop that takes too long exits with 1. */
 const IN_TIME = { code: 0, signal: null };
 
 it('exits at once at a second signal', async () => {
@@ -55,7 +55,7 @@ it('exits at once while it still waits for MongoDB', async () => {
   expect(await worker.stop()).toEqual(IN_TIME);
 });
 
-it('stops in order when its parent is gone', async () => {
+it('stops in order when its parent process has ended', async () => {
   const deps = await castingDeps();
   const worker = await spawnWorker(deps.config);
   worker.leave();

@@ -5,10 +5,10 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingDeps, castMany, madeBy } from './game-server.ts';
 
-/** Listeners are waited for as long as it may be set; so the end of a wait is not their timeout. */
+/** Workers wait for listeners as long as the settings allow, so no attempt ends because of the listener's timeout. */
 const WAITING_SENDERS = { LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '34000' };
 
-it('releases unsent votes without counting an attempt, and stops at once', async () => {
+it('gives back unsent votes without counting an attempt, and stops at once', async () => {
   const deps = await castingDeps(WAITING_SENDERS);
   const alpha = await addGameServer(deps);
   alpha.listener.behaviour = { onConnect: 'silence' };
@@ -31,8 +31,8 @@ it('releases unsent votes without counting an attempt, and stops at once', async
   expect(alpha.listener.votes).toHaveLength(1);
 });
 
-it('passes waiting votes to another worker at once', async () => {
-  // Without a new job the sweep would find them after a minute.
+it('another worker gets the waiting votes at once', async () => {
+  // Without a new job, the sweep would find them after a minute.
   const deps = await castingDeps({ ...WAITING_SENDERS, RELAY_INTERVAL_MS: '60000' });
   const alpha = await addGameServer(deps);
   const workers = await Promise.all([startWorker(deps.config), startWorker(deps.config)]);

@@ -9,7 +9,7 @@ import { addGameServer, castingDeps, type GameServer } from './game-server.ts';
 
 const QUICK = { OTEL_BSP_SCHEDULE_DELAY: '20' };
 
-/** The spans of a vote's delivery, without those of other votes. */
+/** The spans of one vote's delivery, without those of other votes. */
 const isAttempt = ({ name }: ExportedSpan) => name.startsWith('deliver ');
 
 async function openTraced(collector: FakeCollector, env: Record<string, string> = {}) {
@@ -42,7 +42,7 @@ it('the trace of a vote has its request, its cast, its wake-up job and its attem
   const collector = await startFakeCollector();
   const { deps, alpha, vote } = await openTraced(collector);
   const worker = await startWorker(deps.config);
-  // The job that setting the listener added has ended.
+  // The job that was added when the listener was set has ended.
   await collector.span(({ kind }) => kind === 'consumer');
   const { voteId, requestId } = await vote('Steve');
 
@@ -104,12 +104,12 @@ it('the trace of a vote has its request, its cast, its wake-up job and its attem
       'tallyport.attempt.reached': 'acknowledged',
     },
   });
-  // The job that made it: this one, or one of the sweep that was faster.
+  // The job that made the attempt: this one, or a faster one of the sweep.
   const maker = await collector.span(({ spanId }) => spanId === attempt.links[0]?.spanId);
   expect(maker.kind).toBe('consumer');
   expect(attempt.startedAt).toBeGreaterThanOrEqual(maker.startedAt - 1);
   expect(attempt.endedAt).toBeGreaterThanOrEqual(attempt.startedAt);
-  // The log leads to the trace.
+  // The log line has the trace's id.
   const logged = await worker.waitForEvent('delivery.attempt');
   expect(logged).toMatchObject({ voteId, traceId: attempt.traceId });
 });
@@ -135,12 +135,12 @@ it('a retry by the sweep, on another worker and without the job, is in the trace
     parentId: failed.parentId,
     attributes: { 'tallyport.vote.id': voteId },
   });
-  // The sweep's job has a trace of its own.
+  // The sweep's job has its own trace.
   expect(delivered.links).toHaveLength(1);
   expect(delivered.links[0]?.traceId).not.toBe(failed.traceId);
 });
 
-it('votes that share database operations and a job have a trace each', async () => {
+it('votes that share database operations and a job have their own traces', async () => {
   const collector = await startFakeCollector();
   const { deps, alpha, vote } = await openTraced(collector);
   const votes = await Promise.all(Array.from({ length: 20 }, (_, n) => vote(`player ${n}`)));
@@ -209,7 +209,7 @@ it('no secret, no name and no address of a player is in a span', async () => {
   }
 });
 
-it('a caller cannot choose the trace, and finds its own as a link', async () => {
+it('a caller cannot choose the trace, and finds its own trace as a link', async () => {
   const collector = await startFakeCollector();
   const { vote } = await openTraced(collector, { OTEL_TRACES_SAMPLER: 'parentbased_always_on' });
   const traceId = 'ab'.repeat(16);
@@ -224,7 +224,7 @@ it('a caller cannot choose the trace, and finds its own as a link', async () => 
   expect(requests.map((span) => span.traceId)).not.toContain(traceId);
 });
 
-it('a vote that is not sampled leaves no trace, whatever its caller asks for', async () => {
+it('a vote that is not sampled has no trace, even if its caller requests one', async () => {
   const collector = await startFakeCollector();
   const { deps, alpha, vote } = await openTraced(collector, {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
@@ -250,7 +250,7 @@ it('without an endpoint, a vote has no trace', async () => {
   expect(await deps.votes.findOne({ serverId: alpha.serverId })).not.toHaveProperty('traceparent');
 });
 
-it('a collector that hangs delays neither votes nor deliveries, and a worker still stops', async () => {
+it('a collector that hangs delays neither votes nor deliveries, and the worker still stops', async () => {
   const collector = await startFakeCollector();
   collector.behaviour = 'hang';
   const { deps, alpha, vote } = await openTraced(collector);

@@ -56,7 +56,7 @@ it('keeps the votes of a listener that is down, shows it in Bull Board, and deli
   }, EVENTUALLY);
 });
 
-it('costs Redis one job, however many votes wait', async () => {
+it('Redis has one job for it, however many votes wait', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   await startWorker(deps.config);
@@ -68,16 +68,16 @@ it('costs Redis one job, however many votes wait', async () => {
   for (let n = 0; n < 100; n += 1) {
     await Promise.all(Array.from({ length: 10 }, (_, i) => alpha.cast(`player ${n * 10 + i}`)));
   }
-  // Each test counts separately.
+  // Each test of the listener is counted.
   await vi.waitFor(async () => {
     expect((await openJobs(deps))[0]?.progress).toMatchObject({ waiting: 1_003 });
   }, EVENTUALLY);
   await vi.waitFor(async () => expect(await openJobs(deps)).toHaveLength(1), EVENTUALLY);
-  // At the most: the job's lock while it runs, and a note that it is to run once more.
+  // At most two keys: the job's lock while it runs, and a record that it must run once more.
   expect(await countKeys(deps)).toBeLessThanOrEqual(before + 3);
 }, 90_000);
 
-it('adds no job for the votes of a paused listener, and delivers them once it is resumed', async () => {
+it('adds no job for the votes of a paused listener, and delivers them after a resume', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
   await pauseListener(deps, alpha.serverId, 'owner');

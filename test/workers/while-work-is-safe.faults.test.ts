@@ -5,7 +5,7 @@ import { setRestore } from '../backup/restoring.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
 
-/** Work that records when it is started and closed, with a clock that is `skew` off. */
+/** Work that records when it is started and closed, with a clock that is wrong by `skew`. */
 async function startWork(skew: () => Promise<number>) {
   const seen: string[] = [];
   const deps = await testDeps();

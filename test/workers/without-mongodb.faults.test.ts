@@ -8,7 +8,7 @@ import { startMongod } from '../support/services.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingDeps, type GameServer, SHORT_WAITS } from './game-server.ts';
 
-/** A worker whose connections to MongoDB go through a line. */
+/** A worker whose connections to MongoDB can be cut. */
 async function workerOnLine({ config }: AppDeps) {
   const line = await startFaultProxy(Number(new URL(config.MONGODB_URI).port), 'mongodb');
   onTestFinished(() => line.close());
@@ -24,7 +24,7 @@ async function castAndDeliver(servers: GameServer[], username: string): Promise<
   }, EVENTUALLY);
 }
 
-it('the job of a worker that lost MongoDB ends with its lease, and another worker sends the later votes', async () => {
+it('if a worker loses MongoDB, its job ends with its lease, and another worker sends the later votes', async () => {
   const deps = await castingDeps(SHORT_WAITS);
   const alpha = await addGameServer(deps);
   const { line, worker } = await workerOnLine(deps);
@@ -32,13 +32,13 @@ it('the job of a worker that lost MongoDB ends with its lease, and another worke
   const first = await alpha.cast('Steve');
   await vi.waitUntil(() => alpha.listener.held === 1, EVENTUALLY);
   await line.refuse();
-  // The listener acknowledges, and the worker cannot record it.
+  // The listener acknowledges the vote, and the worker cannot record it.
   alpha.listener.release();
   await worker.waitForEvent('delivery.not_recorded');
 
   await startWorker(deps.config);
   await castAndDeliver([alpha], 'Alex');
-  // The listener has both; the first one may have arrived twice, as its timeline says.
+  // The listener has both votes. The first one may have arrived twice, as its timeline says.
   expect(new Set(alpha.listener.votes.map(({ username }) => username))).toEqual(new Set(['Steve', 'Alex']));
   await line.restore();
   await vi.waitUntil(async () => (await alpha.delivery(first)).state === 'delivered', EVENTUALLY);
@@ -54,7 +54,7 @@ it('a worker takes no jobs while it cannot reach MongoDB, and takes them again l
   await worker.waitForEvent('mongodb.away');
   const other = await startWorker(deps.config);
   for (const username of ['Steve', 'Alex', 'Noor']) await castAndDeliver(servers, username);
-  // Each of its workers may have been taking one.
+  // Each BullMQ worker may have been taking one job at that moment.
   const postponed = worker.lines.filter(({ event }) => event === 'job.postponed').map(({ queue }) => queue);
   for (const queue of DELIVERY_QUEUES)
     expect(postponed.filter((name) => name === queue).length).toBeLessThanOrEqual(1);
@@ -64,7 +64,7 @@ it('a worker takes no jobs while it cannot reach MongoDB, and takes them again l
   await castAndDeliver(servers, 'Last');
 }, 90_000);
 
-it('a replica set that hangs counts as away, until it answers', async () => {
+it('a replica set that hangs counts as away until it answers', async () => {
   const mongod = await startMongod({ args: ['--replSet', 'rs'] });
   onTestFinished(() => mongod.stop());
   const line = await startFaultProxy(mongod.port, 'mongodb');

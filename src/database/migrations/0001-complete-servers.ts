@@ -2,8 +2,8 @@ import type { Mongo } from '../../platform/mongo.ts';
 import { newProbeState } from '../../servers/listed-servers.ts';
 
 /**
- * Servers of builds before 0.1.0 get the state of their probes, the time of their first report and the list of their
- * slugs. 0.1.0 stores all three.
+ * Adds three fields to servers of builds before 0.1.0: the state of their probes, the time of their first report and
+ * the list of their slugs. 0.1.0 stores all three.
  */
 export async function completeServers({ db }: Mongo): Promise<void> {
   const servers = db.collection('servers');

@@ -8,8 +8,8 @@ import { writeLists } from '../../ranking/write-lists.ts';
 import { bindCollections } from '../collections.ts';
 
 /**
- * Writes the lists of the public pages if they are missing: builds before 0.1.0 had none, later ones had only the order
- * of the rank, and an operator may drop them. So it repeats; without it the pages would be empty until the next
+ * Writes the lists of the public pages if they are missing. Builds before 0.1.0 had none, later ones had only the order
+ * by rank, and an operator may drop them. It repeats, because without the lists the pages would be empty until the next
  * ranking.
  */
 export async function listRankedServers(mongo: Mongo): Promise<void> {
@@ -17,7 +17,7 @@ export async function listRankedServers(mongo: Mongo): Promise<void> {
   const newest = { _id: partId(listKey({}, 'newest'), 0) };
   if ((await listingSummary.findOne({ _id: SUMMARY })) && (await rankedLists.findOne(newest))) return;
   if (!(await servers.findOne(RANKED, { projection: { _id: 1 } }))) return;
-  // If a ranking runs at the same moment, it writes the same.
+  // If a ranking runs at the same moment, it writes the same lists.
   const { signal } = new AbortController();
   const lease = { signal, throwIfLost: () => undefined };
   await writeLists({ servers, reviewLists, rankedLists, listingSummary, clock: systemClock() }, lease);

@@ -7,10 +7,13 @@ import type { OtherService } from './faults.ts';
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
 type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
-/** What a service did when it was spoken to; null if it said nothing. `unknown`: it answered in another protocol. */
+/**
+ * How a service answered a request in one protocol; null if it sent nothing. `unknown`: it answered in another
+ * protocol.
+ */
 type Probed = DetectedProtocol | { unknown: Buffer } | null;
 
-/** Tests whether a service speaks a protocol. */
+/** Sends a request in one protocol and reads how the service answers. */
 type Probe = (connection: PeerConnection, until: Deadline) => Promise<Probed>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
@@ -34,13 +37,13 @@ const PROBES: Probe[] = [
 ];
 
 /**
- * Detects the protocol of a service that did not send a greeting, or closed at once. Sends an HTTP request, a Minecraft
- * status request, the header of the PROXY protocol and a TLS hello, each on its own connection, concurrently.
+ * Detects the protocol of a service that sent no greeting, or closed the connection at once. Sends an HTTP request, a
+ * Minecraft status request, a PROXY protocol header and a TLS hello, each on its own connection, concurrently.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
  * @param mayConnect - called before each connection
- * @returns null when the service answers nothing, or greets as Votifier: then it was only late. `other-protocol`, with its
- *   words, when it answers in a protocol that is none of them, as Redis does
+ * @returns null when the service sends nothing, or sends a Votifier greeting after all, only late; `other-protocol`
+ *   with the first bytes of the answer when it speaks none of these protocols, as Redis does
  */
 export async function detectProtocol(
   addresses: string[],
@@ -63,7 +66,7 @@ export async function detectProtocol(
   if (said.some(looksLikeVotifier)) return null;
   const known = answers.find((answer) => answer !== null && 'fault' in answer);
   if (known && 'fault' in known) return known;
-  // An HTTP request is the first probe: most services refuse it in words.
+  // The answer to the HTTP request comes first: most services refuse it with a readable message.
   const reply = said.find((bytes) => !mayBecomeGreeting(bytes));
   return reply ? { fault: 'other-protocol', reply } : null;
 }
@@ -118,13 +121,13 @@ async function probeTls(connection: PeerConnection, until: Deadline): Promise<Pr
 /** The signature of the PROXY protocol, version 2. */
 const PROXY_V2 = Buffer.from([0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a]);
 
-/** The protocol of a service that sends data first and does not speak Votifier. */
+/** The protocol of a service that sends its first bytes unasked and is not Votifier. */
 export function protocolOf(banner: Buffer): OtherService {
   const text = banner.toString('latin1');
   if (text.startsWith('PROXY ') || banner.subarray(0, PROXY_V2.length).equals(PROXY_V2))
     return 'proxy-protocol';
   if (text.startsWith('HTTP/') || /^\s*<(!doctype|html)/i.test(text)) return 'http-server';
-  // A TLS record: an alert or a handshake, then the version.
+  // A TLS record begins with its type (alert or handshake) and the version.
   if ((banner[0] === 0x15 || banner[0] === 0x16) && banner[1] === 0x03) return 'tls-server';
   return 'other-protocol';
 }

@@ -19,7 +19,8 @@ export async function diagnoseForOwner(
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<OwnerDiagnosis> {
-  // Read once: exactly the checked listener is connected to. It may have changed since the request.
+  // The listener is read once: it may have changed since the request, and exactly the listener that is checked here
+  // must be connected to.
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return { kind: 'refused', ...tested };
   const { listener, accountId } = tested;

@@ -24,33 +24,33 @@ export type Diagnosis = {
   confirmed: boolean;
   /** null when nothing is known to be wrong. */
   fault: Fault | null;
-  /** The step at which it stopped; the earlier steps are in order. */
+  /** The step that failed; all earlier steps succeeded. */
   step: DiagnosisStep;
   /** One sentence each: what is wrong, and what to do about it. */
   cause: Text;
   advice: Text;
   /** What answered, at most 200 printable characters. */
   reply?: string;
-  /** There was an answer that the owner is not shown, because it is unknown whose service this is. */
+  /** There was an answer, but the owner does not see it: the service may belong to somebody else. */
   isReplyHidden?: true;
   /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
   detail?: string;
 };
 
-/** What a diagnosis works on. */
+/** The dependencies of a diagnosis. */
 export type DiagnosisDeps = TestDeps & {
   config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
 };
 
-/** Outcomes of services that did not greet as Votifier does: their protocol is detected. */
+/** After these outcomes the service did not send a Votifier greeting, so its protocol is detected. */
 const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
 
 /**
- * Diagnoses a server's listener: checks name resolution, address policy, connecting, greeting, protocol version, key or
- * token and acknowledgement with a marked test vote. If something other than a Votifier listener answers, detects its
- * protocol. Changes nothing but the stored outcome of the test.
+ * Diagnoses a server's listener with a marked test vote: name resolution, address policy, connection, greeting,
+ * protocol version, key or token, acknowledgement. If something other than a Votifier listener answers, its protocol
+ * is detected. Only the stored outcome of the test changes.
  *
- * For operators, without a limit; owners go through `diagnoseForOwner`.
+ * This one is for operators and has no limit; owners go through `diagnoseForOwner`.
  *
  * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
@@ -71,7 +71,7 @@ export async function diagnoseListener(
 type About = { accountId: string | null; onStep?: OnStep | undefined };
 
 /**
- * The same for a listener that was read before.
+ * Diagnoses a listener that the caller has read already.
  *
  * @param forOwner - an answer is shown only if it comes from a vote listener
  */
@@ -105,7 +105,9 @@ function withoutUntrustedAnswer(
   };
 }
 
-/** The diagnosis for an outcome alone. */
+/**
+ * The diagnosis that follows from the outcome of the test vote, before the protocol of an unknown service is detected.
+ */
 function diagnosisOf(
   { code, class: ended, reached, words, detail }: ListenerTest,
   listener: Listener,
@@ -151,7 +153,7 @@ function diagnosed(outcome: OutcomeClass, fault: OtherService, received: Buffer)
   };
 }
 
-/** Checked once more: the name may have changed since the test vote. */
+/** The addresses are resolved and checked again: the host's address may have changed since the test vote. */
 async function addressesOf(host: string, config: DiagnosisDeps['config']): Promise<string[]> {
   try {
     return await resolveAddress(host, { ranges: config, timeoutMs: config.LISTENER_TIMEOUT_MS });

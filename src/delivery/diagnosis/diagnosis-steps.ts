@@ -8,5 +8,5 @@ export type DiagnosisStep =
   | 'key-or-token'
   | 'acknowledgement';
 
-/** Called when a step begins; then all steps before it are in order. Must not throw. */
+/** Called when a step begins, which means that all earlier steps succeeded. Must not throw. */
 export type OnStep = (step: DiagnosisStep) => void;

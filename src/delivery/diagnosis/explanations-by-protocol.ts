@@ -5,7 +5,7 @@ import type { Explanation } from './explanation.ts';
 /** Explanations that differ for one protocol. */
 type ProtocolTexts = Partial<Record<OutcomeCode, Explanation>>;
 
-/** Votifier v1: it has a key instead of a token, and usually sends no answer. */
+/** For Votifier v1, which has a key instead of a token and usually sends no answer. */
 export const V1_TEXTS: ProtocolTexts = {
   'closed-without-answer': {
     cause: defineMessage(
@@ -33,7 +33,7 @@ export const V1_TEXTS: ProtocolTexts = {
   },
 };
 
-/** An HTTP listener: a website with a URL, without vote plugin and token. */
+/** For an HTTP listener: a website with a URL, with neither a vote plugin nor a token. */
 export const HTTP_TEXTS: ProtocolTexts = {
   'vote-refused': {
     cause: defineMessage('The website refused this vote (HTTP 4xx).'),
@@ -141,7 +141,7 @@ export const HTTP_TEXTS: ProtocolTexts = {
   },
 };
 
-/** A Votifier listener that acknowledged a vote with its current settings: its port is right. */
+/** For a Votifier listener that acknowledged a vote with its current settings, which shows that its port is right. */
 export const PROVEN_TEXTS: ProtocolTexts = {
   'connection-refused': {
     cause: defineMessage(

@@ -435,7 +435,8 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 /**
  * The explanation of an outcome for a listener of this protocol.
  *
- * @param hasTaken - whether the listener has taken a vote with its current settings: its port is right then
+ * @param hasTaken - whether the listener has taken a vote with its current settings, which shows that its port is
+ *   right
  */
 export function explain(code: OutcomeCode, protocol: Protocol | undefined, hasTaken = false): Explanation {
   const proven = hasTaken && protocol !== 'http' ? PROVEN_TEXTS[code] : undefined;
@@ -467,7 +468,10 @@ export function listenerReason(listener: Explained): ListenerReason | null {
 type Explained = Pick<Listener, 'pause' | 'breaker'> & Taken & { protocol?: Protocol };
 export type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>>;
 
-/** Whether a listener has taken a vote with its current settings; false where the fields were not read. */
+/**
+ * Whether a listener has taken a vote with its current settings; false if the caller did not read the fields that show
+ * it.
+ */
 export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, updatedAt }: Taken): boolean {
   if (!updatedAt) return !!acknowledgedAt;
   return hasTakenVotes({

@@ -6,9 +6,9 @@ import type { Explanation } from './explanation.ts';
 import { EXPLANATIONS } from './explanations.ts';
 
 /**
- * The fault of each outcome of a test vote, and the step at which it stopped; without a step, it was the greeting, or
- * the acknowledgement if the vote was written. An outcome that is not here is no known fault of the listener. The codes
- * are stable: `--json` output contains them.
+ * The fault of each outcome of a test vote, and the step that failed. Without a step here, the step is `greeting`, or
+ * `acknowledgement` if the vote was written. An outcome that is not in the list is no known fault. The codes are
+ * stable: `--json` output contains them.
  */
 export const FAULTS = {
   'dns-not-found': ['dns-not-found', 'name-resolution'],
@@ -69,7 +69,7 @@ export const FAULTS = {
   'http-votes-refused': ['vote-refused', 'acknowledgement'],
 } as const satisfies Partial<Record<OutcomeCode, [fault: string, step?: DiagnosisStep]>>;
 
-/** What answers in place of a Votifier listener, as the fault that it is. */
+/** The services that may answer instead of a Votifier listener, by their fault codes. */
 export const OTHER_SERVICES = {
   'http-server': {
     cause: defineMessage('A website answers here, not a vote listener.'),
@@ -102,20 +102,20 @@ export type OtherService = keyof typeof OTHER_SERVICES;
 type Faults = typeof FAULTS;
 export type Fault = Faults[keyof Faults][0] | OtherService;
 
-/** The fault of an outcome, if it is one, and the step at which the test vote stopped. */
+/** The fault of an outcome, null if it is none, and the step at which the test vote stopped. */
 export function faultOf(
   code: OutcomeCode,
   protocol: Protocol,
   isWritten: boolean,
 ): { fault: Fault | null; step: DiagnosisStep } {
-  // A v1 listener that neither answers nor closes most likely has a different key.
+  // If a v1 listener neither answers nor closes the connection, its key is most likely a different one.
   const cause = code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : code;
   if (isFault(cause)) {
     const [fault, step = isWritten ? 'acknowledgement' : 'greeting'] = FAULTS[cause];
     return { fault, step };
   }
   if (code === 'outgoing-limited') return { fault: null, step: 'connecting' };
-  // A bare close does not show whether the key is right.
+  // If a v1 listener closes without an answer, it is unknown whether the key is right.
   return { fault: null, step: code === 'sent-not-confirmed' ? 'key-or-token' : 'acknowledgement' };
 }
 

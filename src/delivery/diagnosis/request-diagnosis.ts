@@ -34,14 +34,14 @@ export type OwnerRequest = {
   serverId: ObjectId;
   /** Whether this owner has proven the ownership of this server. */
   proven: boolean;
-  /** The caller has taken this check from the allowance already. */
+  /** Whether the caller has already counted this check against the allowance. */
   isCounted?: boolean;
 };
 
 /**
- * Decides whether an owner may have a listener diagnosed, and takes the check from their allowance; connects to nothing.
- * Without limits a diagnosis would be a port scanner (design rule 11): it is only for a server whose ownership is proven,
- * six in any minute for an owner over all processes, and never on ports of mail and remote shells.
+ * Decides whether an owner may have a listener diagnosed, and counts the check against their allowance; connects to
+ * nothing. Without limits a diagnosis would be a port scanner (design rule 11). So ownership must be proven, an owner
+ * has six diagnoses in any minute over all processes, and ports of mail and remote shells are refused.
  *
  * @returns null when the diagnosis may be made
  */
@@ -56,7 +56,7 @@ export async function requestDiagnosis(
   return nextAllowedAt && { code: 'too-many', nextAllowedAt };
 }
 
-/** The listener of a server, and the account of its owner; or why it cannot be tested. */
+/** The listener of a server and the account of the server's owner, or why the listener cannot be tested. */
 export async function testedListener(
   { servers, listeners }: TestedDeps,
   serverId: ObjectId,

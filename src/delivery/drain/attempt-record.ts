@@ -12,7 +12,7 @@ import { withAttempt } from '../timeline/older-attempts.ts';
 export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
-  /** The worker's name in every attempt. */
+  /** The name of this worker, stored in every attempt. */
   processId: string;
   config: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number; DELIVERY_SCHEDULE: readonly number[] };
 };
@@ -20,20 +20,26 @@ export type RecordDeps = {
 /** A vote whose attempt is recorded and may now be made. */
 export type Taken = { vote: Vote; attempt: Attempt };
 
-/** A taken vote, and when its taking began on `performance.now()`: not later than its lease. */
+/**
+ * A taken vote. `claimedAt` is the time on `performance.now()` just before the vote was taken, so the attempt's lease
+ * began no earlier.
+ */
 export type Ready = { taken: Taken; claimedAt: number };
 
 /** Why votes are taken. */
 export type TakeReason = {
-  /** It tests an unreachable listener. */
+  /** Whether the attempt tests an unreachable listener. */
   test: boolean;
-  /** When the sweep found due work of this listener that no job had been added for. */
+  /**
+   * When the sweep found due work of this listener for which no job had been added; absent if a job started the drain.
+   */
   relayedAt?: Date | undefined;
 };
 
 /**
- * Why the taken vote is attempted now, as fields of its attempt (aggregation expressions on the waiting vote): its own
- * next time or the listener's release, whichever was later. Absent when neither is on record.
+ * Why the vote is attempted now, as fields of its attempt (aggregation expressions on the waiting vote). The cause is
+ * the later one of two events: the vote's own next time came, or the listener's votes could go out again (`released`).
+ * Absent when neither is on record.
  */
 function causeOfAttempt(
   { breaker, released }: Pick<Listener, 'breaker' | 'released'>,
@@ -46,7 +52,8 @@ function causeOfAttempt(
     : '$delivery.dueBy';
   if (!relayedAt) return { wokenBy };
   const dueAt = released ? { $max: [released.at, ownTime] } : ownTime;
-  // The sweep always finds votes whose own next time has come: that is not worth recording.
+  // `relayed` means that a wake-up job was lost. A retry whose time has come is always found by the sweep, so it is
+  // not marked.
   const uncalled = { $and: [{ $ne: [wokenBy, 'schedule'] }, { $gte: [relayedAt, dueAt] }] };
   return { wokenBy, relayed: { $cond: [uncalled, true, '$$REMOVE'] } };
 }
@@ -61,8 +68,8 @@ export type TakeDeps = Pick<
 export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
 /**
- * The votes that may be sent now. A test ignores the vote's own next time. Votes that were sent as often as the owner
- * allows are excluded: the limit may have been lowered since (see `giveUpSentVotes`).
+ * The votes that may be sent now. For a test, the vote's own next time is ignored. If the owner has lowered the number
+ * of sendings, votes that were sent that often already are excluded (see `giveUpSentVotes`).
  */
 export function dueVotes(
   listener: Pick<Listener, 'serverId' | 'maxSendings'>,
@@ -79,7 +86,10 @@ export function dueVotes(
   };
 }
 
-/** A new attempt. Its id is known before it is recorded, so the taken votes can be found when MongoDB's answer is lost. */
+/**
+ * A new attempt. Its id is made before the write: if MongoDB's answer to the write is lost, the votes that were taken
+ * are found by this id.
+ */
 export function newAttempt(
   processId: string,
   listener: TakeDeps,
@@ -118,7 +128,10 @@ export function attemptUpdate(
   ];
 }
 
-/** A vote with the attempt that `attemptUpdate` recorded on it; only the database has the attempt's cause. */
+/**
+ * The vote as it is after `attemptUpdate`, built in memory. Only the cause of the attempt is missing: MongoDB computes
+ * it.
+ */
 export function takenVote(vote: Vote, attempt: Attempt): Taken {
   const { nextAt: _, dueBy: __, ...delivery } = vote.delivery;
   const attempts = [...delivery.attempts, attempt].slice(-MOST_ATTEMPT_DETAILS);
@@ -126,18 +139,21 @@ export function takenVote(vote: Vote, attempt: Attempt): Taken {
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }
 
-/** An attempt's lease in milliseconds, as an aggregation expression on its vote: longer than the answer's deadline. */
+/**
+ * An attempt's lease in milliseconds, as an aggregation expression on its vote. It is longer than the deadline for the
+ * answer.
+ */
 function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
   return { $arrayElemAt: [leases, step] };
 }
 
-/** A vote as it was before `attemptUpdate`, due at `now`, as an update. */
+/** The update that removes an attempt that was not made, so that its vote waits as before and is due at `now`. */
 export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   const attempts = (cond: Document) => ({ $filter: { input: '$delivery.attempts', as: 'attempt', cond } });
   const [own, others] = [{ $eq: ['$$attempt.id', id] }, { $ne: ['$$attempt.id', id] }];
-  // The next attempt gets the cause of the attempt that was not made.
+  // The next attempt gets the cause of the removed one.
   const cause = { $getField: { field: 'wokenBy', input: { $first: attempts(own) } } };
   return [
     {
@@ -153,7 +169,10 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   ];
 }
 
-/** The step of the answer's deadline: the ambiguous outcomes of this vote, or the listener's step if that is higher. */
+/**
+ * The step that decides how long to wait for the answer: the number of ambiguous outcomes of this vote, or the
+ * listener's step if that is higher.
+ */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }
@@ -167,12 +186,12 @@ export const DELIVERY_ENDED = {
   'delivery.dueBy': '',
 } as const;
 
-/** Whether the challenge was refused in the attempt before as well: it is retried at once only once. */
+/** Whether the challenge of the attempt before this one was refused too: only the first refusal is retried at once. */
 function challengeRefusedBefore(vote: Vote): boolean {
   return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
 }
 
-/** An attempt whose vote was given back is not counted. */
+/** An attempt whose vote was given back unsent is not counted. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
 /** The change of a vote after an outcome. */
@@ -192,15 +211,15 @@ export function givenUpAfter(
   return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
 }
 
-/** The attempt with the current limit of sendings: the owner may have lowered it since the attempt began. */
+/** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
 export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
   const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
 }
 
 /**
- * The update of a vote after an outcome. Every counted failure except that of a test uses a step of the schedule. A vote
- * that failed a test moves to the end of the queue.
+ * The update of a vote after an outcome. A counted failure moves the vote to the next step of its schedule, unless the
+ * attempt was a test. A vote that failed a test moves to the end of the queue.
  */
 export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
   const { vote, attempt } = taken;
@@ -225,11 +244,13 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };
     case 'configuration':
-      // The listener is paused as a result, so the vote waits, unless the settings were changed meanwhile.
+      // This outcome pauses the listener, so the vote waits for that. If the owner changed the settings during the
+      // attempt, there is no pause, and the vote is due now.
       return waitAgain(now);
     case 'none':
       return {
-        // Uses no step. A lasting error of our own must still not be retried every few seconds for three days.
+        // The vote's step stays the same, because Tallyport itself failed. The delay still grows with each such
+        // failure: otherwise a lasting error would be retried every few seconds for three days.
         ...(outcome.code === 'our-fault'
           ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
           : waitAgain(now, 'given-back')),
@@ -241,7 +262,7 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
     return attempt.test ? {} : { 'delivery.step': 1 };
   }
 
-  /** The next time of its schedule; later if the listener requested that. */
+  /** The next time of the vote's schedule, or later if the listener requested that. */
   function nextRetryAt(): Date {
     const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
     return after(now, Math.max(delay, outcome.retryAfterMs ?? 0));

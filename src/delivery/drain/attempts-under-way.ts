@@ -16,7 +16,7 @@ import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { VotesToGiveBack } from './votes-to-give-back.ts';
 
-/** Logs and counts an outcome and lets it change the listener's state. */
+/** Logs and counts the outcome of an attempt and applies it to the listener's state. */
 export async function onOutcome(
   { log, onOutcome }: DrainDeps,
   leased: LeasedListener,
@@ -34,12 +34,12 @@ export class AttemptsUnderWay {
   readonly #options: DrainOptions;
   readonly #accountId: string | null;
   readonly #sending = new PQueue({ concurrency: MAX_CONCURRENT_ATTEMPTS });
-  /** Taken votes, until their outcome is recorded or they are to be given back. */
+  /** Taken votes whose outcome is not recorded and that are not given back yet. */
   readonly #open = new Set<Promise<void>>();
-  /** Taken votes that are not sent. */
+  /** Taken votes that will not be sent. */
   readonly #toGiveBack: VotesToGiveBack;
   #closing = false;
-  /** Resolves when a taken vote leaves `#open`. */
+  /** Resolves when a vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #error: unknown = null;
 
@@ -62,12 +62,15 @@ export class AttemptsUnderWay {
     return this.#sending.size + this.#sending.pending;
   }
 
-  /** Throws the first error of Tallyport itself in an attempt. */
+  /** Throws the first internal error of an attempt, if there was one. */
   throwFault(): void {
     if (this.#error) throw this.#error;
   }
 
-  /** Resolves when a taken vote is recorded or to be given back, or after `ms` milliseconds. */
+  /**
+   * Resolves when the outcome of a taken vote is recorded or the vote will be given back, at the latest after `ms`
+   * milliseconds.
+   */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
@@ -88,7 +91,7 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Has votes given back that may have been taken and are not sent. */
+  /** Adds votes that may have been taken and will not be sent, so that they are given back. */
   addToGiveBack(votes: Ready[]): void {
     for (const ready of votes) this.#toGiveBack.add(ready);
   }
@@ -96,13 +99,13 @@ export class AttemptsUnderWay {
   /** Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. */
   async close(): Promise<void> {
     this.#closing = true;
-    // Votes without a running attempt are not sent, so they need no slot.
+    // The remaining votes are not sent, so they need no slot.
     this.#sending.concurrency = Number.POSITIVE_INFINITY;
     while (this.#open.size > 0) {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
-      // When MongoDB is unavailable, the next iteration tries again; records of outcomes are retried.
+      // If MongoDB is unavailable, the next iteration renews again. Writes of outcomes have their own retries.
       await this.#leased.renew().catch(() => false);
-      // Now, not after the running attempts: the leases of these votes may expire before.
+      // Votes are given back during the running attempts: their leases may expire before these end.
       await this.#toGiveBack.giveBack().catch(() => undefined);
     }
     await this.#toGiveBack.giveBackWithRetries(this.#options.waitNoLonger);
@@ -110,12 +113,12 @@ export class AttemptsUnderWay {
   }
 
   /**
-   * Gives back the votes that may not be sent any more, and all whose attempt has not begun: those are later in the queue
-   * and would go out before them.
+   * Gives back the votes that may not be sent any more. Votes after them in the queue whose attempt has not begun are
+   * given back too; otherwise they would go out first.
    */
   async giveBackUnsendable(): Promise<void> {
     while (this.#toGiveBack.size > 0) {
-      // They are not sent, so they need no slot.
+      // Votes that are given back are not sent, so they need no slot.
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
       await this.#sending.onSizeLessThan(1);
       this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
@@ -123,7 +126,10 @@ export class AttemptsUnderWay {
     }
   }
 
-  /** Keeps its slot until the next vote may be sent; `recorded` settles when the outcome of this one is recorded. */
+  /**
+   * Makes an attempt. The returned promise resolves when the slot is free for the next vote; `recorded` resolves when
+   * the outcome is recorded.
+   */
   async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
     if (!this.#maySend(ready)) {
       this.#toGiveBack.add(ready);
@@ -138,22 +144,23 @@ export class AttemptsUnderWay {
     const outcome = this.#leased.judge(taken, end.outcome);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#toGiveBack.add(ready);
-      // Otherwise another attempt has proven the address meanwhile, and this vote is sent at once.
+      // If another attempt has proven the address meanwhile, the limit no longer applies, and the vote is sent again
+      // at once.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;
     }
-    // In memory at once: the next vote is sent as to a proven listener.
+    // The proof counts in memory before it is stored: the next vote is sent as to a proven listener.
     const isProven = proof !== null && this.#leased.prove(taken, proof);
     const recorded = this.#record({ taken, outcome, durationMs, endedAt }, isProven);
     if (outcome.class === 'delivered' && !taken.attempt.test) return { recorded };
-    // Any other outcome may change the listener's state.
+    // Any other outcome may change the listener's state, which decides whether the next vote may be sent.
     await recorded;
     return undefined;
   }
 
-  /** Records an outcome, usually after all earlier ones, and applies it to the listener's state. */
+  /** Records an outcome and, if it counts, applies it to the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
@@ -164,12 +171,13 @@ export class AttemptsUnderWay {
   /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
   #maySend({ taken, claimedAt }: Ready): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
-    // If a vote is given back, the votes after it are given back too, to preserve their order.
+    // If one vote is given back, all votes after it are given back too, which preserves their order.
     if (this.#toGiveBack.size > 0) return false;
-    // The attempt needs enough of its lease: the listener may have become slow since the taking.
+    // If half of the lease has passed, the attempt might not end before it expires.
     if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision, answerStep } = this.#leased.now;
-    // The listener has become slow since the taking: it is waited for longer, which needs a longer lease.
+    // The listener has become slower since the vote was taken. The wait for its answer is now longer and needs a
+    // longer lease.
     if (answerStepOf(taken) < (answerStep ?? 0)) return false;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const { attempt } = taken;
@@ -215,7 +223,7 @@ async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       confirmsVotes: confirmsVotes(listener),
-      // A process that was suspended and resumed must not send votes that another worker has taken over.
+      // If this process was suspended and its lease has expired, another worker may have taken the vote.
       mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
     });
     const { proof } = destination;
@@ -230,7 +238,7 @@ async function attemptDelivery(
   return { outcome, durationMs: performance.now() - began, limited, proof };
 }
 
-/** The outcome for an internal error. It contains only texts that are known to contain no secret. */
+/** The outcome for an internal error. Its detail is set only for errors whose message contains no secret. */
 export function ourFault(error: unknown): Outcome {
   const detail = error instanceof UnsealError ? { detail: error.message } : {};
   return { ...outcome('our-fault', 'none'), ...detail };

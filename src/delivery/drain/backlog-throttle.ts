@@ -4,31 +4,34 @@ import type { Vote } from '../../votes/vote.ts';
 /** A vote is fresh for this long after it was cast. */
 const FRESH_FOR_MS = 5 * SECOND;
 
-/** Backlogs are throttled for this long after a fresh vote was claimed. */
+/** After a fresh vote was taken, backlogs are throttled for this long. */
 const THROTTLED_FOR_MS = 5 * SECOND;
 
-/** The first rate for all backlogs of a worker together, in votes per second, and the most that one claim takes. */
+/**
+ * The first rate for all backlogs of a worker together, in votes per second, and how many votes one throttled write
+ * takes at most.
+ */
 const VOTES_A_SECOND = 200;
 const LARGEST_THROTTLED_TAKE = 16;
 
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
-/** Without a throttled claim for this long, the next one begins at the first rate. */
+/** If no backlog was throttled for this long, the next throttling begins at the first rate again. */
 const RESETS_AFTER_MS = 10 * SECOND;
 
-/** How many votes may be claimed now; none for the next `waitMs` milliseconds if that is not 0. */
+/** How many votes may be taken now. If `waitMs` is not 0, none may be taken for that many milliseconds. */
 type Grant = {
   votes: number;
   waitMs: number;
-  /** The rate is used up until then, on `performance.now()`; null: it is not charged. */
+  /** Until when, on `performance.now()`, this grant uses up the rate; null when it does not count. */
   chargedUntil: number | null;
 };
 
 /**
- * Limits how fast a worker drains backlogs while it forwards fresh votes. A backlog drains as fast as MongoDB writes its
- * journal; without a limit every new vote and every API response would be delayed. The limit doubles each minute:
- * otherwise a worker whose listeners get more votes than the limit would never work off what a stall left behind
- * (docs/adr/0050-delivery-queues.md has the figures).
+ * Limits how fast a worker drains backlogs while it also forwards fresh votes. Without a limit a backlog drains as
+ * fast as MongoDB writes its journal, which delays every new vote and every API response. The limit doubles each
+ * minute, because a worker whose listeners get more votes than the limit would never finish its backlogs (figures:
+ * docs/adr/0050-delivery-queues.md).
  */
 export class BacklogThrottle {
   #freshAt = Number.NEGATIVE_INFINITY;
@@ -36,7 +39,7 @@ export class BacklogThrottle {
   #throttledSince = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
 
-  /** Records that this worker forwards votes at `now`: those cast within the last 5 seconds are fresh. */
+  /** Records that this worker forwards these votes at `now`. Votes cast within the last 5 seconds are fresh. */
   note(votes: Pick<Vote, 'votedAt'>[], now: Date): void {
     const since = after(now, -FRESH_FOR_MS);
     if (votes.some(({ votedAt }) => votedAt > since)) this.#freshAt = performance.now();
@@ -46,7 +49,7 @@ export class BacklogThrottle {
     return performance.now() - this.#freshAt < THROTTLED_FOR_MS;
   }
 
-  /** Reserves as many of `most` votes as the next claim of a backlog may take. */
+  /** Reserves how many votes of a backlog may be taken next, at most `most`. */
   take(most: number): Grant {
     if (!this.#isWanted) return { votes: most, waitMs: 0, chargedUntil: null };
     const now = performance.now();
@@ -58,12 +61,12 @@ export class BacklogThrottle {
     return { votes, waitMs: 0, chargedUntil: this.#nextAt };
   }
 
-  /** Returns the unclaimed part of a grant, unless another backlog waits for it already. */
+  /** Returns the unused part of a grant, unless another backlog has reserved after it. */
   giveBack({ votes, chargedUntil }: Grant, taken: number): void {
     if (chargedUntil === this.#nextAt) this.#nextAt -= this.#durationOf(votes - taken);
   }
 
-  /** How long this many votes take at the present rate of all backlogs together, in milliseconds. */
+  /** The time in milliseconds that this many votes take at the current rate of all backlogs together. */
   #durationOf(votes: number): number {
     const doublings = Math.floor((this.#throttledAt - this.#throttledSince) / DOUBLES_AFTER_MS);
     return ((votes / VOTES_A_SECOND) * SECOND) / 2 ** doublings;

@@ -22,17 +22,20 @@ export type ListenerHealth = {
   released: Release | null;
   /** When it first took a vote with its current settings. */
   acknowledgedAt: Date | null;
-  /** How long its answer is waited for: a step. */
+  /** The step that decides how long to wait for its answer. */
   answerStep: number;
 };
 
-/** The outcome of an attempt, and what else changes its listener's health. */
+/** The outcome of an attempt, with what else is needed to compute its listener's new health. */
 export type JudgedOutcome = Outcome & {
-  /** Whether it tested an unreachable listener; attempts that were running when it became unreachable did not. */
+  /**
+   * Whether the attempt tested an unreachable listener. Attempts that began before the listener became unreachable did
+   * not.
+   */
   test: boolean;
-  /** How long its answer was waited for: a step. */
+  /** The step that decided how long this attempt waited for the answer. */
   answerStep: number;
-  /** The step at which its answer came in time; not more than `answerStep`. */
+  /** The lowest step that would have been long enough for this answer; at most `answerStep`. */
   neededStep: number;
   protocol: Protocol;
   /** Whether its vote has been sent as often as its owner allows. */
@@ -58,7 +61,8 @@ export function healthAfter(
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
       const acknowledgedAt = before.acknowledgedAt ?? now;
-      // The next vote is not sent twice to a listener that takes its time.
+      // The listener answered late. The next wait is as long as this one needed to be, so the next vote is not sent
+      // twice.
       const answerStep = Math.max(before.answerStep, outcome.neededStep);
       const healthy = failures === 0 && !nextTestAt && before.voteFaults === 0;
       if (healthy && before.acknowledgedAt && answerStep === before.answerStep) return before;
@@ -85,7 +89,7 @@ export function healthAfter(
   }
 }
 
-/** Waits longer for the next answer if none came in time, and pauses the listener if `whyPaused` says so. */
+/** If no answer came in time, the next wait is longer. Pauses the listener if `whyPaused` returns a reason. */
 function afterAmbiguousOutcome(
   before: ListenerHealth,
   outcome: JudgedOutcome,
@@ -101,13 +105,13 @@ function afterAmbiguousOutcome(
 }
 
 /**
- * Why an outcome without an answer pauses its listener, so that its votes wait and are not used up
- * (docs/adr/0123-votes-at-risk.md); null when it does not.
+ * Returns the outcome code for which a listener that sent no answer is paused, or null when it is not paused. In a
+ * pause its votes wait and use up no sendings (docs/adr/0123-votes-at-risk.md).
  *
- * - It has never taken a vote with its current settings: its token or key is probably wrong. A listener with a token, or a
- *   website, may also be slow: it is first waited for as long as for any other.
- * - It is a Votifier v1 listener that confirmed votes before and closes without an answer, twice in a row. Once may be the
- *   fault of a single vote.
+ * - The listener has never taken a vote with its current settings: its token or key is probably wrong. A listener
+ *   with a token, or a website, may also be slow, so it is paused only after the longest wait.
+ * - A Votifier v1 listener that confirmed votes before closes without an answer twice in a row. A single close may be
+ *   caused by one vote.
  */
 function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode | null {
   const { code, protocol, answerStep, isLastSending } = outcome;
@@ -126,7 +130,9 @@ function saidIn({ words, detail }: Outcome): { words?: string; detail?: string }
   return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
 }
 
-/** The outcome says nothing about the listener, but the next test must not follow at once. */
+/**
+ * The outcome says nothing about the listener, but if the attempt was a test, the next test must not follow at once.
+ */
 function afterOurs(
   before: ListenerHealth,
   { test }: { test: boolean },
@@ -147,7 +153,7 @@ function breakerAfterFailure(
 ): Breaker {
   const failures = before.failures + 1;
   const reason = { code: outcome.code, ...saidIn(outcome) };
-  /** The next time of the schedule; later if the listener requested that. */
+  /** The next time of the schedule, or later if the listener requested that. */
   const nextTest = (tests: number) =>
     after(now, Math.max(delayAt(schedule, tests), outcome.retryAfterMs ?? 0));
   if (before.openSince && !outcome.test) return { ...before, failures };

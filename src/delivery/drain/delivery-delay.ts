@@ -3,10 +3,10 @@ import { isOurs, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts'
 import type { Ended } from './record-outcomes.ts';
 
 /**
- * How long an acknowledged vote was delayed by Tallyport, in milliseconds: since it was cast, or since its listener was
- * last resumed or reachable again (docs/adr/0100-delivery-objective.md).
+ * How long Tallyport delayed an acknowledged vote, in milliseconds. The delay begins when the vote was cast, or later,
+ * when its listener was last resumed or reachable again (docs/adr/0100-delivery-objective.md).
  *
- * @returns null if the vote is not acknowledged, was resent by hand, was the test of an unreachable listener, or if an
+ * @returns null if the vote is not acknowledged, was resent by hand or tested an unreachable listener, or if an
  *   earlier attempt failed because of the listener
  */
 export function deliveryDelayMs(

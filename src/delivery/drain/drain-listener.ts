@@ -19,16 +19,16 @@ import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
 import { takeVotes } from './take-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
-/** The fields of the server that a drain reads. */
+/** Loads the fields of a server that a drain needs. */
 const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
- * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time to a listener
- * that is tested or unverified. A lease in MongoDB ensures that only one worker does this for a listener (design rule 3).
- * Never throws for anything a listener does.
+ * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time if the
+ * listener is unreachable or unverified. A lease in MongoDB ensures that only one worker does this for a listener
+ * (design rule 3). Never throws for anything that a listener does.
  *
- * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened; attempts
- * in progress are found again when their leases expire
+ * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened;
+ *   running attempts are found again when their leases expire
  */
 export async function drainListener(
   given: DrainDeps,
@@ -43,7 +43,9 @@ export async function drainListener(
   }
 }
 
-/** Drains under one lease. `again`: a wake-up job ran or the settings changed meanwhile. */
+/**
+ * Drains under one lease. `again`: a wake-up job arrived or the settings changed meanwhile, so more votes may be due.
+ */
 async function drainOnce(
   given: DrainDeps,
   serverId: ObjectId,
@@ -51,12 +53,13 @@ async function drainOnce(
 ): Promise<{ end: DrainResult; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // Before the lease is taken: this process may be suspended before it gets the answer.
+  // The start of the lease is measured before the lease is taken: if this process is suspended before it gets the
+  // answer, the lease is not considered younger than it is.
   const since = performance.now();
   const ending = AbortSignal.any([options.stop, options.waitNoLonger]);
   const releaseLater = () => giveBackWithRetries(given, serverId, owner, ending);
   const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
-    // The lease may be taken, and its answer lost.
+    // If the write succeeded and only its answer was lost, this worker owns the lease and must release it.
     await releaseLater();
     throw error;
   });
@@ -130,8 +133,9 @@ async function untilNextTest(
 }
 
 /**
- * Opens a listener's secret, for the owner of its lease. When that fails, the timeline of the first vote in the queue
- * shows it, and the lease is deliberately not released: no worker tries again before it expires.
+ * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first vote in
+ * the queue, so that its timeline shows it. The lease is then not released on purpose: no worker tries again before it
+ * expires.
  *
  * @param waitNoLonger - as for `recordWithRetries`
  * @throws {UnsealError}

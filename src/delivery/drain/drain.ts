@@ -10,11 +10,11 @@ import type { RecordDeps } from './attempt-record.ts';
 import type { BacklogThrottle } from './backlog-throttle.ts';
 import type { Ended } from './record-outcomes.ts';
 
-/** What draining works on. */
+/** The dependencies of a drain. */
 export type DrainDeps = RecordDeps & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
-  /** Shared with concurrent drains. */
+  /** Shared with the other drains of this process. */
   batcher: Batcher;
   rateLimits: OutgoingLimitDeps['rateLimits'];
   config: RecordDeps['config'] & OutgoingLimitDeps['config'] & { BREAKER_SCHEDULE: readonly number[] };
@@ -25,41 +25,41 @@ export type DrainDeps = RecordDeps & {
   open: (listener: Listener) => OpenedListener;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
-  /** Called with the server's name when the drain begins, to show progress. */
+  /** Called with the server's name when the drain begins; shows progress. */
   onBegin?: (server: string) => void;
-  /** Called with every outcome and its listener as it was before, for metrics. */
+  /** Called with every outcome and the listener as it was before the outcome; for metrics. */
   onOutcome?: (ended: Ended, listener: Listener) => void;
 };
 
 /** Why a drain stopped. */
 export type DrainResult =
-  /** Another worker drains this listener, and looks for due votes once more. */
+  /** Another worker drains this listener, and will look for due votes once more. */
   | { kind: 'busy' }
   /** Nothing is due. */
   | { kind: 'idle' }
-  /** Its time is over, or a wake-up came meanwhile: more may be due. */
+  /** The time of the job is used up, or a wake-up job arrived meanwhile: more votes may be due. */
   | { kind: 'more' }
   /** The worker shuts down. */
   | { kind: 'stopped' }
   | { kind: 'paused' }
-  /** The listener's state belongs to another queue. */
+  /** The listener's state has changed, and another queue handles it now. */
   | { kind: 'moved'; to: DeliveryQueue }
-  /** An allowance of connections is used up until `until`. */
+  /** The allowance of connections is used up until `until`. */
   | { kind: 'limited'; until: Date }
-  /** The server or its listener is gone; the waiting votes were taken out of the queue. */
+  /** The server or its listener was removed, and the waiting votes were taken out of the queue. */
   | { kind: 'gone' }
   /** The breaker is open: the next test is due at that time. */
   | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
 
 export type DrainOptions = {
-  /** The queue of the job. The drain ends when the listener's state belongs to another queue. */
+  /** The queue of the job. If the listener's state changes so that another queue handles it, the drain ends. */
   queue: DeliveryQueue;
-  /** When aborted, no new attempts begin, and attempts that have not written yet are released. */
+  /** When aborted, no new attempt begins, and votes of which nothing was written are given back. */
   stop: AbortSignal;
-  /** When aborted, attempts that have written stop waiting for their answer. */
+  /** When aborted, attempts that have written their vote stop waiting for the answer. */
   waitNoLonger: AbortSignal;
-  /** The job ends after this time, so that other listeners are drained too. */
+  /** After this time the drain ends, so that other listeners are drained too. */
   budgetMs: number;
-  /** When the sweep found this work due, if the sweep added the job; stored in the attempts' records. */
+  /** When the sweep found this work due, if the sweep added the job. Stored with the attempts. */
   relayedAt?: Date | undefined;
 };

@@ -39,8 +39,9 @@ type LeaseDeps = {
 };
 
 /**
- * A listener whose lease this worker owns. Its breaker is in memory: other processes only bring its next test forward.
- * A change by its owner increases its revision and is read when the lease is renewed.
+ * A listener whose lease this worker owns. This worker alone changes its breaker and has it in memory; other processes
+ * can only set an earlier time for its next test. If the owner of the server changes the settings, the revision
+ * increases, and the next renewal of the lease reads the new settings.
  */
 export class LeasedListener {
   readonly #deps: LeaseDeps;
@@ -50,12 +51,12 @@ export class LeasedListener {
   #renewedAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** It refused a vote, and has taken none since; its `voteFaults` may not be counted yet. */
+  /** Whether it refused a vote and has taken none since. Set at once, before `voteFaults` counts the refusal. */
   #hasRefused = false;
-  /** Changes are written one after another. */
+  /** The last write: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /** @param lease - its owner, and since when on `performance.now()`: not later than it was taken */
+  /** @param lease - its owner, and a time on `performance.now()` at or before which it began */
   constructor(
     deps: LeaseDeps,
     lease: { owner: string; since: number },
@@ -79,7 +80,7 @@ export class LeasedListener {
     return this.#opened;
   }
 
-  /** Whether the lease is lost, for good: the listener was removed, or another worker has had the lease. */
+  /** Whether the lease is lost for good: the listener was removed, or another worker has owned the lease since. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -107,8 +108,9 @@ export class LeasedListener {
   }
 
   /**
-   * The outcome of an attempt in view of the listener's other votes. A website's refusal is this vote's fault only if the
-   * website has acknowledged votes with these settings, and did not refuse the vote before it as well.
+   * The outcome of an attempt in view of the listener's other votes. If a website refuses a vote, the refusal concerns
+   * this vote alone only if the website has acknowledged votes with these settings and took the vote before it.
+   * Otherwise it counts as a refusal of all votes.
    */
   judge({ attempt }: Taken, outcome: Outcome): Outcome {
     const isSame = attempt.revision === this.#now.revision;
@@ -116,12 +118,15 @@ export class LeasedListener {
     if (outcome.code !== 'vote-refused') return outcome;
     const refusedBefore = this.#hasRefused || this.#now.voteFaults > 0;
     if (!isSame || refusedBefore || !hasAcknowledged(this.#now)) return asRefusalOfAll(outcome);
-    // At once: another vote may be refused before the outcome of this one is recorded.
+    // Set at once: another vote may be refused before this outcome is recorded.
     this.#hasRefused = true;
     return outcome;
   }
 
-  /** Applies an outcome to the breaker or pauses the listener, if its settings are still those of the attempt. */
+  /**
+   * Applies an outcome to the breaker, or pauses the listener. Ignored if the settings have changed since the attempt
+   * began.
+   */
   async onOutcome({ taken, outcome, durationMs }: Ended): Promise<void> {
     const { vote, attempt } = taken;
     const { clock, config, log } = this.#deps;
@@ -129,7 +134,7 @@ export class LeasedListener {
     const isSame = attempt.revision === this.#now.revision;
     const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
     if (!isSame) return;
-    // Anybody may vote under any name: five names that are too long must not stop all votes.
+    // Anybody may vote under any name: otherwise five votes with very long names would pause the listener.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: ListenerHealth = {
       breaker: this.#now.breaker,
@@ -150,7 +155,7 @@ export class LeasedListener {
     };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health !== before) {
-      // In memory at once: the other attempts in progress are judged by the new state.
+      // The new state counts in memory before it is stored: outcomes of the other running attempts are applied to it.
       this.#now = { ...this.#now, ...health };
       logHealth(log, before, health, vote._id.toString());
     }
@@ -160,10 +165,11 @@ export class LeasedListener {
   }
 
   /**
-   * Keeps when the listener last took a vote.
+   * Records in memory when the listener last took a vote.
    *
-   * @param isSame - its settings are those of the attempt
-   * @returns what must be stored at once, because later outcomes are judged by it; the rest is stored once for each drain
+   * @param isSame - the listener's settings are still those of the attempt
+   * @returns what must be stored at once because it decides how later outcomes are judged; the rest is stored when
+   *   the lease is released
    */
   #noteDelivery({ code }: Outcome, isSame: boolean): LastDelivery | null {
     const { lastDeliveryConfirmed: before } = this.#now;
@@ -191,13 +197,16 @@ export class LeasedListener {
     return true;
   }
 
-  /** Stores what attempts proved. If this write is lost, the next acknowledgement proves the address again. */
+  /** Stores the proofs of attempts. If this write is lost, the next acknowledgement proves the address again. */
   async storeChallenges(): Promise<void> {
     const { proven, limited = null } = this.#now;
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** Stores that an allowance is used up, and until when. No connection is opened before, unless the owner changes it. */
+  /**
+   * Stores that an allowance of connections is used up and until when. Until then no connection is opened, unless the
+   * owner changes the settings.
+   */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -205,16 +214,19 @@ export class LeasedListener {
 
   async #write(change: Partial<Listener>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
-    // Not a listener that was removed and set again, and not one that another worker has taken over.
+    // If the listener was removed and set again, or another worker has the lease now, nothing is written.
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // A failed write has thrown to its own caller; it does not prevent later writes.
+    // If an earlier write failed, its own caller has the error; this write is made all the same.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 
-  /** Also after the lease was lost: a late acknowledgement shows how long the listener needs. It is never lowered here. */
+  /**
+   * Stores a higher answer step, even if the lease was lost: a late acknowledgement shows how long the listener needs.
+   * `$max` never lowers it.
+   */
   async #raiseAnswerStep(answerStep: number): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     const { batcher, listeners } = this.#deps;
@@ -225,11 +237,11 @@ export class LeasedListener {
   /**
    * Releases the lease.
    *
-   * @returns whether a wake-up job ran meanwhile, and whether the settings were changed since the last renewal
+   * @returns `called`: a wake-up job arrived meanwhile; `changed`: the settings changed since the last renewal
    */
   async release(): Promise<{ called: boolean; changed: boolean }> {
     const { serverId, revision } = this.#now;
-    // The time of the last delivery is written once for each drain, not for each vote.
+    // The time of the last delivery is written once for each drain, not once for each vote.
     const released = await releaseLease(this.#deps, serverId, this.#owner, this.#delivered);
     return {
       called: released?.called ?? false,

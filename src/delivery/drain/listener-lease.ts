@@ -7,8 +7,8 @@ import { retry } from '../../platform/retry.ts';
 type LeaseDeps = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
 
 /**
- * Takes a listener's lease if it is free or has expired, by mongod's clock. If another worker owns it, the wake-up is
- * recorded on the lease (`called`), and its owner looks for due votes once more.
+ * Takes a listener's lease if it is free or has expired; mongod's clock decides. If another worker owns the lease, the
+ * wake-up is recorded on it (`called`), and that worker looks for due votes once more.
  *
  * @returns the listener; `'busy'` when another worker owns the lease, null when there is no listener
  */
@@ -30,8 +30,8 @@ export async function takeLease(
 }
 
 /**
- * Renews a lease, even an expired one. A lease that another worker has owned meanwhile is lost, even if it is free now:
- * the listener's state may have changed.
+ * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, it is lost even if it is free
+ * now, because that worker may have changed the listener's state.
  *
  * @returns the current listener, or null when the lease is lost
  */
@@ -47,7 +47,10 @@ export function renewLease(
   );
 }
 
-/** The breaker of an unreachable listener whose game server came back at `at`, as an aggregation expression. */
+/**
+ * An unreachable listener's breaker with its next test at `at` instead of later, as an aggregation expression; used
+ * when its game server is back.
+ */
 export function broughtForward(at: Date | '$lease.testAt'): Document {
   const isLater = { $gt: ['$breaker.nextTestAt', at] };
   const now = { nextTestAt: at, hastenedBy: 'server-returned' };
@@ -55,7 +58,8 @@ export function broughtForward(at: Date | '$lease.testAt'): Document {
 }
 
 /**
- * Releases a lease and stores the listener's new state. Does nothing when another worker owns the lease.
+ * Releases a lease and stores the listener's last delivery. If the game server came back meanwhile (`testAt`) and the
+ * listener is unreachable, the next test is due at that time. Does nothing if another worker owns the lease.
  *
  * @returns the listener's revision, and whether a wake-up job ran meanwhile; null when the lease was lost
  */
@@ -76,8 +80,8 @@ export async function releaseLease(
 }
 
 /**
- * Releases a lease after MongoDB failed, until it answers or the lease has expired: a lease that stays would keep all
- * workers from the listener's votes. Never throws; logs when it gives up.
+ * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. If the
+ * lease stayed, no worker could send the listener's votes until then. Never throws; logs when it gives up.
  *
  * @param ending - once aborted, there is only one more try
  */

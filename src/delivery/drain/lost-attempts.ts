@@ -8,13 +8,16 @@ import type { RecordDeps } from './attempt-record.ts';
 import { answerStepOf } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
-/** Votes whose attempt has no outcome and whose lease has expired, by mongod's clock. */
+/** Votes that are being sent and whose lease has expired, by mongod's clock: the attempt is lost. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
 
 /** The index of votes by server and state. */
 const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 
-/** The servers that have such votes, usually none. One query for all of them. */
+/**
+ * Which of these servers have votes that match the filter `such`, by default lost attempts; usually none. One query
+ * for all servers.
+ */
 export async function serversWith(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
@@ -39,10 +42,10 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
 };
 
 /**
- * Records attempts whose lease expired as ambiguous: the worker died or was cut off, and the vote may have arrived.
- * Leases go by mongod's clock.
+ * Records attempts whose lease has expired as ambiguous: the worker died or lost its connections, and the vote may
+ * have arrived. mongod's clock decides whether a lease has expired.
  *
- * @returns the attempts that ended, for the breaker
+ * @returns the attempts that were ended, for the breaker
  */
 export async function endLostAttempts(
   recording: RecordDeps & { batcher: Batcher },

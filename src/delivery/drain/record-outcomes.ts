@@ -11,14 +11,15 @@ import type { Vote } from '../../votes/vote.ts';
 import type { RecordDeps } from './attempt-record.ts';
 import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED, type Taken } from './attempt-record.ts';
 
-/** The outcome of an attempt, how long it took, and when it ended by this machine's clock. */
+/** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
 type PendingOutcome = { recording: RecordDeps; ended: Ended };
 
 /**
- * Outcomes of all listeners that arrived during the last write, in one durable command; equal ones share one statement.
- * `true` for those that are recorded for certain: MongoDB does not say which of many did not match.
+ * Writes the outcomes of all listeners that arrived during the last write in one durable command; equal changes share
+ * one statement. Returns `true` for each outcome only if all statements matched: MongoDB reports only the number of
+ * matches, not which statement had none.
  */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
@@ -29,12 +30,11 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 };
 
 /**
- * Records outcomes of attempts. Only the newest attempt of a vote that is being sent changes the state
- * of the vote. If a newer attempt has begun, or the delivery has already ended, the outcome is only written into its own
- * attempt. An attempt that was recorded as lost stays so, unless it was acknowledged: an acknowledgement always counts,
- * however late (design rule 4).
+ * Records outcomes of attempts. An outcome changes the state of its vote only if its attempt is the newest one and the
+ * vote is still being sent; otherwise it is written into its own attempt alone. An attempt that was recorded as lost
+ * stays lost, unless an acknowledgement arrives: that counts however late it comes (design rule 4).
  *
- * @returns for each whether its outcome counts
+ * @returns for each outcome whether it counts
  * @throws the driver's error when MongoDB fails
  */
 export function recordOutcomes(
@@ -47,13 +47,13 @@ export function recordOutcomes(
   return Promise.all(ended.map(record));
 }
 
-/** How long an outcome is recorded again while MongoDB is unavailable, and while it refuses it. */
+/** How long the write of an outcome is retried: while MongoDB is unavailable, and while MongoDB refuses the write. */
 const RETRIED_FOR_MS = 30 * MINUTE;
 const REFUSED_FOR_MS = MINUTE;
 
 /**
- * `recordOutcomes` for one attempt, retried while MongoDB is unavailable: an outcome that is never recorded counts as
- * ambiguous, and the vote is sent once more.
+ * `recordOutcomes` for one attempt, retried while MongoDB is unavailable. If an outcome were never recorded, the
+ * attempt would count as ambiguous and the vote would be sent once more.
  *
  * @param waitNoLonger - once aborted, there is only one more try
  * @throws the driver's error when MongoDB stays unavailable
@@ -82,7 +82,9 @@ export async function recordWithRetries(
   });
 }
 
-/** One statement for each outcome, or for several outcomes with the same change. */
+/**
+ * The statements for the pending outcomes: one for each, and one for several acknowledgements with the same change.
+ */
 function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   const now = pending[0]?.recording.clock.now() ?? new Date();
   const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
@@ -100,15 +102,18 @@ function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   });
 }
 
-/** Equal for acknowledgements with the same change: the same claim, outcome and duration. */
+/**
+ * A text that is equal for acknowledgements with the same change: the same attempt id, outcome and duration. null for
+ * other outcomes.
+ */
 function kindOf({ taken: { vote, attempt }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${attempt.id} ${vote.delivery.attempts.length} ${outcome.code} ${Math.round(durationMs)}`;
 }
 
 /**
- * The statement for votes whose attempt is still the newest one, at the same index as when it was claimed, and without an
- * outcome. Plain paths cost MongoDB two thirds of `recordAlone`, which handles all other votes.
+ * The statement for votes whose attempt is still the newest, at the same index as when it was taken, and without an
+ * outcome. Because it uses plain paths, it costs MongoDB two thirds of `recordAlone`, which handles all other votes.
  */
 function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id'][]): UpdateStatement {
   const { vote, attempt } = ended.taken;
@@ -130,7 +135,7 @@ function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id
   };
 }
 
-/** The change of a vote by the outcome of its newest attempt; `path` is the attempt's own record. */
+/** How the outcome of its newest attempt changes a vote; `path` leads to the attempt in the vote. */
 function changeOf(
   { config }: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -145,7 +150,7 @@ function changeOf(
   } as UpdateFilter<Vote>;
 }
 
-/** Records one outcome, wherever its attempt is now. Safe to run again. */
+/** Records one outcome, wherever its attempt is in the vote by now. Safe to run again. */
 async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean> {
   const { taken, outcome, durationMs } = ended;
   const now = recording.clock.now();
@@ -162,7 +167,7 @@ async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/** Records the acknowledgement of an attempt that was considered lost. A newer attempt in progress is not stopped. */
+/** Records the acknowledgement of an attempt that was recorded as lost. If a newer attempt is running, it goes on. */
 async function recordLate(
   recording: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -177,7 +182,7 @@ async function recordLate(
     'delivery.codes.lease-ran-out': -1,
     [`delivery.codes.${outcome.code}`]: 1,
   };
-  // A resend that was requested after the attempt began is not cancelled.
+  // If somebody resent the vote after the attempt began, the resend goes on.
   const resentMeanwhile = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
   const undelivered: Filter<Vote> = {
     ...lost,
@@ -194,12 +199,12 @@ async function recordLate(
   );
 }
 
-/** The attempt is on its vote and has no outcome. */
+/** Matches votes that contain the attempt without an outcome. */
 function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }
 
-/** Increments the counts of its class and of its code. */
+/** The increments of the counts for its class and for its code. */
 function count({ class: kind, code }: Outcome): Record<string, number> {
   return { [`delivery.ends.${kind}`]: 1, [`delivery.codes.${code}`]: 1 };
 }
@@ -213,7 +218,7 @@ function describe(
   return {
     [`${path}.code`]: code,
     [`${path}.class`]: kind,
-    // It is unknown how far a lost attempt got.
+    // For a lost attempt it is unknown how far it got.
     ...(code === 'lease-ran-out' ? {} : { [`${path}.reached`]: reached }),
     [`${path}.durationMs`]: Math.round(durationMs),
     ...(words ? { [`${path}.words`]: words } : {}),
@@ -221,7 +226,7 @@ function describe(
   };
 }
 
-/** Changes the vote of an attempt where it matches `where`. Returns whether it did. */
+/** Changes the vote of an attempt if the vote matches `where`. Returns whether it matched. */
 async function change(
   { votes }: RecordDeps,
   { vote: { serverId, _id }, attempt: { id } }: Taken,
@@ -233,7 +238,7 @@ async function change(
   return matchedCount === 1;
 }
 
-/** Whether an earlier write whose acknowledgement was lost has recorded this outcome. */
+/** Whether an earlier write has recorded this outcome, although its acknowledgement was lost. */
 async function isRecorded(
   { votes }: RecordDeps,
   { vote: { serverId, _id }, attempt: { id } }: Taken,

@@ -8,25 +8,28 @@ import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { takeVotes } from './take-votes.ts';
 import { hasBacklog } from './waiting-votes.ts';
 
-/** While attempts run and no vote is due, it checks again after 50 ms, then after longer pauses, up to 1 s. */
+/**
+ * While attempts run and no vote is due, the drain looks for due votes again after 50 ms, then after longer pauses of
+ * up to 1 s.
+ */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
 /**
- * The largest claim of a backlog. A claim begins only while no more than this many outcomes are unrecorded, so a worker
- * that dies leaves at most twice as many unknown.
+ * How many votes of a backlog are taken at once at most. The next votes are taken only while no more outcomes than
+ * this are unrecorded. So if a worker dies, at most twice as many votes have an unknown outcome.
  */
 const LARGEST_TAKE = 64;
 
-/** `endsAt` is on `performance.now()`. */
+/** `endsAt`: when the drain must end, on `performance.now()`. */
 export type DrainLimits = DrainOptions & { endsAt: number };
 
-/** Why no more votes are claimed; `'tested-later'`: the breaker is open. */
+/** Why no more votes are taken; `'tested-later'`: the breaker is open and the next test is not due yet. */
 type Stop = DrainResult | 'tested-later';
 
 /**
- * Claims and sends a leased listener's due votes, until none is due or none may be sent. Returns when every attempt has
- * ended.
+ * Takes and sends the due votes of a leased listener, until none is due or none may be sent. Returns when every
+ * attempt has ended.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  * @throws the driver's error when MongoDB fails
@@ -62,12 +65,12 @@ async function takeAndSend(
     await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {
-      // A running attempt may prove the address, which removes the limit.
+      // A running attempt may prove the address, which removes the limit: wait for it.
       await attempts.changed(RENEW_MS);
       continue;
     }
     if (stopReason) return stopReason;
-    // Counted once in a drain: when a tested listener begins to answer, or after four claimed votes.
+    // The backlog is counted once in a drain: when a tested listener begins to answer, or after four votes were taken.
     const answers = queueOf(leased.now) === 'forward-votes';
     if (answers && !isBacklogKnown && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
@@ -88,7 +91,7 @@ async function takeAndSend(
     }
     const most = grant?.votes ?? able;
     const isUnderWay = attempts.open > 0;
-    // Before the claim: the leases of the attempts begin no earlier than this.
+    // Measured before the votes are taken, so the leases of their attempts begin no earlier.
     const claimedAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
@@ -108,7 +111,7 @@ async function takeAndSend(
       lookMs = FIRST_LOOK_MS;
     }
     if (taken.length < most && attempts.open > 0) {
-      // Votes that are cast meanwhile must not wait until a running attempt ends.
+      // If a vote is cast while attempts run, it must not wait until one of them ends.
       await attempts.changed(lookMs);
       lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
     } else if (taken.length === 0 && !isUnderWay) {
@@ -117,7 +120,7 @@ async function takeAndSend(
   }
 }
 
-/** Why no vote may be claimed now; null when votes may be claimed. */
+/** Why no vote may be taken now; null when votes may be taken. */
 function whyStop(
   { clock }: DrainDeps,
   { now: listener }: LeasedListener,
@@ -132,7 +135,7 @@ function whyStop(
   return testsLater ? 'tested-later' : null;
 }
 
-/** How many votes to claim now: as many as slots are free. A backlog also claims votes ahead. */
+/** How many votes to take now: as many as slots are free. For a backlog, votes are also taken ahead of free slots. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -141,20 +144,21 @@ function mostToTake(
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
-  // Votes that may be sent only once are not claimed ahead.
+  // A vote that may be sent only once is not taken ahead: if the worker died before sending it, it would count as
+  // sent.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
   return open <= LARGEST_TAKE ? sizes.next(unfinished) : 0;
 }
 
 /**
- * The sizes of a backlog's claims. The next claim begins when half of the last one is sent. It is twice as large if less
- * than a second has passed since the last claim, and half as large otherwise.
+ * How many votes of a backlog to take at once. The next votes are taken when half of the last ones are sent. The size
+ * doubles if less than a second has passed since the last votes were taken, and halves otherwise.
  */
 class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
-  /** How many votes to claim now. @param unfinished - taken votes whose attempt has not ended */
+  /** How many votes to take now. @param unfinished - taken votes whose attempt has not ended */
   next(unfinished: number): number {
     if (unfinished > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND
@@ -162,7 +166,7 @@ class TakeSizes {
       : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));
   }
 
-  /** Records the size of a claim that took votes. */
+  /** Records how many votes were taken, and when. */
   note(size: number, at: number): void {
     this.#size = Math.max(MAX_CONCURRENT_ATTEMPTS, size);
     this.#at = at;

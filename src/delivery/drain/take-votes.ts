@@ -19,17 +19,17 @@ import {
 import { recordOutcomes } from './record-outcomes.ts';
 
 /**
- * How many votes a claim takes, and how many of them are sent at once. A vote that had an ambiguous outcome, or that may
- * be sent only once, is claimed only when it is sent at once: if the worker died before, the vote could become
- * `unconfirmed` without having been sent.
+ * How many votes to take, and how many of them are sent at once. A vote that had an ambiguous outcome, or that may be
+ * sent only once, is taken only if it is sent at once. If such a vote waited and the worker died, it could become
+ * `unconfirmed` although it was never sent.
  */
 type TakeSize = { most: number; atOnce: number };
 
 type TakeStatement = { statement: UpdateStatement; size: number };
 
 /**
- * Claims of several listeners in one durable command: `true` for each when all votes of all claims were taken. At most
- * four: a longer command would delay the inserts of votes.
+ * Takes votes of several listeners in one durable command. Returns `true` for each statement only if all votes of all
+ * statements were taken. At most four statements, because a longer command would delay the inserts of new votes.
  */
 const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
   most: 4,
@@ -42,13 +42,13 @@ const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
 };
 
 /**
- * Claims the next votes of a listener in queue order and records an attempt on each, in one durable write, before
- * anything is sent (design rule 4). The write itself compares the end of the listener's lease with mongod's clock: a
- * worker that was suspended for longer than its lease claims nothing under that lease.
+ * Takes the next votes of a listener in queue order: one durable write records an attempt on each before anything is
+ * sent (design rule 4). The write itself compares the listener's lease with mongod's clock, so a worker that was
+ * suspended for longer than its lease takes nothing.
  *
- * @param toRelease - called before this throws, with votes that may have been claimed and could not be released
- * @returns the votes in queue order; none when no vote is due, or none may be claimed
- * @throws the driver's error when MongoDB fails; votes that may have been claimed are released if possible
+ * @param toGiveBack - called before this throws, with votes that may have been taken and could not be given back
+ * @returns the votes in queue order; none when no vote is due, or none may be taken
+ * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeVotes(
   recording: RecordDeps & { batcher: Batcher },
@@ -80,7 +80,8 @@ export async function takeVotes(
     q: { ...due, 'delivery.queuedAt': range, _id: { $in: ids }, ...hasLease(listener) },
     u: attemptUpdate(config, attempt, listener, reason),
     multi: true,
-    // In queue order: if MongoDB fails half-way, no later vote has an attempt while an earlier vote has none.
+    // The index has the votes in queue order. If MongoDB fails half-way, no later vote has an attempt while an earlier
+    // one has none.
     hint: OPEN_WORK,
   };
   try {
@@ -96,7 +97,7 @@ export async function takeVotes(
   }
 }
 
-/** The lease of the listener has not expired on mongod's clock. */
+/** Matches only while the listener's lease has not expired by mongod's clock. */
 function hasLease({ lease }: Pick<TakeDeps, 'lease'>): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }
@@ -112,7 +113,7 @@ function takenBy(
   return votes.find({ serverId, _id: { $in: ids }, ...own }, { sort: QUEUE_ORDER }).toArray();
 }
 
-/** Some votes may have been claimed, and none was sent. */
+/** Gives back the votes that were taken although the write reported an error. None of them was sent. */
 async function giveBackAfterFailure(
   recording: RecordDeps & { batcher: Batcher },
   listener: TakeDeps,
@@ -128,9 +129,10 @@ async function giveBackAfterFailure(
 }
 
 /**
- * Returns claimed votes that were not sent to their queue position, as if they had never been claimed, while the worker
- * owns the listener's lease. After the lease expired, another worker may have begun with later votes: then the attempts
- * stay recorded as stopped before anything was sent. An attempt whose own lease has expired is unchanged.
+ * Gives back taken votes that were not sent: they get their queue position back, as if they had never been taken,
+ * while the worker owns the listener's lease. If the lease has expired, another worker may have sent later votes, so
+ * these attempts are recorded as stopped before anything was sent. An attempt whose own lease has expired is
+ * unchanged.
  */
 export async function giveBackVotes(
   recording: RecordDeps & { batcher: Batcher },
@@ -140,7 +142,8 @@ export async function giveBackVotes(
   if (taken.length === 0) return;
   const { votes, clock } = recording;
   const { serverId } = listener;
-  // The last in the queue first: if this is interrupted, no later vote has an attempt while an earlier one has none.
+  // The last vote in the queue comes first: if this is interrupted, no later vote has an attempt while an earlier one
+  // has none.
   const lastFirst = taken.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
   const updates = lastFirst.map(({ vote: { _id }, attempt: { id } }) => {
     const open = { $elemMatch: { id, code: { $exists: false } } };
@@ -162,7 +165,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
   return first.getTime() - second.getTime() || a._id.toString().localeCompare(b._id.toString());
 }
 
-/** Records the attempts that have no outcome yet as stopped. */
+/** Records attempts without an outcome as stopped before anything was sent. */
 async function recordStopped(
   recording: RecordDeps & { batcher: Batcher },
   serverId: Vote['serverId'],

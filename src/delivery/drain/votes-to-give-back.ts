@@ -6,10 +6,10 @@ import type { DrainDeps } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { giveBackVotes } from './take-votes.ts';
 
-/** How long giving votes back is tried again. */
+/** How long giving back votes is retried. */
 const RETRIED_FOR_MS = 30 * MINUTE;
 
-/** Taken votes of a leased listener that are not sent, until they are given back. */
+/** Taken votes of a leased listener that will not be sent, until they are given back. */
 export class VotesToGiveBack {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
@@ -29,7 +29,7 @@ export class VotesToGiveBack {
   }
 
   /**
-   * Gives them back. If this fails, they stay in the list, and the call may be repeated.
+   * Gives the votes back. If this fails, they stay in the list, and the call can be repeated.
    *
    * @throws the driver's error when MongoDB fails
    */
@@ -40,13 +40,13 @@ export class VotesToGiveBack {
       this.#leased.now,
       givenBack.map(({ taken }) => taken),
     );
-    // Other votes may have been appended meanwhile.
+    // Votes may have been added during the write.
     this.#votes.splice(0, givenBack.length);
   }
 
   /**
-   * `giveBack`, retried while MongoDB is unavailable, also after the leases have expired: without it, the votes count as
-   * sent.
+   * `giveBack`, retried while MongoDB is unavailable, even after the leases have expired. A vote that is not given back
+   * would count as sent.
    *
    * @param waitNoLonger - once aborted, there is only one more try
    * @throws the driver's error when MongoDB stays unavailable

@@ -15,7 +15,7 @@ export function meaningOfStatus(status: number): OutcomeCode {
     case 404:
     case 410:
       return 'http-not-found';
-    // The URL takes no POST, whatever the vote.
+    // The URL accepts no POST request, whatever the vote.
     case 405:
     case 501:
       return 'http-method-refused';
@@ -29,27 +29,27 @@ export function meaningOfStatus(status: number): OutcomeCode {
   }
 }
 
-/** Paths of pages at which a visitor signs in, a part of the path or of the host each. */
+/** Words in the path or host of a sign-in page. */
 const SIGN_IN =
   /(?:^|[/.?&=_-])(?:log-?in|sign-?in|signin|sign_in|log_in|auth|oauth2?|sso|session|anmelden)(?:[/.?&=_-]|$)/i;
 
-/** Whether a redirect leads to a sign-in: the URL wants a session, which votes do not have. */
+/** Whether a redirect leads to a sign-in page: the URL needs a session, and a vote's request has none. */
 export function leadsToSignIn(location: string): boolean {
   return SIGN_IN.test(location);
 }
 
-/** What nginx, Apache, Go and Node say to a request without TLS at a port that speaks it. */
+/** What nginx, Apache, Go and Node answer when a request without TLS arrives at a TLS port. */
 const WANTS_TLS =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|HTTP request to an HTTPS server/i;
 
-/** Whether an answer says that the port speaks TLS. */
+/** Whether an answer says that the port expects TLS. */
 export function wantsTls(status: number, said: string): boolean {
   return status >= 400 && status < 500 && WANTS_TLS.test(said);
 }
 
 /**
- * The outcome when a website refuses a vote (HTTP 400, 422 and others) that need not be the reason: it takes no vote at
- * all, so that the vote waits and the listener is paused.
+ * The outcome when a website refuses a vote (HTTP 400, 422 and others) and may be refusing all votes. The vote then
+ * waits, and the listener is paused.
  */
 export function asRefusalOfAll(refused: Outcome): Outcome {
   const { code, class: kind } = outcome('http-votes-refused', refused.reached);

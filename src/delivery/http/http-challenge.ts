@@ -10,12 +10,12 @@ export type Challenge = {
   body: string;
 };
 
-/** The answer to a message: its status, 0 when there was none, and the beginning of the body. */
+/** The answer to a message: its outcome, its status (0 when there was none) and the beginning of the body as text. */
 export type Answer = {
   end: Outcome;
   status: number;
   said: string;
-  /** The same body as it came. */
+  /** The beginning of the body as received. */
   body?: ReceivedBody;
 };
 
@@ -23,7 +23,7 @@ export type ReceivedBody = {
   bytes: Buffer;
   /** `Content-Encoding`; absent if there is none. */
   encoding?: string;
-  /** Its end did not come in time. */
+  /** Whether the end of the body did not arrive in time. */
   isLate: boolean;
 };
 
@@ -54,12 +54,12 @@ function challengeIn(json: string): string {
   }
 }
 
-/** gzip, and Zstandard; the other encodings have no sign of their own. */
+/** The first bytes of gzip and Zstandard; other encodings cannot be recognised by their first bytes. */
 const COMPRESSED = ['1f8b', '28b52ffd'];
 
 /**
- * What else an answer holds that does not repeat the challenge as it should. Another form is not taken: a website that
- * cannot answer as documented is told what to change.
+ * The outcome for an answer that does not repeat the challenge in a documented form. Other forms are not accepted; the
+ * outcome says what the website has to change.
  */
 export function formOf(
   { bytes, encoding = '', isLate }: ReceivedBody,
@@ -76,12 +76,12 @@ export function formOf(
   return quoted?.[2]?.trim() === challenge ? 'challenge-quoted' : 'challenge-surrounded';
 }
 
-/** Whether it holds the challenge in UTF-16 of the other byte order. */
+/** Whether the bytes contain the challenge in big-endian UTF-16. */
 function isBigEndian(bytes: Buffer, challenge: string): boolean {
   return bytes.includes(Buffer.from(challenge, 'utf16le').swap16());
 }
 
-/** Outcomes that are ambiguous for a vote are not ambiguous here: no vote was sent. */
+/** Outcomes that are ambiguous for a vote, and what replaces them after a challenge, when no vote was sent. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',

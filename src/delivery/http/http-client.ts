@@ -18,27 +18,26 @@ export type HttpTarget = {
   serverId: string;
   /** The signing secret, `whsec_…`. */
   secret: string;
-  /** The secret before the last rotation: messages are signed with it too until then. */
+  /** The secret before the last rotation; until `until`, messages are signed with it too. */
   previous: { secret: string; until: Date } | null;
 };
 
 /**
- * At most this much of an answer's body is read. Node limits headers to 16 KiB; a smaller limit would make the 200 of a
- * site with long policies ambiguous.
+ * How much of an answer's body is read at most. Headers have no limit here but Node's 16 KiB: with a smaller limit, the
+ * 200 of a website with long policy headers would become ambiguous.
  */
 const LONGEST_ANSWER = 4_096;
 
-/** Informational responses (HTTP 1xx) before the answer; a listener that sends more of them ends the attempt. */
+/** How many informational responses (HTTP 1xx) may precede the answer; with one more, the attempt ends. */
 const MOST_INFORMATION = 8;
 
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
- * handshake for https, posts one signed message and waits for the status. Redirects are not followed.
- *
- * Before the first byte is written the vote cannot have arrived. After that, only an answer shows whether it arrived.
+ * handshake for https, posts one signed message and waits for the status. Redirects are not followed. Before the first
+ * byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
  *
  * @param now - the timestamp of the signature: the receiver refuses one that differs by minutes from its own clock
- * @throws {TypeError} when the vote can never be sent (`assertSendable`): an error of the caller
+ * @throws {TypeError} when the vote can never be sent (`assertSendable`), which is an error of the caller
  */
 export async function postVote(
   target: HttpTarget,
@@ -75,14 +74,14 @@ async function attempt(
   if (refused) return tlsExpected(refused, url, address, options);
   destination.challengeMet();
   const unwatched = { ...options, onStep: undefined };
-  // Only the address that repeated the challenge, no other address of this name.
+  // Connects only to the address that repeated the challenge, not to another address of the same host.
   const again = await connectTo([destination.address], url, unwatched);
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
 }
 
 /**
- * Posts one JSON message to a URL with the checks, deadlines and bounds of a vote. Nothing is thrown for what the server
- * does.
+ * Posts one JSON message to a URL with the checks, deadlines and limits of a vote. Never throws for anything that the
+ * server does.
  */
 export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
   const plain = await resolveAndConnect(url, options);
@@ -90,7 +89,7 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
-/** How a port that speaks TLS ends a request without it: it closes, or sends an alert, which is no HTTP. */
+/** How a TLS port ends a request without TLS: it closes the connection, or sends a TLS alert, which is not HTTP. */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
   'closed-before-written',
@@ -100,8 +99,8 @@ const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
 ]);
 
 /**
- * The outcome of a request to an `http://` URL. If the connection ended as one does at a port that speaks TLS, one more
- * connection finds out whether this one does; then the request was not read.
+ * The outcome of a request to an `http://` URL. If the connection ended like at a TLS port, one more connection tests
+ * whether the port speaks TLS. If it does, the request was not read.
  */
 async function tlsExpected(end: Outcome, url: URL, address: string, options: SendOptions): Promise<Outcome> {
   if (url.protocol !== 'http:' || !LIKE_TLS.has(end.code)) return end;
@@ -149,10 +148,10 @@ function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
 }
 
 type Message = {
-  /** The signature of a vote. */
+  /** The headers with the signature. */
   headers: Record<string, string>;
   body: string;
-  /** Whether the body of a success is read too. */
+  /** Whether the body of a successful answer is read too. */
   readsBody?: boolean;
 };
 
@@ -182,7 +181,10 @@ async function postOver(
   }
 }
 
-/** Why nothing may be written now. */
+/**
+ * Reads what the website sent before the request, and returns the outcome if nothing may be written now; otherwise
+ * null.
+ */
 async function whatIsInTheWay(connection: PeerConnection, options: SendOptions): Promise<Outcome | null> {
   const early = await connection.readArrived();
   if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
@@ -202,13 +204,13 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: '*/*',
-      // Bodies are read as they come; a website that compresses without being asked is told so.
+      // The body is read without decompression. If a website compresses it all the same, the outcome says so.
       'accept-encoding': 'identity',
       'user-agent': 'Tallyport',
       connection: 'close',
       ...headers,
     },
-    // No agent: this connection is used once and has been checked.
+    // No agent: this connection was checked and is used once.
     createConnection: () => connection.socket,
   });
 }
@@ -227,7 +229,7 @@ async function readStatusFrom(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
   const onStop = () => stop('stopped-while-waiting');
-  // A busy process may notice the deadline much later, with an answer that came in time still unread.
+  // If the process is busy, it notices the deadline late, and an answer that came in time may still be unread.
   let isLate = false;
   const giveUp = () => {
     isLate = true;
@@ -236,7 +238,7 @@ async function readStatusFrom(
   const timer = setTimeout(() => setImmediate(giveUp), answerMsOf(options));
   options.waitSignal?.addEventListener('abort', onStop);
   request
-    // The connection is paused between two reads.
+    // The socket is paused between two reads; Node's parser needs it flowing.
     .on('socket', (socket) => socket.resume())
     .on('information', ({ statusCode }) => {
       informed += 1;
@@ -252,7 +254,7 @@ async function readStatusFrom(
       socket.destroy();
       end('http-upgraded', 'HTTP 101 Switching Protocols');
     })
-    // Never removed: an error while nothing waits must not become an uncaught exception.
+    // Never removed: without a listener, an error after the answer would be an uncaught exception.
     .on('error', (error) => end(brokenCode(error), wordsOf(error)));
   request.end(body);
   try {
@@ -265,7 +267,10 @@ async function readStatusFrom(
   }
 }
 
-/** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its message. */
+/**
+ * Reads the answer. The body of a success is skipped unless `readsBody`. From any other answer the first 4 KiB are
+ * read, because they may contain a message.
+ */
 async function readAnswerFrom(
   response: IncomingMessage,
   readsBody: boolean,
@@ -296,7 +301,7 @@ async function readAnswerFrom(
   return { end: refused, status, said };
 }
 
-/** The meaning of a refusal, where its body or its target says more than its status. */
+/** A more precise outcome of a refusal, if its body or its redirect target says more than its status. */
 function exactly(
   meaning: OutcomeCode,
   { status, said, location = '' }: { status: number; said: string; location?: string | undefined },
@@ -315,17 +320,20 @@ async function firstBytes(response: IncomingMessage): Promise<Buffer> {
       if (length >= LONGEST_ANSWER) break;
     }
   } catch {
-    // The status was received; only the message is missing.
+    // The connection broke after the status; only the message is incomplete.
   }
   return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
 }
 
-/** What came in place of an HTTP answer; Node keeps it with its parser's errors. */
+/** The bytes that came instead of an HTTP answer: Node's parser errors contain them. */
 function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: unknown }): string {
   return code.startsWith('HPE_') && Buffer.isBuffer(rawPacket) ? readable(rawPacket) : '';
 }
 
-/** Node's parser errors have codes that begin with HPE; a normal close has no system call. */
+/**
+ * The outcome of a broken connection. Errors of Node's parser have codes that begin with HPE; a normal close is an
+ * ECONNRESET without a system call.
+ */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';
   if (code.startsWith('HPE_')) return 'garbage-answer';

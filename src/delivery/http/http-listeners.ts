@@ -15,7 +15,7 @@ import {
 import { newSigningSecret } from './http-message.ts';
 import { portOf } from './url-port.ts';
 
-/** After a rotation votes are signed with the old secret too for this long. */
+/** After a rotation, votes are signed with the old secret as well for this long. */
 const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
@@ -79,7 +79,7 @@ export async function setHttpListener(
     const existing = await deps.listeners.findOne({ serverId });
     const before = existing?.protocol === 'http' ? existing : null;
     const secret = before ? null : newSigningSecret();
-    // Sealed again with the current SECRET_KEY: an earlier key is then no longer needed.
+    // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
     const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
     const fields = {
       protocol: 'http',
@@ -89,18 +89,19 @@ export async function setHttpListener(
       previousSecret: before?.previousSecret ?? null,
       maxSendings,
     } as const;
-    // Only if the listener is unchanged: a secret that was made and shown meanwhile must not be lost.
+    // Stored only if the listener is unchanged: if another request made and showed a new secret meanwhile, it must not
+    // be lost.
     const how = { by, existing, sameSecret: before !== null, resendUsedUp };
     const listener = await storeListener(deps, serverId, fields, how);
     if (listener) return { listener, secret };
   }
 }
 
-/** A secret that was rotated. */
+/** The result of a rotation. */
 type RotatedSecret = {
   /** `whsec_…`, to be shown once. */
   secret: string;
-  /** Until then votes carry a signature by the old one too. */
+  /** Until this time, votes are signed with the old secret as well. */
   previousValidUntil: Date;
 };
 
@@ -122,7 +123,7 @@ export async function rotateSecret(
     if (!before || (revision !== undefined && before.revision !== revision)) return null;
     const secret = newSigningSecret();
     const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
-    // Only if the listener is unchanged: of two concurrent rotations only one succeeds.
+    // Only if the listener is unchanged: if two rotations run at the same time, only one succeeds.
     const secrets = {
       sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
       previousSecret: { sealed: before.sealedSecret, until },

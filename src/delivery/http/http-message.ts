@@ -10,17 +10,17 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
-/** The message that an HTTP listener receives; the same in every attempt. */
+/** The body of the message for an HTTP listener. It is the same in every attempt. */
 export function voteBody({ id, username, votedAt }: ForwardedVote, serverId: string): string {
   const data = { vote_id: id, server_id: serverId, username, voted_at: votedAt.toISOString() };
   return JSON.stringify({ type: 'vote.cast', data });
 }
 
 /**
- * The headers by which the receiver verifies a message (Standard Webhooks 1.0): the id is the same in every attempt, the
- * timestamp is the attempt's.
+ * The headers with which the receiver verifies a message (Standard Webhooks 1.0). The id is the same in every attempt;
+ * the timestamp is the time of the attempt.
  *
- * @param secrets - one signature each; the receiver may use any of them
+ * @param secrets - one signature is made with each; the receiver accepts any of them
  */
 export function signedHeaders(
   id: string,

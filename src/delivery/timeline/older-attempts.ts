@@ -5,10 +5,13 @@ import { type Attempt, type Delivery, MOST_ATTEMPT_DETAILS, type Vote } from '..
 const STORED_ATTEMPTS = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };
 
-/** `older` when the details up to the attempt that began at `lastAt` are removed, as an aggregation expression. */
+/**
+ * The new `older` of a vote when the details of its attempts up to the one at `lastAt` are removed, as an aggregation
+ * expression.
+ */
 function olderUntil(lastAt: Document): Document {
   return {
-    // If earlier attempts were not recorded, the first one is unknown.
+    // If the first attempts are not stored any more, the time of the first one is taken from the earlier `older`.
     firstAt: {
       $cond: [
         { $eq: [STORED_ATTEMPTS, MADE] },
@@ -51,27 +54,27 @@ export function withoutAttempts(): Document {
 /** Attempts whose details are no longer stored. */
 export type OlderAttempts = {
   kind: 'older-attempts';
-  /** When the last of them was made, as far as it is known. */
+  /** When the last of these attempts was made, as far as it is known. */
   at: Date;
   count: number;
   firstAt: Date | null;
   lastAt: Date | null;
   ends: Partial<Record<OutcomeClass, number>>;
-  /** null when they are not on record. */
+  /** How often each outcome came; null when that is not on record. */
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** An attempt whose vote was given back unsent is not counted. */
+/** Whether an attempt counts. It does not if its vote was given back unsent. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }
 
-/** How many counted attempts have no stored details. */
+/** How many of the counted attempts have no stored details. */
 export function olderCount({ attemptCount, attempts }: Delivery): number {
   return attemptCount - attempts.filter(counts).length;
 }
 
-/** The summary of attempts whose details are no longer stored. */
+/** The summary of attempts whose details are no longer stored; null when there is none. */
 export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null {
   const count = olderCount(delivery);
   if (count <= 0) return null;
@@ -96,12 +99,12 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
     firstAt: older?.firstAt ?? null,
     lastAt: older?.lastAt ?? null,
     ends: left,
-    // Some may be older than this record.
+    // If some of these attempts are older than the record of codes, the codes are incomplete.
     codes: sum === count ? leftCodes : null,
   };
 }
 
-/** Counts minus the `taken` ones, without zeros. */
+/** The counts without those of `taken`; a count of zero is omitted. */
 function without<K extends string>(
   counts: Partial<Record<K, number>>,
   taken: (K | null | undefined)[],

@@ -3,10 +3,9 @@ import { type Actor, AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 
 /**
- * A vote's events as the owner of its server may see them: without internal reasons and without the address of an
- * operator.
+ * A vote's events as the owner of its server may see them: without internal reasons and without operators' addresses.
  *
- * @param nameOf - how the owner sees who did something (`actorNames`)
+ * @param nameOf - the name under which the owner sees an actor (`actorNames`)
  */
 export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => string): TimelineEvent[] {
   return events.map((event) => {
@@ -23,7 +22,7 @@ export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => s
   });
 }
 
-/** Who did something to a vote, as stored: the arguments for `actorNames`. */
+/** The stored actors of a vote's events: the arguments for `actorNames`. */
 export function actorsOf(events: TimelineEvent[]): Actor[] {
   return events.flatMap((event) =>
     event.kind === 'resent' && event.by ? [{ by: event.by, byId: event.byId }] : [],

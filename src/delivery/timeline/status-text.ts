@@ -2,16 +2,16 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { DeliveryStatus, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
-/** How a page or a terminal writes a moment: `on` as a date, `next` as the time until then. */
+/** How a page or a terminal writes a time: `on` as a date, `next` as the time that is left until then. */
 export type StatusTimes = { on: (at: Date) => string; next: (at: Date) => string };
 
 type Doubts = Pick<VoteTimeline, 'mayHaveArrivedTwice' | 'nameMayBeMangled'>;
 
 /**
- * What a vote waits for, or how it ended and what remains possible, in sentences: for the pages of owners and operators
- * and for the terminal.
+ * What a vote waits for, or how its delivery ended and what can still be done, in sentences. Used by the pages of
+ * owners and operators and by the terminal.
  *
- * @param queuePaused - whether an operator has paused the votes of every server; null when that is unknown
+ * @param queuePaused - whether an operator has paused delivery for all servers; null when that is unknown
  */
 export function statusText(
   status: DeliveryStatus,
@@ -60,7 +60,7 @@ function resendableText(until: Date | null, times: StatusTimes): string[] {
   return until ? [t('It can be sent again until {time}.', { time: times.on(until) })] : [];
 }
 
-/** A delivered vote, with and without the time of its delivery. */
+/** Texts for a delivered vote, with and without the time of delivery. */
 const DELIVERED = {
   confirmed: {
     plain: defineMessage('Delivered and confirmed by the listener.'),

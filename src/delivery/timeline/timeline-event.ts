@@ -10,29 +10,32 @@ import type { OlderAttempts } from './older-attempts.ts';
 
 /** The status of a vote's delivery, and its reason. */
 export type DeliveryStatus =
-  /** It is not forwarded. */
+  /** The vote is not forwarded. */
   | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' | 'quarantined' | 'excluded' }
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
-      /** Why its listener is not sent votes, if that is so. */
+      /** Why its listener gets no votes; null if it gets them. */
       reason: ListenerReason | null;
       /**
-       * How many votes are ahead of this one in its listener's queue, counted up to `MOST_AHEAD`; null in the result of
+       * How many votes are before this one in its listener's queue, counted up to `MOST_AHEAD`. null in the result of
        * `briefStatus`.
        */
       ahead: number | null;
       givenUpAt: Date | null;
     }
   | { state: 'sending'; since: Date | null }
-  /** `confirmed`: the listener acknowledged it; false after a bare close in Votifier v1; null when not on record. */
+  /**
+   * `confirmed`: the listener acknowledged the vote. False if a Votifier v1 listener closed without an answer; null
+   * when that is not on record.
+   */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
-  /** `restored`: it was open in a backup that was restored, and was not sent since. */
+  /** `restored`: the vote was open in a backup that was restored, and has not been sent since. */
   | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null }
   | {
       state: 'failed';
       why: 'refused' | 'expired' | 'server-removed';
-      /** Why the listener refused it. */
+      /** Why the listener refused the vote. */
       cause: Text | null;
       resendableUntil: Date | null;
     };
@@ -41,7 +44,7 @@ export type DeliveryStatus =
 export type AttemptOutcome = Explanation & {
   code: OutcomeCode;
   class: OutcomeClass;
-  /** How far it got; null when that is unknown. */
+  /** How far the attempt got; null when that is unknown. */
   reached: Step | null;
   /** The listener's message. */
   words: string | null;
@@ -54,22 +57,20 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** From 1; null for an attempt whose vote was given back unsent, which does not count. */
+  /** Counted from 1. null if the vote was given back unsent: such an attempt does not count. */
   number: number | null;
-  /** It tested an unreachable listener. */
+  /** Whether it tested an unreachable listener. */
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;
   /** What started it; null when that is not on record. */
   wokenBy: Cause | null;
-  /** The sweep found the vote due: its wake-up job was lost. */
+  /** Whether the sweep found the vote due because its wake-up job was lost. */
   relayed: boolean;
-  /** null: no outcome is recorded. `underWay` says whether one will come. */
+  /** The outcome; null when none is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;
   underWay: boolean;
-  /**
-   * When the listener acknowledged this attempt after the attempt had been considered lost; null if it did not.
-   */
+  /** When the listener acknowledged this attempt after the attempt had been recorded as lost; null if it did not. */
   lateAt: Date | null;
 };
 
@@ -79,21 +80,21 @@ export type TimelineEvent =
   | { kind: 'expired' | 'listener-removed' | 'server-removed' | 'released' | 'restored'; at: Date }
   | OlderAttempts
   | AttemptEvent
-  /** The attempt with this number was considered lost and was acknowledged after all. */
+  /** The attempt with this number was recorded as lost and was acknowledged later. */
   | { kind: 'acknowledged-late'; at: Date; number: number | null }
-  /** `mayArriveTwice`: it had arrived before, or may have. null when that is not on record. */
+  /** `mayArriveTwice`: the vote had arrived before, or may have; null when that is not on record. */
   | {
       kind: 'resent';
       at: Date;
       by: string | null;
-      /** The user, where one is on record: the address may have changed since. */
+      /** The user's id, if it is on record: the address in `by` may have changed since. */
       byId?: ObjectId;
       from: DeliveryState | null;
       mayArriveTwice: boolean | null;
     }
-  /** `reason` is null where the owner reads it (see owner-events.ts). */
+  /** `reason` is null when the timeline is shown to an owner (see owner-events.ts). */
   | { kind: 'quarantined'; at: Date; reason: string | null }
-  /** By the token with this id. */
+  /** A vote plugin claimed the vote with the token of this id. */
   | { kind: 'claimed'; at: Date; tokenId: string }
   | {
       kind: 'excluded';
@@ -107,9 +108,9 @@ export type TimelineEvent =
 /** The timeline of a vote. */
 export type VoteTimeline = {
   status: DeliveryStatus;
-  /** It was sent more than once, and at least two of these arrived or may have arrived. */
+  /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /** Votifier v1 was sent a name beyond ASCII, which many listeners mangle. */
+  /** The name has characters beyond ASCII and was sent with Votifier v1; many listeners cannot read such names. */
   nameMayBeMangled: boolean;
   /** In chronological order. */
   events: TimelineEvent[];

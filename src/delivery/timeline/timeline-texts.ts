@@ -2,7 +2,7 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { AttemptEvent, TimelineEvent } from './timeline-event.ts';
 
-/** What started an attempt, for a text after “started by”. */
+/** What started an attempt: a text that follows “started by”. */
 const CAUSE_TEXTS: Record<Cause, Text> = {
   cast: defineMessage('the vote'),
   schedule: defineMessage('its schedule'),
@@ -24,7 +24,7 @@ export function causeText({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | '
   return cause ? t('{cause}, found by the sweep', { cause }) : t('the sweep');
 }
 
-/** An event other than an attempt, in one phrase. */
+/** A phrase for an event that is not an attempt. */
 export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
   switch (event.kind) {
     case 'accepted':

@@ -17,7 +17,7 @@ import type {
   VoteTimeline,
 } from './timeline-event.ts';
 
-/** The votes before it in the queue are counted up to this number. */
+/** Counting of the votes before one in the queue stops at this number. */
 export const MOST_AHEAD = 100;
 
 /** The fields of a listener that decide what a vote waits for. */
@@ -68,8 +68,8 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
 type Failed = Extract<DeliveryStatus, { state: 'failed' }>;
 
 /**
- * The status of a vote in a list: without its position in the queue, its time limits, and the reason that its listener
- * gives for all its votes.
+ * The status of a vote in a list. It leaves out the position in the queue, the time limits, and the reason of the
+ * listener, which is the same for all its votes.
  */
 export function briefStatus(vote: Vote, listener: WaitedFor | null, now: Date): DeliveryStatus {
   const status = statusOf(vote, { listener, ahead: null, now, exclusions: [] });
@@ -129,25 +129,25 @@ function whyFailed({ attempts, events }: Delivery): Pick<Failed, 'why' | 'cause'
   return { why: 'refused', cause };
 }
 
-/** How often a vote has arrived or may have arrived. */
+/** How often a vote arrived or may have arrived. */
 function arrivals(delivery: Delivery): number {
   const { attempts, ends, events, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  // A sending in progress has its own attempt.
+  // If the vote was being sent when the backup was made, its attempt without an outcome is counted already.
   const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 
-/** Whether a Votifier v1 listener was sent a name beyond ASCII: many read v1 as ASCII. */
+/** Whether a name with characters beyond ASCII was sent to a Votifier v1 listener: many listeners read v1 as ASCII. */
 function nameMayBeMangled({ username, delivery }: Vote): boolean {
   const isSent = ({ protocol, reached }: Attempt) =>
     protocol === 'votifier-v1' && (reached === 'written' || reached === 'acknowledged');
   return /[^\u0020-\u007e]/.test(username) && delivery.attempts.some(isSent);
 }
 
-/** @param takenSince - since when the listener takes votes with its current settings */
+/** @param takenSince - when the listener first took a vote with its current settings */
 function eventsOf(vote: Vote, exclusions: VoteExclusion[], takenSince: Date | null): TimelineEvent[] {
   const { delivery, cooldownEndedAt, claim } = vote;
   const older = olderAttempts(vote);
@@ -155,7 +155,7 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[], takenSince: Date | nu
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
-    // Before the attempts: a resend and the attempt that it starts may have the same time.
+    // Events come before the attempts: a resend and the attempt that it starts may have the same time.
     ...delivery.events.map(plainEvent),
     ...attempts,
     ...attempts.flatMap(({ lateAt, number }) => {

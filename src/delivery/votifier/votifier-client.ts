@@ -22,27 +22,30 @@ import { meaningOfError, type Reply, readReply, tokenKey, v2Frame } from './voti
 export type VotifierTarget = {
   host: string;
   port: number;
-  /** The name of the voting site that the listener receives. It selects the token there. */
+  /** The name of the voting site that the listener receives; the listener chooses its token by this name. */
   serviceName: string;
 } & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
 
 export type SendOptions = {
   ranges: AddressRanges;
-  /** For each of: resolving the name, connecting, the greeting. */
+  /** The timeout of each of these steps: resolving the name, connecting, the greeting. */
   timeoutMs: number;
-  /** For the acknowledgement; `timeoutMs` by default. */
+  /** The timeout of the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
-  /** Whether the Votifier v1 listener has confirmed votes before: a bare close is then no acknowledgement. */
+  /**
+   * Whether the Votifier v1 listener has confirmed votes before: if it then closes without an answer, that is no
+   * acknowledgement.
+   */
   confirmsVotes?: boolean | undefined;
-  /** Stops the attempt before anything is written; after that, the attempt still waits for the answer. */
+  /** Aborting stops the attempt before anything is written; after that, the attempt still waits for the answer. */
   signal?: AbortSignal;
-  /** Ends the wait for the answer too. */
+  /** Aborting ends the wait for the answer too. */
   waitSignal?: AbortSignal;
-  /** Called right before the first byte is sent; on `false` nothing is written. */
+  /** Called right before the first byte is written. If it returns false, nothing is written. */
   mayWrite: () => boolean;
   /** Called when a step begins, to show progress. */
   onStep?: OnStep | undefined;
-  /** The destination, which limits connections and requires challenges; without it there are no limits and no challenges. */
+  /** Limits connections and requires challenges. Without it there are neither limits nor challenges. */
   destination?: Destination | undefined;
   /** How names are resolved; the system's resolver by default. */
   lookup?: ResolveOptions['lookup'];
@@ -52,13 +55,11 @@ export type SendOptions = {
 export type SendResult = Outcome & { durationMs: number };
 
 /**
- * Makes one attempt to forward a vote to a Votifier listener: resolves and checks the address, connects, waits
- * for the greeting, writes one frame and waits for the answer.
+ * Makes one attempt to forward a vote to a Votifier listener: resolves and checks the address, connects, waits for the
+ * greeting, writes one frame and waits for the answer. Whatever the listener does, the result is an outcome. Before the
+ * first byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
  *
- * Whatever the listener does, the result is an outcome. Before the first byte is written the vote cannot have arrived.
- * After that, only an answer shows whether it arrived.
- *
- * @throws {TypeError} when the vote or the target can never be sent (`assertSendable`): an error of the caller
+ * @throws {TypeError} when the vote or the target can never be sent (`assertSendable`), which is an error of the caller
  */
 export async function sendVote(
   target: VotifierTarget,
@@ -112,7 +113,7 @@ async function exchange(
   return readAnswerFrom(connection, target, vote, options);
 }
 
-/** How long the answer is waited for. */
+/** How long to wait for the answer, in milliseconds. */
 export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
   return answerMs ?? timeoutMs;
 }
@@ -129,7 +130,7 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
   return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }
 
-/** A v1 block fits both greetings: listeners that speak v2 take v1 as well. */
+/** The bytes to send. A v1 block is right after either greeting, because listeners that speak v2 accept v1 as well. */
 function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome): Buffer | Outcome {
   const { serviceName } = target;
   if (target.protocol === 'votifier-v1') return frameOrOutcome(v1Block(vote, serviceName, target.publicKey));
@@ -137,7 +138,7 @@ function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome
   return frameOrOutcome(v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge }));
 }
 
-/** The keys of targets, each made once and used for many frames. */
+/** The key objects of targets: each is made once and used for many frames. */
 const keys = new WeakMap<VotifierTarget, KeyObject>();
 
 function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): KeyObject {
@@ -151,9 +152,9 @@ function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
 }
 
 /**
- * What the listener did between its greeting and our frame. In that case nothing is written: on a closed connection a
- * write would turn "not sent" into an ambiguous outcome, and a message before the frame (a refusal, or even an `ok`) does
- * not concern our vote.
+ * The outcome when the listener closed the connection or sent something after its greeting; nothing is written then. A
+ * write to a closed connection would make the outcome ambiguous although no vote was sent. A message before the frame,
+ * even an `ok`, does not concern our vote.
  */
 async function readInterruption(
   connection: PeerConnection,
@@ -182,7 +183,7 @@ async function readAnswerFrom(
   return outcome(codeWithoutReply(end, said, closeMeans(target, options)), 'written', said);
 }
 
-/** Some listeners answer a good v1 vote as they answer v2: that confirms it. */
+/** The outcome for an answer. Some v1 listeners answer a vote in the form of v2: an `ok` confirms it. */
 function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
   if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
   const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
@@ -190,10 +191,9 @@ function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
 }
 
 /**
- * The outcome of an attempt whose answer did not come or was incomplete.
- *
- * A close after other data is different from a bare one: something that does not speak Votifier may have taken the frame.
- * So is a reset: a v1 listener that has read its 256 bytes has no reason for one.
+ * The outcome of an attempt whose answer did not come or was incomplete. If other data came before the close, something
+ * that is not Votifier may have read the frame. A reset is unclear too: a v1 listener that has read its 256 bytes has
+ * no reason for one.
  *
  * @param bareClose - the outcome when the connection was closed without any data
  */
@@ -211,9 +211,9 @@ function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: 
 }
 
 /**
- * What a close without an answer means. In v1 most listeners close so after a good vote, and also after a vote with the
- * wrong key: it is delivered, not confirmed. If the listener has confirmed votes before, its key has changed or its plugin
- * failed.
+ * What a close without an answer means. Most v1 listeners close after a good vote, and also after a vote with the wrong
+ * key: the vote counts as delivered, not confirmed. If the listener has confirmed votes before, its key has changed or
+ * its plugin failed.
  */
 function closeMeans(
   { protocol }: VotifierTarget,
@@ -223,8 +223,8 @@ function closeMeans(
 }
 
 /**
- * Reads until `read` returns a result for the bytes received so far, or no more bytes come in time. One deadline applies
- * to all of it, however slowly the bytes arrive.
+ * Reads until `read` returns a result for all bytes received so far, or until the deadline. The deadline applies to all
+ * bytes together, however slowly they arrive.
  */
 async function readUntil<T extends object>(
   connection: PeerConnection,

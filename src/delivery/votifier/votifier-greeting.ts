@@ -7,22 +7,22 @@ export type Greeting =
   /** The service does not speak Votifier. */
   | { notVotifier: string };
 
-/** A longer first line is not a greeting. Real ones have fewer than 60 bytes. */
+/** A first line that is longer is not a greeting: real greetings have fewer than 60 bytes. */
 const LONGEST_GREETING = 256;
 const LINE_FEED = 0x0a;
 const OPENING = 'VOTIFIER';
 
 /**
- * A v2 greeting names version 2 and carries a challenge. NuVotifier sends `VOTIFIER 2 <challenge>`; go-votifier
- * and others send `VOTIFIER 2.0 <challenge>`. A v1 listener sends its plugin's own version, which may be `2.9` or `2`,
- * but no challenge after it: the challenge is the difference.
+ * A v2 greeting has version 2 and a challenge. NuVotifier sends `VOTIFIER 2 <challenge>`; go-votifier and others send
+ * `VOTIFIER 2.0 <challenge>`. A v1 listener sends the version of its plugin, which may also be `2` or `2.9`; it sends
+ * no challenge, so the challenge decides.
  */
 const VERSION_2 = /^VOTIFIER (?:2 +(\S.*)|2\.\S* +(\S+))$/;
 
 /**
  * Reads a listener's greeting from all bytes received so far, however they were split.
  *
- * @returns `'incomplete'` until the line has ended or is too long to be a greeting
+ * @returns `'incomplete'` while the first line has not ended and is short enough to be a greeting
  */
 export function readGreeting(received: Buffer): Greeting | 'incomplete' {
   const end = received.subarray(0, LONGEST_GREETING).indexOf(LINE_FEED);
@@ -42,7 +42,7 @@ export function readGreeting(received: Buffer): Greeting | 'incomplete' {
     : { version: 1, ...greeting };
 }
 
-/** Whether an unfinished line could still have become a greeting. */
+/** Whether these first bytes are the beginning of a greeting. */
 export function mayBecomeGreeting(received: Buffer): boolean {
   return OPENING.startsWith(received.toString('latin1', 0, OPENING.length));
 }

@@ -2,7 +2,7 @@ import { constants, type KeyObject, publicEncrypt } from 'node:crypto';
 import { type ForwardedVote, VOTER_ADDRESS } from '../vote-message.ts';
 import { startsLikeV2 } from './votifier-v2.ts';
 
-/** PKCS#1 v1.5 padding takes 11 bytes of a block of 256. */
+/** The block has 256 bytes, of which PKCS#1 v1.5 padding takes 11. */
 const LONGEST_TEXT = 245;
 const BLOCK_BYTES = 256;
 
@@ -31,8 +31,8 @@ function v1Text(vote: ForwardedVote, serviceName: string): string {
 }
 
 /**
- * Encrypts until the block does not begin like a v2 frame: listeners that speak both versions tell them apart
- * by the first two bytes. The padding is random, so one block in 65,536 needs a second try.
+ * Encrypts until the block does not begin like a v2 frame: listeners that speak both versions distinguish them by the
+ * first two bytes. The padding is random, so one block in 65,536 needs a second try.
  */
 export function neverLikeV2(encrypt: () => Buffer): Buffer {
   for (;;) {

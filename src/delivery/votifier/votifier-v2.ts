@@ -5,20 +5,20 @@ import { type ForwardedVote, VOTER_ADDRESS } from '../vote-message.ts';
 const MAGIC = 0x733a;
 const HEADER_BYTES = 4;
 
-/** NuVotifier's decoder discards a longer frame, header included. */
+/** NuVotifier discards a frame that is longer than this, header included. */
 const LONGEST_FRAME = 1_024;
 
-/** What a v2 frame needs besides the vote; `tokenKey` makes `key`. */
+/** What a v2 frame needs besides the vote; `tokenKey` makes the `key`. */
 export type Signing = { serviceName: string; key: KeyObject; challenge: string };
 
-/** A listener's token as the key that signs. */
+/** A listener's token as an HMAC key. */
 export function tokenKey(token: string): KeyObject {
   return createSecretKey(token, 'utf8');
 }
 
 /**
- * The one message of Votifier v2: magic, length in bytes, and JSON that holds the payload as a text together
- * with the HMAC of that text's bytes.
+ * The one message of Votifier v2: magic number, length in bytes, and JSON that contains the payload as text and the
+ * HMAC of the bytes of that text.
  */
 export function v2Frame(
   vote: ForwardedVote,
@@ -42,7 +42,7 @@ export function v2Frame(
   return Buffer.concat([header, message]);
 }
 
-/** Whether a listener that speaks both versions would take these bytes for a v2 frame. */
+/** Whether a listener that speaks both versions would read these bytes as a v2 frame. */
 export function startsLikeV2(bytes: Buffer): boolean {
   return bytes.readUInt16BE(0) === MAGIC;
 }
@@ -57,9 +57,9 @@ export type Reply =
 const LONGEST_REPLY = 4_096;
 
 /**
- * Reads a listener's answer from all bytes received so far, however they were split. An answer is one JSON
- * object; it ends with its last brace, so that nothing depends on a line feed or on the connection's end. What
- * follows it is ignored.
+ * Reads a listener's answer from all bytes received so far, however they were split. An answer is one JSON object and
+ * ends with its last brace, so neither a line feed nor the end of the connection is needed. Bytes after the object are
+ * ignored.
  *
  * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were read
  */
@@ -99,7 +99,10 @@ function parseReply(text: string): Reply {
 
 const KEYS = ['status', 'cause', 'error', 'errorMessage'];
 
-/** A field in any case: a listener in Go writes `Status`. If there are several, the exact one counts, then the first. */
+/**
+ * The value of a field whose name may be written in any case: listeners in Go send `Status`. If several fields match,
+ * the exact name counts, otherwise the first.
+ */
 function inAnyCase(object: object, key: string): unknown {
   if (Object.hasOwn(object, key)) return object[key as keyof object];
   return Object.entries(object).find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
@@ -115,15 +118,18 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** NuVotifier sends `cause` and `error`, without `error` when its plugin failed; others send `errorMessage`. */
+/**
+ * The text of an error answer. NuVotifier sends `cause` and `error`, but no `error` when its plugin failed; others send
+ * `errorMessage`.
+ */
 function errorText({ cause, error, errorMessage }: Record<string, unknown>): string {
   const texts = [cause, error, errorMessage].filter((text) => typeof text === 'string' && text.trim() !== '');
   return [...new Set(texts)].join(': ');
 }
 
 /**
- * What the error texts of the known listeners mean (delivery.md has NuVotifier's). The more specific ones come first: the
- * text for an unknown service repeats the name of the service.
+ * What the error texts of known listeners mean. The more specific patterns come first, because the text for an unknown
+ * service repeats the name of the service.
  */
 const MEANINGS: [RegExp, OutcomeCode][] = [
   [/only accepts well-formed votifier v2|v1 protocol is disabled/i, 'v2-only'],
@@ -138,8 +144,8 @@ const MEANINGS: [RegExp, OutcomeCode][] = [
 /**
  * The outcome for an error answer.
  *
- * @param username - the player's name. A listener may repeat it in its text, and a player called "signature"
- *   must not be able to pause the listener; so a pattern that the name itself matches is ignored.
+ * @param username - the player's name. The listener may repeat it in its text, and a player who is called "signature"
+ *   must not be able to pause the listener: a pattern that matches the name is ignored.
  */
 export function meaningOfError(text: string, username: string): OutcomeCode {
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text) && !pattern.test(username));

@@ -6,8 +6,8 @@ import type { AuditEntry } from './audit-log.ts';
 type AuditFilter = { by?: string | undefined; action?: string | undefined; serverId?: ObjectId };
 
 /**
- * A slice of the audit log, newest first. An index serves one condition: the server, otherwise the user, otherwise the
- * action. The other conditions are checked for each entry, so a slice may have few entries although more follow.
+ * A slice of the audit log, newest first. An index serves one condition only: the server, otherwise the user, otherwise
+ * the action. The other conditions are checked for each entry, so a slice may have few entries although more follow.
  */
 export function readAudit(
   { auditLog }: { auditLog: Collection<AuditEntry> },

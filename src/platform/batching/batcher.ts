@@ -4,8 +4,8 @@ import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 
 /**
- * One database operation that serves many requests. `On` is its target, mostly a collection; `Request` and `Answer`
- * are the input and the result of one request.
+ * One database operation that serves many requests. `On` is its target, usually a collection. `Request` and `Answer`
+ * are the types of one request's input and result.
  */
 export type BatchLoader<On extends object, Request, Answer> = {
   /** The most requests in one batch. */
@@ -21,17 +21,17 @@ export type BatchLoader<On extends object, Request, Answer> = {
   load(on: On, batch: Request[]): Promise<(Answer | Error)[]>;
 };
 
-/** The most requests that wait in one queue; further ones are refused immediately. */
+/** How many requests may wait in one queue. Further requests are refused at once. */
 const MOST_WAITING = 5_000;
 
 /**
- * A lost connection or a slow disk may delay a batch. After `LATE_MS` the next batch is sent without waiting for it, up
- * to `MOST_UNDER_WAY` batches at once.
+ * A lost connection or a slow disk may delay a batch. If a batch has not ended after `LATE_MS`, the next one is sent
+ * without waiting for it, up to `MOST_UNDER_WAY` batches at once.
  */
 const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
 
-/** Too many requests wait. Nothing was sent to the database. */
+/** Too many requests are waiting. For the refused request nothing was sent to the database. */
 export class OverloadError extends AppError {}
 
 type Waiting = {
@@ -42,7 +42,10 @@ type Waiting = {
   reject(error: unknown): void;
 };
 
-/** While one batch is under way the next one collects requests. A request never joins a batch that was already sent. */
+/**
+ * While one batch is running, further requests are collected for the next one. A request never joins a batch that was
+ * already sent.
+ */
 class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
@@ -71,7 +74,7 @@ class BatchQueue {
     return !this.#running && this.#underWay.size === 0;
   }
 
-  /** Settles when no request waits or is under way. */
+  /** Settles when no request is waiting or running. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running;
     await Promise.all(this.#underWay);
@@ -89,8 +92,8 @@ class BatchQueue {
   }
 
   /**
-   * Requests of the same event loop iteration share a batch. If the last batch had one request, the queue waits only
-   * for the next tick, which saves a lone request one iteration.
+   * Collects the requests of one event loop iteration in a batch. If the last batch had one request, it collects only
+   * until the next tick, which saves a single request one iteration.
    */
   #collect(): Promise<void> {
     return new Promise((resolve) => (this.#busy ? setImmediate(resolve) : process.nextTick(resolve)));
@@ -120,22 +123,25 @@ class BatchQueue {
   }
 }
 
-/** A request that timed out while the database did not answer is not sent. */
+/**
+ * Whether a request is still in time. If the database did not answer until its deadline, the request is rejected and
+ * not sent.
+ */
 function isBeforeDeadline({ deadline, reject }: Waiting): boolean {
   if (performance.now() < deadline) return true;
   reject(new DeadlineError(OPERATION_TIMEOUT_MS));
   return false;
 }
 
-/** The batcher of a process: requests in flight at the same time share database operations. */
+/** The batcher of a process: requests that are in flight at the same time share database operations. */
 export type Batcher = {
   /**
    * Adds a request to the next batch of its loader. The operation is sent after all its requests were made, so a read
-   * sees every write that was acknowledged before.
+   * sees every write that was acknowledged before the request.
    *
    * @param timeoutMs - 5 s by default
-   * @throws {OverloadError} when too many requests wait; {DeadlineError} when the batch could not be sent in that time.
-   *   In both cases nothing was sent. Otherwise the error of `loader.load` for this request
+   * @throws {OverloadError} when too many requests are waiting; {DeadlineError} when the batch could not be sent in
+   *   that time. In both cases nothing was sent. Otherwise the error of `loader.load` for this request
    */
   load<On extends object, Request, Answer>(
     loader: BatchLoader<On, Request, Answer>,
@@ -143,7 +149,7 @@ export type Batcher = {
     request: Request,
     timeoutMs?: number,
   ): Promise<Answer>;
-  /** Waits at most `ms` milliseconds for the requests under way and those that follow from them. */
+  /** Waits at most `ms` milliseconds for the running requests, and for requests that these cause. */
   settle(ms: number): Promise<void>;
 };
 
@@ -169,7 +175,7 @@ export function createBatcher(): Batcher {
     async settle(ms) {
       const allIdle = async () => {
         for (;;) {
-          // An answered request may cause another one: after a vote is inserted it is counted.
+          // If a request was answered, it may cause another one: after a vote is inserted, it is counted.
           await nextTurn();
           const busy = [...queues.values()].flatMap((ofLoader) =>
             [...ofLoader.values()].filter((queue) => !queue.isIdle),

@@ -8,10 +8,11 @@ export function anyOf<T>(values: T[]): T | { $in: T[] } {
 }
 
 /**
- * Finds documents by a unique key: an id, a hash, a server. Requests for the same key share the result.
+ * Makes a loader that finds documents by a unique key: an id, a hash, a server. Requests for the same key share the
+ * result.
  *
- * @param filter - matches all keys of a batch, each given once
- * @param nameOf - a string for a key, to compare keys by
+ * @param filter - matches all keys of a batch; no key occurs twice
+ * @param nameOf - a string for a key; two keys with the same string are equal
  */
 export function findLoader<D extends Document, Key>({
   filter,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * A cache for answers that may be slightly old. The TTL starts when the load starts. `null` is not cached, nor is an
- * answer whose load started before the last `forget`: it may be older than the change.
+ * A cache for answers that may be slightly old. The TTL begins when the load begins. `null` is not cached. If `forget`
+ * is called during a load, the loaded answer is not cached either, because it may be older than the change.
  */
 export class TtlCache<Answer extends object> {
   readonly #answers: LRUCache<string, Answer>;
@@ -10,7 +10,7 @@ export class TtlCache<Answer extends object> {
 
   /** @param options - `most` is the number of answers, `ms` their TTL in milliseconds */
   constructor({ most, ms }: { most: number; ms: number }) {
-    // With `max` the library would reserve the memory of all answers at once.
+    // With `max` instead of `maxSize`, the library would reserve the memory of all answers at once.
     this.#answers = new LRUCache({ maxSize: most, sizeCalculation: () => 1, ttl: ms });
   }
 
@@ -30,7 +30,7 @@ export class TtlCache<Answer extends object> {
     return answer;
   }
 
-  /** Removes the answers for which `changed` returns true. Must be called when the change is made. */
+  /** Removes the answers for which `changed` returns true. Must be called when the data behind them is changed. */
   forget(changed: (answer: Answer) => boolean): void {
     this.#forgotten += 1;
     for (const [key, answer] of this.#answers.entries()) if (changed(answer)) this.#answers.delete(key);

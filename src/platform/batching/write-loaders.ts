@@ -22,12 +22,15 @@ export type UpdateStatement = {
 
 type Writes = { documents: Document[] } | { updates: UpdateStatement[] };
 
-/** How many documents were inserted, matched or upserted, and the error of each failed write by its index. */
+/**
+ * How many documents were inserted, matched or upserted, and the error of each failed write by its index in the
+ * command.
+ */
 type Written = { n: number; errors: Map<number, MongoServerError> };
 
 /**
- * Sends many independent writes in one command. The driver's bulk writes cost more, and their error hides a lost
- * connection.
+ * Sends many independent writes in one command. The driver's own bulk writes cost more, and if the connection is lost,
+ * their error does not show it.
  *
  * @throws the driver's error when the whole command failed or its result is unknown, for example when the write concern
  *   was not met
@@ -52,11 +55,11 @@ export async function sendWrites<D extends Document>(
   return { n, errors };
 }
 
-/** Writes are sent once more only if their result was lost within this time. */
+/** If the result of a write was lost later than this after the begin, the write is not sent again. */
 const RETRY_WITHIN_MS = SECOND;
 
 /**
- * Like `sendWrites`, for updates that may be sent twice: they are retried when the connection is lost. The driver
+ * Like `sendWrites`, for updates that may be sent twice: if the connection is lost, they are sent again. The driver
  * retries a single update on a replica set, but not a command.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
@@ -75,7 +78,10 @@ export async function sendRepeatable<D extends Document>(
   });
 }
 
-/** Inserts documents: `true` for each that was stored. A duplicate key or another refusal fails only its own request. */
+/**
+ * Makes a loader that inserts documents; `true` for each that was stored. If a document is refused, for example because
+ * of a duplicate key, only its own request fails.
+ */
 export function insertLoader<D extends Document>(
   safety: WriteSafety,
 ): BatchLoader<Collection<D>, OptionalUnlessRequiredId<D>, true> {
@@ -94,14 +100,14 @@ export function insertLoader<D extends Document>(
 }
 
 /**
- * Updates documents and inserts those that match none. A duplicate key fails only its own request. An update may be
- * sent twice.
+ * Makes a loader that updates documents and inserts those that match none. A duplicate key fails only its own request.
+ * An update may be sent twice.
  */
 export function upsertLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, true);
 }
 
-/** Updates matching documents. An update may be sent twice. */
+/** Makes a loader that updates matching documents. An update may be sent twice. */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }

@@ -4,12 +4,15 @@ import { type Allowance, useAllowance } from './rate-limit.ts';
 /** The key of a limit and its allowance. */
 export type Limit = { key: string; allowance: Allowance };
 
-/** An IPv6 /48 gets this many times the allowance of a single network: it may be a provider with many customers. */
+/**
+ * An IPv6 /48 gets this many times the allowance of a single network, because it may belong to a provider with many
+ * customers.
+ */
 export const SITE_FACTOR = 4;
 
 /**
- * The limits of an address: that of its network, then that of its IPv6 /48, if it has one. If a network has used up its
- * own limit, its further requests do not count against its neighbours in the /48.
+ * The limits of an address: first that of its network, then that of its IPv6 /48, if it has one. If a network has used
+ * up its own limit, its further requests do not count against other networks in the /48.
  */
 export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {
   const [network, site] = [networkOf(address), siteOf(address)];
@@ -22,7 +25,7 @@ export function byNetwork(key: string, address: string, allowance: Allowance): L
 }
 
 /**
- * Counts one use of each limit, in order, up to the first that is used up.
+ * Counts one use of each limit in turn, and stops at the first one that is used up.
  *
  * @returns null when all limits allow it; otherwise when the next use is allowed
  */

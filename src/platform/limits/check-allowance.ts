@@ -4,21 +4,21 @@ import { after, type Clock, MINUTE } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 
 /**
- * How many outgoing connections a user may cause in any minute, in all of: test votes, listener settings, resumes,
- * changes of probe settings, checks of drafts (docs/adr/0021-one-allowance-for-checks.md).
+ * How many outgoing connections a user may cause in any minute. Test votes, listener settings, resumes, changes of
+ * probe settings and checks of drafts count together (docs/adr/0021-one-allowance-for-checks.md).
  */
 export const CHECKS_A_MINUTE = 6;
 
 const checkAllowanceDefinition = {
   /** The id of the user. */
   _id: { type: String, required: true },
-  /** When the newest checks were requested, at most `CHECKS_A_MINUTE`, the oldest first. */
+  /** When the newest checks were requested, the oldest first; at most `CHECKS_A_MINUTE` times. */
   askedAt: { type: [Date], required: true },
   /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** How much of a user's allowance is used, over all processes. */
+/** How much of their allowance a user has used, over all processes. */
 export const checkAllowanceSchema = new Schema(checkAllowanceDefinition, {
   collection: 'diagnosis_allowances',
 });
@@ -29,9 +29,9 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 };
 
 /**
- * Takes one check from a user's allowance, in one conditional update.
+ * Counts one check against a user's allowance, in one conditional update.
  *
- * @returns null when it was taken; otherwise when the next check is allowed
+ * @returns null when the check is allowed; otherwise when the next one is
  */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },
@@ -56,7 +56,8 @@ export async function useCheckAllowance(
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // On a duplicate key: the allowance is used up, or another process inserted the document at the same moment.
+    // A duplicate key means that the allowance is used up, or that another process inserted the document at the same
+    // moment.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }

@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/;
 /**
  * The address in `text` in one spelling, without port, brackets and zone. An IPv4-mapped IPv6 address becomes IPv4.
  *
- * @returns null if it is no address; a closed socket has none (`undefined`)
+ * @returns null if `text` is no address; a closed socket has none (`undefined`)
  */
 export function plainAddress(text: string | undefined): string | null {
   const trimmed = (text ?? '').trim();
@@ -16,12 +16,14 @@ export function plainAddress(text: string | undefined): string | null {
   return isIP(address) ? ipaddr.process(address).toString() : null;
 }
 
-/** The most addresses that are read from one header, to bound its work. No listing has more proxies in front of it. */
+/**
+ * How many addresses are read from one header at most, to limit the work. No listing has more proxies in front of it.
+ */
 const MOST_HOPS = 16;
 
 /**
- * The value of `X-Forwarded-For` with each address in one spelling. If an entry is no address, it and everything before
- * it is left out: the client then counts as the proxy that wrote the entry, so that all such clients are one.
+ * The value of `X-Forwarded-For` with each address in one spelling. If an entry is no address, it and all entries
+ * before it are left out. The client then counts as the proxy that wrote the entry, so all such clients count as one.
  *
  * @returns null if nothing remains
  */

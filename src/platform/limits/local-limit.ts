@@ -2,18 +2,24 @@ import { LRUCache } from 'lru-cache';
 import { after, type Clock } from '../clock.ts';
 import type { Allowance } from './rate-limit.ts';
 
-/** How many keys are counted at once. If there are more, the keys that were quiet for longest begin anew. */
+/**
+ * How many keys are counted at once. If there are more, the counts of the keys that were not used for longest are
+ * dropped.
+ */
 const MOST_KEYS = 20_000;
 
 /**
  * Counts a use of `key`.
  *
  * @param cost - 1 by default
- * @returns null when the use is allowed; else when the next one is
+ * @returns null when the use is allowed; otherwise when the next one is
  */
 export type LocalLimit = (key: string, cost?: number) => Date | null;
 
-/** A limit that is counted in the memory of one process: it protects this process, and no use costs a write. */
+/**
+ * A limit that is counted in the memory of one process. It protects this process, and a use costs no write to the
+ * database.
+ */
 export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): LocalLimit {
   const windows = new LRUCache<string, { used: number; resetAt: Date }>({ max: MOST_KEYS });
   return (key, cost = 1) => {

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { plainAddress } from './client-address.ts';
 
-/** The network of everything that is no address: its limits apply to all such clients together. */
+/** The network of all clients whose address is not valid. They share its limits. */
 export const NO_NETWORK = 'unknown';
 
 /**
@@ -15,8 +15,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The largest network of one site: the first 48 bits of an IPv6 address, as assigned to sites and by free tunnels
- * (RFC 6177). For IPv4 the same as `networkOf`.
+ * The largest network of one site: the first 48 bits of an IPv6 address. Sites and free tunnels get networks of this
+ * size (RFC 6177). For IPv4 it is the address itself, as in `networkOf`.
  */
 export function siteOf(address: string): string {
   const parsed = parse(address);
@@ -24,7 +24,7 @@ export function siteOf(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();
 }
 
-/** The neighbourhood of an address: its IPv4 /24, or the first 64 bits of an IPv6 address. */
+/** The subnet of an address: its IPv4 /24, or the first 64 bits of an IPv6 address. */
 export function subnetOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return NO_NETWORK;
@@ -32,7 +32,9 @@ export function subnetOf(address: string): string {
   return `${parsed.octets.slice(0, 3).join('.')}.0/24`;
 }
 
-/** The wider neighbourhood of an address, mostly of one provider: its IPv4 /16, or the first 32 bits of an IPv6 address. */
+/**
+ * A larger network around an address, usually of one provider: its IPv4 /16, or the first 32 bits of an IPv6 address.
+ */
 export function neighbourhoodOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return NO_NETWORK;

@@ -4,14 +4,14 @@ import type { Config } from '../config.ts';
 import { networkOf } from './network-of.ts';
 import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
 
-/** Dependencies of the limits on outgoing connections. */
+/** The dependencies of the limits on outgoing connections. */
 export type OutgoingLimitDeps = {
   rateLimits: Collection<RateLimit>;
   clock: Clock;
   config: Pick<Config, 'DESTINATION_LIMIT' | 'ACCOUNT_LIMIT'>;
 };
 
-/** Which allowance is used up: the destination's, or that of the server's account. */
+/** Which allowance is used up: that of the destination, or that of the account that owns the server. */
 export const LIMITED_BY = ['destination', 'account'] as const;
 
 /** No connection may be opened before `until`. */
@@ -20,9 +20,12 @@ export type Limited = { until: Date; by: (typeof LIMITED_BY)[number] };
 /** Whether a connection to an address may be opened now. */
 export type MayConnect = (address: string) => Promise<boolean>;
 
-/** Votifier v1 listeners need not confirm: their limits are this many times higher. */
+/**
+ * Votifier v1 listeners often confirm nothing but their greeting, so a destination that has greeted gets this many
+ * times the allowance.
+ */
 const GREETED_FACTOR = 6;
-/** The part of a destination's allowance that one account may use, so that two accounts cannot use it up. */
+/** The part of a destination's allowance that one account may use, so that one account alone cannot use it up. */
 const PART_OF_ACCOUNT = 1 / 4;
 
 /** A connection that is about to be opened. */
@@ -37,9 +40,10 @@ export type Connection = {
 };
 
 /**
- * Takes one connection from three allowances, shared by all processes: the destination's, the account's, and the
- * account's part of the destination. A destination is an address, or an address and port once it has greeted, so that
- * listeners on different ports do not share an allowance. Callers do not limit destinations that acknowledge.
+ * Counts one connection against three allowances, which all processes share: the destination's, the account's, and the
+ * account's part of the destination's. A destination is an address. After its greeting it is an address with a port, so
+ * that listeners on different ports do not share an allowance. Callers do not count connections to destinations that
+ * acknowledge.
  *
  * @returns null when the connection may be opened; otherwise when it may be opened, and which allowance is used up
  * @throws the driver's error when MongoDB fails
@@ -80,7 +84,7 @@ function limitsOf(
   ];
 }
 
-/** Limits an account's connections to `port` of addresses that have not greeted yet. */
+/** Makes the check for an account's connections to `port` of addresses that have not greeted yet. */
 export function mayConnectFor(deps: OutgoingLimitDeps, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;

@@ -9,11 +9,11 @@ const rateLimitDefinition = {
   count: { type: Number, required: true },
   /** The end of the window, when the count starts again at 0. */
   resetAt: { type: Date, required: true },
-  /** How many uses the last `useAllowances` call got. */
+  /** How many uses the last call of `useAllowances` was granted. */
   granted: { type: Number },
 } as const;
 
-/** How often a limited action was done, over all web processes. */
+/** How often a limited action was done, counted over all web processes. */
 export const rateLimitSchema = new Schema(rateLimitDefinition, { collection: 'rate_limits' });
 rateLimitSchema.index({ resetAt: 1 }, { expireAfterSeconds: 60 });
 
@@ -23,7 +23,7 @@ export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 export type Allowance = { times: number; windowMs: number };
 
 /**
- * Uses the allowance of `key` once. The window begins with the first use; refused uses do not count.
+ * Counts one use of the allowance of `key`. Its window begins with the first use. Refused uses are not counted.
  *
  * @returns null when the use is allowed; otherwise when the next use is allowed
  */
@@ -36,16 +36,16 @@ export async function useAllowance(
   const { begins, resetAt } = windowAt(now, windowMs);
   const limit = await upsertLimit(rateLimits, key, [
     { $set: { count: { $cond: [begins, 1, { $add: ['$count', 1] }] }, resetAt } },
-    // A count of `times + 1` means "refused"; it does not grow further.
+    // `times + 1` means "refused"; the count does not grow further.
     { $set: { count: { $min: ['$count', times + 1] } } },
   ]);
   return limit && limit.count > times ? limit.resetAt : null;
 }
 
 /**
- * Takes up to `wanted` uses of the allowance of `key`, as many as are left.
+ * Counts up to `wanted` uses of the allowance of `key`, as many as are left.
  *
- * @returns how many were taken, and when the window ends
+ * @returns how many uses were granted, and when the window ends
  */
 export async function useAllowances(
   { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
@@ -69,7 +69,7 @@ function windowAt(now: Date, windowMs: number) {
   return { begins, resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] } };
 }
 
-/** Upserts the limit of `key` and returns it as it is after the update. */
+/** Updates the limit of `key`, or inserts it, and returns it as it is afterwards. */
 async function upsertLimit(
   rateLimits: Collection<RateLimit>,
   key: string,
@@ -80,13 +80,13 @@ async function upsertLimit(
   try {
     return await upsert();
   } catch (error) {
-    // If another process inserted the limit at the same moment, it is updated now.
+    // Another process inserted the limit at the same moment, so now it can be updated.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   }
 }
 
-/** Returns `times` uses to an allowance. */
+/** Gives `times` uses back to an allowance. */
 export async function refund(
   { rateLimits }: { rateLimits: Collection<RateLimit> },
   key: string,

@@ -9,7 +9,7 @@ const periodMarkDefinition = {
   doneAt: { type: Date, required: true },
 } as const;
 
-/** The periods whose work is done (design rule 6). Catch-up uses these marks. */
+/** The periods whose work is done (design rule 6). They show which periods must still be caught up. */
 export const periodMarkSchema = new Schema(periodMarkDefinition, { collection: 'period_marks' });
 periodMarkSchema.index({ work: 1, period: 1 }, { unique: true });
 

@@ -5,7 +5,10 @@ import type { PeriodMark } from './period-mark.ts';
 
 type Marks = { periodMarks: Collection<PeriodMark>; clock: Clock };
 
-/** The work of a UTC day cannot be done: the day is not over, its data may still change, or its data has expired. */
+/**
+ * The work of a UTC day cannot be done, because the day is not over, its data may still change, or its data has been
+ * deleted.
+ */
 export class DayError extends CodedError<'day-not-over' | 'day-not-settled' | 'day-too-old'> {}
 
 /** The UTC day of a moment, `2026-11-21`. */
@@ -18,20 +21,24 @@ export function startOf(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
-/** The UTC day `days` days after `day`; before it when negative. */
+/** The UTC day `days` days after `day`; a negative number gives an earlier day. */
 export function addDays(day: string, days: number): string {
   return dayOf(after(startOf(day), days * DAY));
 }
 
-/** The first moment of the UTC day `months` calendar months before `day`; in a shorter month its last day. */
+/**
+ * The first moment of the UTC day `months` calendar months before `day`. If that month is too short, its last day is
+ * used.
+ */
 export function monthsBefore(day: string, months: number): Date {
   const before = startOf(day);
   before.setUTCMonth(before.getUTCMonth() - months);
-  // The 31st of a month with 30 days is the 1st of the next one.
+  // JavaScript turns the 31st of a month with 30 days into the 1st of the next month. Day 0 is the last day of the
+  // month before it.
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
 }
 
-/** Catch-up goes back at most this far, because older data is deleted. */
+/** How far back missed days are caught up. Older data has been deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**

@@ -5,27 +5,27 @@ import { type Clock, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { WorkLease } from './work-lease-record.ts';
 
-/** Dependencies of leases. */
+/** The dependencies of leases. */
 export type LeaseDeps = {
   workLeases: Collection<WorkLease>;
   config: { LEASE_MS: number };
   clock: Clock;
 };
 
-/** The lease of a run. */
+/** The lease that a run owns. */
 export type ActiveLease = {
   /** Aborted when the lease is lost or the run must stop. */
   signal: AbortSignal;
   /**
-   * Must be called before each write. The signal alone is not enough: a process that was suspended continues before any
-   * of its timers runs.
+   * Must be called before each write. The signal alone is not enough: if the process was suspended, its code continues
+   * before any of its timers runs.
    *
    * @throws {LeaseLostError} when another run may have the lease by now; the signal's reason when the run must stop
    */
   throwIfLost(): void;
 };
 
-/** Another run may do the work by now, so this run must not write any more. */
+/** Another run may be doing the work by now, so this run must not write any more. */
 export class LeaseLostError extends CodedError<'lease-lost'> {
   constructor(work: string) {
     super(
@@ -35,12 +35,12 @@ export class LeaseLostError extends CodedError<'lease-lost'> {
   }
 }
 
-/** The interval between two tries to take a lease that another run owns. */
+/** How long to wait between two tries to take a lease that another run owns. */
 const RETRY_MS = SECOND / 4;
 
 /**
- * Calls `run` while no other process does the same work. Waits while another run owns the lease. The lease of a process
- * that died expires after `LEASE_MS`, in mongod's time.
+ * Calls `run` while no other process does the same work. While another run owns the lease, it waits. If a process dies,
+ * its lease expires after `LEASE_MS` by mongod's clock.
  *
  * @param signal - stops the waiting and the run
  * @throws {LeaseLostError} when the lease was lost during the run; the error of `run`; the signal's reason
@@ -62,7 +62,7 @@ export async function withLease<T>(
     await release(deps, { work, id }, { completedAt: begun });
     return result;
   } catch (error) {
-    // If this fails too, the lease expires.
+    // If the release fails too, the lease expires.
     await release(deps, { work, id }, {}).catch(() => undefined);
     throw error;
   } finally {
@@ -83,7 +83,7 @@ function leaseUpdate(id: UUID, { LEASE_MS }: LeaseDeps['config']): Document[] {
   return [{ $set: { holder: { id, until: { $add: ['$$NOW', LEASE_MS] } } } }];
 }
 
-/** @returns until when the lease is certainly valid, in the time of `performance.now()` */
+/** @returns the time on `performance.now()` until which the lease is certainly valid */
 async function takeWhenFree(
   { workLeases, config }: LeaseDeps,
   work: string,
@@ -109,7 +109,7 @@ async function ensureRecord(workLeases: Collection<WorkLease>, work: string): Pr
   });
 }
 
-/** Renews a lease three times per `LEASE_MS` until `stop` is called. */
+/** Renews a lease three times in each `LEASE_MS` until `stop` is called. */
 function keepLease(
   { workLeases, config }: LeaseDeps,
   { work, id, until }: { work: string; id: UUID; until: number },
@@ -132,7 +132,7 @@ function keepLease(
         .updateOne({ work, 'holder.id': id }, leaseUpdate(id, config))
         .catch(() => undefined);
       if (renewed?.matchedCount === 0) lost.abort(new LeaseLostError(work));
-      // If the lease had expired but no other run took it, it is valid again.
+      // The lease is valid again even if it had expired, because no other run has taken it.
       else if (renewed) validUntil = requestedAt + config.LEASE_MS;
       else if (performance.now() >= validUntil) lost.abort(new LeaseLostError(work));
     }

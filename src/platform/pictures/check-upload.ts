@@ -5,7 +5,7 @@ import { PictureError } from './picture-error.ts';
 /** The largest file of an uploaded picture, in bytes. */
 export const LARGEST_UPLOAD = 1_024 * 1_024;
 
-/** The largest picture that is decoded, in pixels, and its longest side. */
+/** The largest picture that is decoded: its pixels, and its longest side in pixels. */
 export const MOST_PIXELS = 16_000_000;
 export const LONGEST_SIDE = 8_192;
 
@@ -14,14 +14,15 @@ export const BANNER_LEAST = { width: 300, height: 40 } as const;
 
 /** The side of an icon, in pixels. */
 export const ICON_SIDE = 64;
-/** The largest icon, in bytes; one without compression has 16 KiB. */
+/** The largest file of an icon, in bytes. An icon without compression has 16 KiB. */
 const LARGEST_ICON = 48 * 1_024;
 
 /**
- * Checks a banner by its structure and the size that its header states, without decoding it, so a bomb of many pixels
- * costs nothing. A camera's rotation is unknown here, so a banner may be too small on one side only for the encoder.
+ * Checks a banner by its structure and by the size in its header. It decodes nothing, so a small file that would decode
+ * to a huge picture costs nothing. The rotation that a camera stores is unknown here, so the encoder may still find
+ * that the banner is too small on one side.
  *
- * @throws {PictureError} for a file that is not one decent picture
+ * @throws {PictureError} for a file that is not one valid picture
  */
 export function checkBanner(bytes: Buffer): void {
   if (bytes.length > LARGEST_UPLOAD) throw new PictureError('too-large');
@@ -44,7 +45,7 @@ export function checkPixels(width: number, height: number): void {
   );
 }
 
-/** The refusal of a banner of this size. */
+/** The error for a banner that is too small. */
 export function tooSmall(width: number, height: number): PictureError {
   const least = `${BANNER_LEAST.width} × ${BANNER_LEAST.height}`;
   return new PictureError(
@@ -54,7 +55,7 @@ export function tooSmall(width: number, height: number): PictureError {
 }
 
 /**
- * Checks a game server's icon in the same way: a PNG of 64 × 64 pixels.
+ * Checks a game server's icon by its structure: it must be a PNG of 64 × 64 pixels.
  *
  * @throws {PictureError} for anything else
  */

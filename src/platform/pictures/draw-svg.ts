@@ -2,16 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { Resvg, renderAsync } from '@resvg/resvg-js';
 import sharp from 'sharp';
 
-// Only the picture process (picture-child.ts) imports this file: each drawing leaves 3 MB outside the heap that no
-// collection frees (resvg-js 2.6.2).
+// Only the picture process (picture-child.ts) may import this file. Each drawing leaks 3 MB outside the heap, which
+// garbage collection does not free (resvg-js 2.6.2).
 
-/** Drawings use these fonts only, so that they look the same on every machine. */
+/** The only fonts of drawings, so that a drawing looks the same on every machine. */
 const FONTS = ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSansMono'].map((name) =>
   fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)),
 );
 
 /**
- * Draws one of our SVG drawings as PNG.
+ * Draws one of Tallyport's own SVG drawings as PNG.
  *
  * @throws a text of the renderer for a damaged drawing
  */

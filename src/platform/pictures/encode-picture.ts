@@ -11,26 +11,27 @@ import {
 import { inspectPicture, type PictureFormat } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 
-// Only the picture process (picture-child.ts) imports this file: the library decodes strangers' pictures in native code.
+// Only the picture process (picture-child.ts) may import this file: the library decodes strangers' pictures in native
+// code.
 sharp.concurrency(1);
 sharp.cache(false);
 
 /** An encoded picture: WebP without metadata. */
 export type Encoded = { bytes: Buffer; width: number; height: number };
 
-/** The largest widths of a banner, in pixels. */
+/** The largest width of a banner in each of its two sizes, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
-/** The width divided by the height. A banner outside these bounds is cut at its longer sides. */
+/** The limits of a banner's width divided by its height. A banner outside these limits is cut at its longer sides. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
 /** How long one step may take, in seconds. */
 const TIMEOUT_SECONDS = 5;
 
 /**
- * Encodes an uploaded banner in two widths, at most 1,200 and 600 pixels. Very high or very flat banners are cut around
- * their centre.
+ * Encodes an uploaded banner in two sizes, at most 1,200 and 600 pixels wide. A banner that is very high or very flat
+ * is cut around its centre.
  *
- * @throws {PictureError} for a file that is not one decent picture
+ * @throws {PictureError} for a file that is not one valid picture
  */
 export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
   checkBanner(bytes);
@@ -60,13 +61,13 @@ export async function encodeIcon(bytes: Buffer): Promise<Encoded> {
   return await encoded(image.webp({ lossless: true }));
 }
 
-/** Opens the picture of a file. The library gets nothing of what follows it. */
+/** Opens the picture of a file. Bytes after the picture's end are not given to the library. */
 function openUpload(file: Buffer): ReturnType<typeof open> {
   const { format, end } = inspectPicture(file);
   return open(file.subarray(0, end), format);
 }
 
-/** Opens a picture and checks its size; `width` and `height` are those after the rotation of a camera. */
+/** Opens a picture and checks its size. `width` and `height` are the size after the rotation that a camera stores. */
 async function open(
   bytes: Buffer,
   format: PictureFormat,

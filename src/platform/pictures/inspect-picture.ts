@@ -3,22 +3,20 @@ import { webpSize } from './webp-size.ts';
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp';
 
-/**
- * What the structure of a picture says about it. A camera's rotation is not applied to the size, which is in pixels.
- */
+/** What the structure of a picture shows. The size is in pixels, before the rotation that a camera stores. */
 export type Inspected = {
   format: PictureFormat;
   width: number;
   height: number;
-  /** Where the picture ends in the file, in bytes. */
+  /** Where the picture ends in the file: an offset in bytes. */
   end: number;
 };
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
 /**
- * Finds out the format, the stated size and the end of a picture from its structure. It decodes nothing, and its cost is
- * linear in the length. A phone appends a film, a gain map or notes to its pictures: what follows the end is ignored.
+ * Reads the format, the size and the end of a picture from its structure. It decodes nothing, and its cost is linear in
+ * the length. A phone may append a film, a gain map or notes to a picture, so bytes after the end are ignored.
  *
  * @throws {PictureError} for other formats, damaged structures and animations
  */
@@ -52,13 +50,16 @@ function inspectPng(bytes: Buffer): Inspected {
   throw broken();
 }
 
-/** A progressive JPEG has about ten scans. Each costs a pass over the whole picture. */
+/** The most scans of a JPEG. A progressive JPEG has about ten, and each scan costs a pass over the whole picture. */
 const MOST_SCANS = 64;
 
-/** The markers of a JPEG's frame, which states the size: all of c0 to cf but tables and an extension. */
+/**
+ * Whether a marker begins the frame, which contains the size: any of c0 to cf except those of tables and of an
+ * extension.
+ */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
-/** JPEG: segments, among them one frame, and after each start of a scan its data, up to the end marker. */
+/** Inspects a JPEG: segments, one of which is the frame, then scans with their data, until the end marker. */
 function inspectJpeg(bytes: Buffer): Inspected {
   let at = 2;
   let scans = 0;

@@ -1,6 +1,7 @@
 /**
- * The picture process: a child of a worker that decodes, encodes and draws one picture at a time. Its libraries are native
- * code that reads strangers' files, and leak: the worker replaces it (picture-process.ts).
+ * The picture process: a child of a worker that decodes, encodes and draws one picture at a time. Its libraries are
+ * native code that reads strangers' files and leaks memory, so the worker replaces the child from time to time
+ * (picture-process.ts).
  */
 import { writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
@@ -11,11 +12,11 @@ import { PictureError, type PictureFailure } from './picture-error.ts';
 import type { PictureAnswer, PictureRequest } from './picture-tasks.ts';
 
 endWithParent(() => process.exit());
-// The channel alone keeps this process alive.
+// Only the IPC channel keeps this process alive.
 process.channel?.ref();
-// This process gets less processor time than votes do.
+// Lower than the workers' own priority, so that votes are not delayed.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-// When memory is short, the kernel ends this process rather than the worker. Only Linux has the file.
+// If the machine runs out of memory, the kernel ends this process before the worker. The file exists on Linux only.
 await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined);
 
 process.on('message', async (request: PictureRequest) => {

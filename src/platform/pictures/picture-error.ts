@@ -26,7 +26,7 @@ export const PICTURE_FAILURES = [
 ] as const;
 export type PictureFailure = (typeof PICTURE_FAILURES)[number];
 
-/** What the owner of a refused picture reads. */
+/** The text for the owner of a refused picture. */
 const SENTENCES: Record<PictureFailure, Text> = {
   none: defineMessage('Choose a picture first.'),
   'too-large': defineMessage('The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.'),
@@ -40,17 +40,20 @@ const SENTENCES: Record<PictureFailure, Text> = {
   late: defineMessage('The picture was not prepared. Upload it again.'),
 };
 
-/** The sentence for a failure, in the language of the page in work. */
+/** The sentence for a failure, in the language of the current page. */
 export function failureSentence(code: PictureFailure): string {
   return t(SENTENCES[code]);
 }
 
-/** A picture that is refused; the message is a sentence for the user. */
+/** A picture was refused. The message is a sentence for the user. */
 export class PictureError extends CodedError<PictureFailure> {
   constructor(code: PictureFailure, sentence: string = failureSentence(code)) {
     super(code, sentence);
   }
 }
 
-/** The picture process ended or did not answer in time, or this process stops (`stopped`). The picture may be tried again. */
+/**
+ * The picture process ended or did not answer in time, or this process stops (`stopped`). The picture can be tried
+ * again.
+ */
 export class PictureProcessError extends CodedError<'ended' | 'timeout' | 'stopped'> {}

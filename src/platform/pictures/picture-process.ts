@@ -8,32 +8,33 @@ import type { PictureAnswer, PictureRequest, PictureTask, PictureTasks } from '.
 
 const ENTRY = fileURLToPath(new URL('./picture-child.ts', import.meta.url));
 
-/** A child is replaced after this many pictures: each drawing leaves 3 MB. */
+/** After this many pictures a child is replaced, because each drawing leaks 3 MB. */
 const PICTURES_A_CHILD = 50;
-/** A child is also replaced if it has more memory than this after a picture, in bytes. */
+/** If a child has more memory than this after a picture, in bytes, it is replaced too. */
 const MOST_MEMORY = 400 * 1_024 * 1_024;
-/** How long a child without work stays, so that an idle worker has none. */
+/** After this time without work a child ends, so that an idle worker has none. */
 const IDLE_MS = 30 * SECOND;
-/** How long one picture may take, with the start of the child. */
+/** How long one picture may take, including the start of the child. */
 const DEADLINE_MS = 30 * SECOND;
 
 export type PictureProcess = {
   /**
-   * Does one piece of work; others wait for it.
+   * Does one task. Further tasks wait until it has ended.
    *
    * @throws {PictureError} when the picture is refused
    * @throws {PictureProcessError} when the child died, was killed or took longer than 30 seconds
    */
   run<K extends PictureTask>(task: K, input: PictureTasks[K]['input']): Promise<PictureTasks[K]['result']>;
-  /** Kills the child; work under way and later work fails as `stopped`. */
+  /** Kills the child. Running and later tasks fail with `stopped`. */
   close(): void;
 };
 
 /**
- * A child process that decodes, encodes and draws pictures. It is started with the first work, gets no settings and no
- * secrets, and is replaced after 50 pictures, above 400 MB, after one that took too long, and when it died.
+ * A child process that decodes, encodes and draws pictures. It is started with the first task and gets no settings and
+ * no secrets. It is replaced when it died, after 50 pictures, above 400 MB of memory, and after a picture that took too
+ * long.
  *
- * @param options - differ in tests and benchmarks only; `mostMemory` in bytes
+ * @param options - only tests and benchmarks set them; `mostMemory` in bytes
  */
 export function createPictureProcess(
   log: Logger,
@@ -91,7 +92,7 @@ const stopped = () => new PictureProcessError('stopped', 'the process stops');
 
 type Child = {
   pid: number | undefined;
-  /** How many pictures it was requested to make. */
+  /** How many pictures this child was asked to make. */
   requests: number;
   isAlive(): boolean;
   ask(request: PictureRequest, deadlineMs: number): Promise<PictureAnswer>;
@@ -104,7 +105,7 @@ function startChild(log: Logger): Child {
     // The child does not get the secrets of this process.
     env: { PATH, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) },
     execArgv: ['--max-old-space-size=128'],
-    // With this serialization, buffers stay buffers.
+    // With this serialization, a buffer arrives as a buffer.
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -3,7 +3,7 @@ import type { PictureFailure } from './picture-error.ts';
 /** A picture as the picture process returns it. Sizes are in pixels. */
 type Made = { bytes: Buffer; width: number; height: number };
 
-/** What the picture process does: the input and the result of each kind of work. */
+/** The tasks of the picture process, with the input and the result of each. */
 export type PictureTasks = {
   /** An uploaded banner as WebP in two sizes. */
   banner: { input: { bytes: Buffer }; result: { wide: Made; narrow: Made } };
@@ -19,12 +19,12 @@ export type PictureTasks = {
 };
 export type PictureTask = keyof PictureTasks;
 
-/** What the parent sends; it sends the next one after the answer. */
+/** A request of the parent. The parent sends the next one after the answer. */
 export type PictureRequest = {
   [K in PictureTask]: { id: number; task: K; input: PictureTasks[K]['input'] };
 }[PictureTask];
 
-/** The answer: the result, or why the picture is refused. `rss` is the memory of the process, in bytes. */
+/** An answer: the result, or why the picture is refused. `rss` is the memory of the picture process, in bytes. */
 export type PictureAnswer = { id: number; rss: number } & (
   | { result: PictureTasks[PictureTask]['result'] }
   | { refused: PictureFailure }

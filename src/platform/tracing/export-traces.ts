@@ -33,10 +33,10 @@ import { openExporter } from './exporter.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { NewSpan, Span, Tracing } from './tracing.ts';
 
-/** The longest wait for the last export. The process ends in any case. */
+/** How long the last export may take. After it the process ends in any case. */
 const LAST_EXPORT_MS = 2 * SECOND;
 
-/** Longer values are cut, so that the memory of waiting spans is bounded. */
+/** Longer values are cut, so that waiting spans use a limited amount of memory. */
 const LONGEST_VALUE = 256;
 
 const KINDS = {
@@ -48,8 +48,8 @@ const KINDS = {
 } as const;
 
 /**
- * Makes spans and exports them in batches. Nothing is registered with OpenTelemetry's global API: other libraries would
- * then export spans of their own, with attributes that nobody has checked.
+ * Makes spans and exports them in batches. Nothing is registered with OpenTelemetry's global API: otherwise other
+ * libraries would export their own spans, with attributes that nobody has checked.
  */
 export function exportTraces(
   settings: TraceSettings,
@@ -63,7 +63,7 @@ export function exportTraces(
       new BatchSpanProcessor({
         exporter: openExporter(settings, url, log),
         scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
-        // Longer than a connection lives (see exporter.ts), so that exports do not accumulate.
+        // Longer than a connection may last (see exporter.ts), so that exports do not pile up.
         exportTimeoutMillis: 3 * settings.OTEL_EXPORTER_OTLP_TIMEOUT,
       }),
     ],
@@ -126,7 +126,7 @@ function spanOf(span: OtelSpan): Span {
   };
 }
 
-/** The span of another process, or of another time. */
+/** The context of a span that another process or an earlier job made. */
 function remote(traceparent: string): SpanContext | null {
   const context = parseTraceParent(traceparent);
   return context && { ...context, isRemote: true };
@@ -154,7 +154,10 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
   }
 }
 
-/** What all spans of a process share. Not the command line and not the environment, which may have secrets. */
+/**
+ * The attributes of all spans of a process. The command line and the environment are left out, because they may contain
+ * secrets.
+ */
 function resourceOf({ OTEL_SERVICE_NAME: name }: TraceSettings, process: string, processId: string) {
   const ours = resourceFromAttributes({
     'service.name': `tallyport-${process}`,

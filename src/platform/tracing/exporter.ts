@@ -6,12 +6,15 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../log.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** Exports under way at once; spans of further ones are lost. A shutdown exports a full queue, 4 batches, at once. */
+/**
+ * How many exports run at once. Spans of further exports are lost. A shutdown exports a full queue, which is 4 batches,
+ * at once.
+ */
 const MOST_EXPORTS = 8;
 
 /**
- * Exports spans with OTLP over HTTP. A failing collector costs spans and nothing else: one warning at the beginning of an
- * outage, one line at its end.
+ * Exports spans with OTLP over HTTP. If the collector fails, spans are lost and nothing else happens: one warning is
+ * logged at the beginning of an outage and one line at its end.
  */
 export function openExporter(settings: TraceSettings, url: string, log: Logger): SpanExporter {
   const { OTEL_EXPORTER_OTLP_TIMEOUT: timeoutMillis } = settings;
@@ -45,16 +48,22 @@ export function openExporter(settings: TraceSettings, url: string, log: Logger):
   };
 }
 
-/** A code or a status where there is one: the text of an answer may repeat a key. */
+/**
+ * The reason of a failed export: a code or a status if there is one. The text of an answer is avoided, because it may
+ * repeat a key.
+ */
 function reasonOf(error: Error | undefined): string {
   if (!error) return 'unknown';
-  // The exporter gives no status for those that it retries.
+  // For errors that it retries, the exporter does not give the status.
   if (error.message.includes('retryable')) return 'HTTP 429, 502, 503 or 504';
   if (!('code' in error) || error.code === undefined) return error.message;
   return typeof error.code === 'number' ? `HTTP ${error.code}` : String(error.code);
 }
 
-/** The exporter's own timeout begins anew with every byte of an answer, so a connection has a longest life as well. */
+/**
+ * An agent whose connections last a limited time. The exporter's own timeout starts again with every byte of an answer,
+ * so it is not enough.
+ */
 function shortLivedConnections(protocol: string, ms: number): http.Agent {
   const agent = protocol === 'https:' ? new https.Agent() : new http.Agent();
   const connect = agent.createConnection.bind(agent);

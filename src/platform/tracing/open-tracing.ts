@@ -3,7 +3,7 @@ import { type TraceSettings, tracesUrl } from './trace-settings.ts';
 import { NO_TRACING, type Tracing } from './tracing.ts';
 
 /**
- * Opens the traces of a process. Without an endpoint they are off, and OpenTelemetry's SDK is not loaded.
+ * Opens the tracing of a process. If no endpoint is set, tracing is off, and OpenTelemetry's SDK is not loaded.
  *
  * @param process - its name: `web`, `worker`, `scheduler`
  * @param processId - unique for each process

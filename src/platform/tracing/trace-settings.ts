@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { oneOf, wholeNumber } from '../config-values.ts';
 
-/** The samplers of the OpenTelemetry specification that Tallyport knows. */
+/** The samplers of the OpenTelemetry specification that Tallyport supports. */
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -32,23 +32,26 @@ const ratio = z
   .transform(Number);
 
 /**
- * The settings of traces, under OpenTelemetry's own names (docs/operating/settings.md, "Traces"). An endpoint switches traces on.
- * The SDK itself reads some that are not here from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
+ * The settings of tracing, under OpenTelemetry's own names (docs/operating/settings.md, "Traces"). If an endpoint is
+ * set, tracing is on. The SDK itself reads further settings from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
  */
 export const traceSettings = {
   OTEL_SDK_DISABLED: oneOf(['true', 'false']).default('false'),
-  /** The collector; traces go to `v1/traces` below it. */
+  /** The collector's address. Traces go to `v1/traces` below it. */
   OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.optional(),
-  /** The complete address for traces, if it is another one. */
+  /** The complete address for traces, if it is not below the collector's address. */
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.optional(),
   OTEL_EXPORTER_OTLP_PROTOCOL: z
     .literal('http/protobuf', 'must be http/protobuf, the only protocol that Tallyport exports with')
     .default('http/protobuf'),
-  /** Headers of each export: often a key. */
+  /** The headers of each export, which often contain a key. */
   OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
-  /** The longest export, in milliseconds. */
+  /** How long an export may take, in milliseconds. */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(10_000),
-  /** By default `tallyport-web`, `tallyport-worker` and `tallyport-scheduler`. */
+  /**
+   * The service name of all processes. By default each has its own: `tallyport-web`, `tallyport-worker`,
+   * `tallyport-scheduler`.
+   */
   OTEL_SERVICE_NAME: z.string().max(255, 'must have at most 255 characters').optional(),
   OTEL_TRACES_SAMPLER: oneOf(SAMPLERS).default('parentbased_always_on'),
   /** The share of traces that the two ratio samplers record. */

@@ -2,14 +2,14 @@
 export type Attributes = Record<string, string | number | boolean>;
 
 export type NewSpan = {
-  /** One of few: without ids. */
+  /** One of a few names; ids belong in the attributes. */
   name: string;
   /** `internal` by default. */
   kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   attributes?: Attributes;
-  /** The `traceparent` of its parent; null: a new trace. By default the active span. */
+  /** The `traceparent` of its parent; null begins a new trace. By default, the active span is the parent. */
   parent?: string | null;
-  /** The `traceparent`s of other spans that belong to it. */
+  /** The `traceparent`s of other spans to which it links. */
   links?: string[];
   /** In milliseconds since 1970; by default now. */
   startedAt?: number;
@@ -20,21 +20,24 @@ export type Span = {
   /** Its W3C trace context: `00-…-…-01`. Absent when traces are off. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /** Marks it as failed. @param type - a code or the name of an error, not its message, which may have data in it */
+  /**
+   * Marks the span as failed. @param type - a code or the name of an error, not its message, which may contain private
+   * data
+   */
   fail(type: string): void;
   /** @param at - in milliseconds since 1970; by default now */
   end(at?: number): void;
 };
 
-/** Makes the spans of a process. While traces are off (`NO_TRACING`), each call is an empty function. */
+/** Makes the spans of a process. If tracing is off (`NO_TRACING`), each call does nothing. */
 export type Tracing = {
   readonly isOn: boolean;
   start(span: NewSpan): Span;
-  /** Runs `work`, and all that it starts, with `span` as the active span. */
+  /** Runs `work`, and everything that it starts, with `span` as the active span. */
   inside<T>(span: Span, work: () => T): T;
-  /** Runs `work` in a new span, which ends with it. An error marks the span as failed. */
+  /** Runs `work` in a new span, which ends when `work` ends. If it throws, the span is marked as failed. */
   run<T>(span: NewSpan, work: (span: Span) => Promise<T>): Promise<T>;
-  /** The `traceparent` of the active span; undefined without one. */
+  /** The `traceparent` of the active span; undefined if there is none. */
   active(): string | undefined;
   /** Exports the remaining spans, for at most 2 s. Never throws. */
   close(): Promise<void>;
@@ -47,7 +50,7 @@ const NO_SPAN: Span = {
   end: () => undefined,
 };
 
-/** Traces are off. */
+/** The `Tracing` of a process without tracing. */
 export const NO_TRACING: Tracing = {
   isOn: false,
   start: () => NO_SPAN,
@@ -57,7 +60,7 @@ export const NO_TRACING: Tracing = {
   close: async () => undefined,
 };
 
-/** Whether the trace of a `traceparent` is recorded: its last field is a set of flags. */
+/** Whether the trace of a `traceparent` is recorded: its last field contains flags. */
 export function isSampled(traceparent: string | null | undefined): traceparent is string {
   return typeof traceparent === 'string' && (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1;
 }

@@ -1,29 +1,30 @@
 import { QueryError } from '../query-error.ts';
 
 /**
- * Long replies of Valve's servers come in several datagrams (developer.valvesoftware.com, "Server queries", "Multi-packet
- * response format"). Each datagram has −2, the reply's id, the part's number and the total of parts, then the part
- * itself. The layouts below differ in how they write number and total.
+ * Long replies of Valve's servers come in several datagrams (developer.valvesoftware.com, "Server queries",
+ * "Multi-packet response format"). Each has −2, the reply's id, the part's number and the number of parts, then the
+ * part itself. The layouts in this file differ in how these two numbers are written.
  */
 
 const SPLIT = Buffer.from([0xfe, 0xff, 0xff, 0xff]);
 const REPLY = Buffer.alloc(4, 0xff);
 
 /**
- * The first bytes of bzip2 data. In a compressed reply they follow the part's size, the reply's size and a checksum.
+ * The first bytes of bzip2 data. In a compressed reply they come after the part's size, the reply's size and a
+ * checksum.
  */
 const BZIP2 = Buffer.from('BZh');
 
-/** The most datagrams of one reply. Real replies have two or three. */
+/** The most datagrams of one reply; real replies have two or three. */
 const MOST_PARTS = 32;
 
 type Part = { number: number; total: number; bytes: Buffer };
 
-/** How a part is written. The first part of a reply, number 0, begins with the reply's header. */
+/** The layouts of a part. The first part of a reply has the number 0 and begins with the reply's header. */
 const LAYOUTS: ((datagram: Buffer) => Part)[] = [
-  // Source: total, number, and the size of a part.
+  // Source: number of parts, number of this part, size of a part.
   (datagram) => ({ number: datagram[9] ?? 0, total: datagram[8] ?? 0, bytes: datagram.subarray(12) }),
-  // Source games of 2006 leave out the size.
+  // Source games of 2006: the same without the size.
   (datagram) => ({ number: datagram[9] ?? 0, total: datagram[8] ?? 0, bytes: datagram.subarray(10) }),
   // Half-Life: both numbers in one byte.
   (datagram) => ({
@@ -33,15 +34,15 @@ const LAYOUTS: ((datagram: Buffer) => Part)[] = [
   }),
 ];
 
-/** Shorter datagrams cannot contain a part. */
+/** A datagram that is shorter cannot contain a part. */
 const SHORTEST_PART_BYTES = 10;
 
 /**
- * Makes a function that gets the datagrams of a query and returns each reply when it is complete. A datagram that is not
- * split is returned as it is.
+ * Makes a function that is called with each datagram of a query and returns a reply when it is complete. A datagram
+ * that is not split is returned as it is.
  *
- * The function throws `QueryError` `answer-broken` for a reply that is compressed. Only servers of 2006 compress, and
- * only long replies, which we do not request; a few bytes could unpack to gigabytes.
+ * The function throws `QueryError` `answer-broken` for a compressed reply, because a few bytes could unpack to
+ * gigabytes. Only servers of 2006 compress, and only long replies, which are not requested.
  */
 export function joinSplits(): (datagram: Buffer) => Buffer | undefined {
   const byId = new Map<number, Buffer[]>();
@@ -54,7 +55,7 @@ export function joinSplits(): (datagram: Buffer) => Buffer | undefined {
     byId.set(id, datagrams);
     datagrams.push(datagram);
     kept += 1;
-    // Nothing in a datagram names its layout: the right one is the one that gives a complete reply.
+    // A datagram does not say which layout it has. The right layout is the one that gives a complete reply.
     const joined = LAYOUTS.map((layout) => joinedBy(layout, datagrams)).find((reply) => reply !== undefined);
     if (!joined && isCompressed(datagram)) {
       throw new QueryError('answer-broken', 'The answer is compressed with bzip2, which is not unpacked.');
@@ -64,15 +65,15 @@ export function joinSplits(): (datagram: Buffer) => Buffer | undefined {
 }
 
 /**
- * A compressed reply has the highest bit in its id. Half-Life ids may have that bit too, so the first part must also
- * begin with bzip2's mark.
+ * Whether a reply is compressed. Its id then has the highest bit set. Ids of Half-Life may have that bit too, so the
+ * first part must also begin with bzip2's mark.
  */
 function isCompressed(datagram: Buffer): boolean {
   const isMarked = ((datagram[7] ?? 0) & 0x80) !== 0;
   return isMarked && [18, 20].some((at) => datagram.subarray(at, at + 3).equals(BZIP2));
 }
 
-/** The complete reply if the datagrams have this layout. Datagrams may come twice and in any order. */
+/** The complete reply, if the datagrams have this layout. Datagrams may arrive twice and in any order. */
 function joinedBy(layout: (datagram: Buffer) => Part, datagrams: Buffer[]): Buffer | undefined {
   const parts = new Map(datagrams.map(layout).map((part) => [part.number, part]));
   const first = parts.get(0);

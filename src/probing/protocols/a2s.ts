@@ -3,15 +3,15 @@ import type { Said } from '../read-answer.ts';
 
 /**
  * Valve's server queries (developer.valvesoftware.com, "Server queries"). Only the first question is asked: its answer
- * has the counts, and some servers never answer the others.
+ * has the counts, and some servers never answer the other questions.
  */
 
 const HEADER = Buffer.alloc(4, 0xff);
 
-/** The question of all servers since 2008. */
+/** The question for all servers since 2008. */
 export const INFO_REQUEST = Buffer.concat([HEADER, Buffer.from('TSource Engine Query\0')]);
 
-/** The question of Half-Life servers before 2008. */
+/** The question for Half-Life servers before 2008. */
 export const DETAILS_REQUEST = Buffer.concat([HEADER, Buffer.from('details\0')]);
 
 const INFO = 0x49;
@@ -23,14 +23,17 @@ const RUST = 252_490;
 
 type Decode = (bytes: Buffer) => string;
 
-/** A challenge must be sent with the question again: it prevents floods of answers to a forged address. */
+/**
+ * A reply. If it is a challenge, the question must be sent again with it: this proves that the sender's address is not
+ * forged.
+ */
 export type A2sReply = { challenge: Buffer } | { said: Said };
 
 /**
  * Reads a reply that is not split.
  *
- * @param decode - how the game writes texts
- * @returns undefined for a reply to another question, and for what is no reply
+ * @param decode - decodes the game's texts
+ * @returns undefined for a reply to another question, and for data that is no reply
  * @throws {QueryError} `answer-broken` for an answer that ends before the counts, or has no text
  */
 export function readA2sReply(reply: Buffer, decode: Decode): A2sReply | undefined {
@@ -62,7 +65,7 @@ function readInfo(fields: Fields): Said {
   return { name, version, ...people, ...(appId === RUST ? countsOfRust(keywords) : {}) };
 }
 
-/** The answer before 2008. It has no version of the game. */
+/** The answer of servers before 2008. It has no version of the game. */
 function readDetails(fields: Fields): Said {
   fields.text(); // The server's address.
   const name = readTexts(fields);
@@ -79,7 +82,7 @@ function readDetails(fields: Fields): Said {
   return { name, version: '', players: Math.max(0, players - bots), maxPlayers };
 }
 
-/** Name, map, folder and game; returns the name. */
+/** Reads name, map, folder and game, and returns the name. */
 function readTexts(fields: Fields): string {
   const texts = [fields.text(), fields.text(), fields.text(), fields.text()];
   const [name] = texts;
@@ -87,7 +90,7 @@ function readTexts(fields: Fields): string {
   return name;
 }
 
-/** Players include bots. */
+/** Reads the counts. The number of players includes bots. */
 function readCounts(fields: Fields): { players: number; maxPlayers: number } {
   const players = fields.byte();
   const maxPlayers = fields.byte();
@@ -95,7 +98,7 @@ function readCounts(fields: Fields): { players: number; maxPlayers: number } {
   return { players, maxPlayers };
 }
 
-/** The optional fields at the end; those that are missing or cut off are undefined. */
+/** Reads the optional fields at the end. A field that is missing or cut off is undefined. */
 function readExtra(fields: Fields): { appId?: number; keywords?: string } {
   const flags = fields.byte() ?? 0;
   if (flags & 0x80) fields.skip(2); // The players' port.
@@ -110,7 +113,10 @@ function readExtra(fields: Fields): { appId?: number; keywords?: string } {
   return { ...(keywords === undefined ? {} : { keywords }), ...(appId === undefined ? {} : { appId }) };
 }
 
-/** Rust servers have more players than a byte can count: `cp` and `mp` are the players and their limit. */
+/**
+ * The counts of a Rust server, which may have more players than a byte can hold: `cp` is the number of players, `mp`
+ * their limit.
+ */
 function countsOfRust(keywords = ''): { players?: string; maxPlayers?: string } {
   const players = /(?:^|,)cp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
   const maxPlayers = /(?:^|,)mp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
@@ -122,7 +128,7 @@ function countsOfRust(keywords = ''): { players?: string; maxPlayers?: string } 
 
 const notInfo = () => new QueryError('answer-broken', 'The answer has not the fields of a Source server.');
 
-/** Reads fields one after the other. A field that is cut off is undefined, and so are all after it. */
+/** Reads fields one after the other. If a field is cut off, it and all fields after it are undefined. */
 class Fields {
   readonly #bytes: Buffer;
   readonly #decode: Decode;

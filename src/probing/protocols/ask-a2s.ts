@@ -4,11 +4,11 @@ import { QueryError } from '../query-error.ts';
 import { readA2sReply } from './a2s.ts';
 import { joinSplits } from './a2s-splits.ts';
 
-/** How often a server may ask for another challenge. It does so when ours has expired. */
+/** How many challenges a server may send. It sends another one if the last one has expired. */
 const MOST_CHALLENGES = 5;
 
 /**
- * Asks a server with Valve's protocol.
+ * Queries a server with Valve's protocol.
  *
  * @param request - the question without a challenge
  */

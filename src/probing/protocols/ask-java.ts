@@ -6,18 +6,18 @@ import { readStatus, statusRequest } from './minecraft-java.ts';
 import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
 
 /**
- * If a server sends nothing for this long after a request, the next form is sent too. A server that needs longer loses
- * nothing: its connection stays open. A round trip around the world takes 0.3 s.
+ * If a server sends nothing for this long after a request, the next form of the question is sent too. The first
+ * connection stays open, so a slower server can still answer it. A round trip around the world takes 0.3 s.
  */
 const SILENCE_MS = 500;
 
-/** If the connection is slower, the wait is this many round trips. */
+/** On a slow connection, the wait is this many round trips instead. */
 const ROUND_TRIPS = 3;
 
-/** A form of the question, and how its answer is read. */
+/** A form of the question, and the function that reads its answer. */
 type Form = { request: Buffer; read(received: Buffer): LegacyAnswer | undefined };
 
-/** A form that was sent on a connection of its own. */
+/** A form of the question that was sent on its own connection. */
 class Attempt {
   readonly isStatus: boolean;
   readonly answer: Promise<LegacyAnswer>;
@@ -48,12 +48,15 @@ class Attempt {
     return this.#connection?.hasReceived ?? false;
   }
 
-  /** An answer to a list ping is not final if the server is modern. */
+  /** Whether no better answer can come. If a modern server has answered a list ping, its status is still better. */
   get isFinal(): boolean {
     return this.answered !== undefined && (this.isStatus || !this.answered.isModern);
   }
 
-  /** How old servers treat a status request: they close the connection or kick. Others do so with list pings. */
+  /**
+   * Whether the server refused this form. An old server that gets a status request closes the connection or sends a
+   * kick; other servers do so after a list ping.
+   */
   get isRefused(): boolean {
     if (this.error instanceof KickedError) return true;
     if (!(this.error instanceof QueryError)) return false;
@@ -61,7 +64,7 @@ class Attempt {
     return this.isStatus ? code === 'closed' && !this.hasReceived : REFUSALS.has(code);
   }
 
-  /** Whether the server accepted the connection and gave no answer of a modern server. */
+  /** Whether the server accepted the connection, but did not answer like a modern server. */
   get seemsOld(): boolean {
     const isSilent = this.#connection !== undefined && !this.hasReceived;
     return isSilent || this.error instanceof KickedError;
@@ -71,9 +74,9 @@ class Attempt {
 const REFUSALS: ReadonlySet<string> = new Set(['closed', 'answer-broken']);
 
 /**
- * Asks a Minecraft Java server: with the status request of 1.7, then with the list pings of older versions, each on a
- * connection of its own. The first answer counts. Servers since 1.7 answer list pings too, and say less there: that
- * answer counts only if the status does not come.
+ * Queries a Minecraft Java server: first with the status request of 1.7, then with the list pings of older versions,
+ * each on its own connection. The first answer counts. Servers since 1.7 also answer list pings, but with less
+ * information: such an answer counts only if the status does not come.
  */
 export const askJava: OwnProtocol = async (asked, connections) => {
   const { where } = asked.server;
@@ -93,7 +96,8 @@ export const askJava: OwnProtocol = async (asked, connections) => {
 };
 
 /**
- * Sends the forms, each when those before are refused or silent, until there is an answer.
+ * Sends the forms one after the other until there is an answer. The next form is sent when the earlier ones were
+ * refused or are not answered.
  *
  * @returns whether a form was not sent because connections are limited
  */
@@ -108,7 +112,7 @@ async function attemptInOrder(
   const forms = [status, ...shorter];
   if (newest) forms.splice(oldServers.has(where) ? 0 : 1, 0, newest);
   for (const form of forms) {
-    // A server that calls itself modern is asked for its status next.
+    // If an answer says that the server is modern, the next form is the status request.
     if (form !== status && attempts.some(({ answered }) => answered?.isModern)) continue;
     if (attempts.length > 0 && mayConnect && !(await mayConnect(address))) return true;
     const attempt = new Attempt(connections, form, form === status);
@@ -118,14 +122,20 @@ async function attemptInOrder(
   return false;
 }
 
-/** An old server refuses the status request with a kick, which may be the answer to a list ping. */
+/**
+ * Reads the answer to a status request. An old server answers it with a kick, which may contain an answer to a list
+ * ping.
+ */
 function readModern(received: Buffer): LegacyAnswer | undefined {
   if (isKick(received)) return readKick(received);
   const said = readStatus(received);
   return said && { said, isModern: true };
 }
 
-/** Waits until an attempt is answered, the newest one has failed, or the server is silent. */
+/**
+ * Waits until an attempt is answered, the newest one has failed, or the server is silent. Returns whether the next form
+ * must be sent.
+ */
 async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean> {
   const { promise: silence, cancel } = silenceAfter(newest);
   const answer = Promise.any(attempts.map(({ answer }) => answer));
@@ -134,12 +144,12 @@ async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean>
   if (attempts.some(({ answered }) => answered)) {
     return !attempts.some(({ isFinal, isStatus }) => isFinal || isStatus);
   }
-  // If the answer to an earlier form arrives piece by piece, no other one is sent.
+  // If an answer to an earlier form is arriving in pieces, no other form is sent.
   if (attempts.some(({ error, hasReceived }) => error === undefined && hasReceived)) return false;
   return newest.error === undefined || newest.isRefused;
 }
 
-/** Resolves when the attempt's connection has been open for as long as an answer takes. */
+/** Resolves when the attempt's connection has been open for longer than an answer usually takes. */
 function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
@@ -156,7 +166,7 @@ function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): 
   return { promise, cancel };
 }
 
-/** The first answer; that of a modern server to a list ping only when its status has failed. */
+/** The first answer. If a modern server answers a list ping, its answer counts only when its status has failed. */
 function firstAnswer(attempts: Attempt[]): Promise<LegacyAnswer> {
   const status = attempts.find(({ isStatus }) => isStatus);
   const answers = attempts.map(async (attempt) => {

@@ -3,15 +3,15 @@ import { QueryError } from '../query-error.ts';
 import { countOf, type Said } from '../read-answer.ts';
 
 /**
- * The status of Minecraft Bedrock servers: RakNet's unconnected ping and pong (minecraft.wiki, "RakNet"). The pong has a
- * text with fields: edition, name, protocol, version, players, limit, then others that do not matter here.
+ * The status of Minecraft Bedrock servers: RakNet's unconnected ping and pong (minecraft.wiki, "RakNet"). The pong has
+ * a text with fields: edition, name, protocol, version, players, limit, and others that are not used.
  */
 
-/** RakNet's mark of packets outside a connection. */
+/** The bytes that mark RakNet packets outside a connection. */
 const MAGIC = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex');
 
 const PONG = 0x1c;
-/** The packet's id, the time of the ping and the server's id come before the mark. */
+/** Before the mark come the packet's id, the time of the ping and the server's id. */
 const MAGIC_AT = 1 + 8 + 8;
 const LENGTH_AT = MAGIC_AT + MAGIC.length;
 const TEXT_AT = LENGTH_AT + 2;
@@ -26,14 +26,15 @@ export const askBedrock: OwnProtocol = (_, connections) => connections.askDatagr
  * Reads a pong.
  *
  * @returns undefined for a datagram that is no pong
- * @throws {QueryError} `answer-broken` for a pong without a server's text
+ * @throws {QueryError} `answer-broken` for a pong without the text of a server
  */
 export function readPong(datagram: Buffer): Said | undefined {
   if (datagram[0] !== PONG || !datagram.subarray(MAGIC_AT, LENGTH_AT).equals(MAGIC)) return undefined;
   if (datagram.length < TEXT_AT) throw notPong();
   const text = datagram.toString('utf8', TEXT_AT, TEXT_AT + datagram.readUInt16BE(LENGTH_AT));
   const written = splitFields(text, true);
-  // A server that does not escape may have a name that ends with a backslash.
+  // If the fields are not in place, the text may come from a server that does not escape and whose name ends with a
+  // backslash.
   const fields = [written, splitFields(text, false)].find(isInPlace);
   const [, name = '', , version = '', players, maxPlayers] = fields ?? written;
   const said = fields ? { version, players, maxPlayers } : { version: '', players: null, maxPlayers: null };
@@ -43,10 +44,10 @@ export function readPong(datagram: Buffer): Said | undefined {
 
 const notPong = () => new QueryError('answer-broken', 'The answer has not the fields of a Bedrock server.');
 
-/** More fields than any server sends; the last one has the rest. */
+/** More fields than any server sends. */
 const MOST_FIELDS = 16;
 
-/** The text between semicolons. In an escaped text `\;` is a semicolon and `\\` a backslash. */
+/** The fields of a text, which semicolons separate. In an escaped text, `\;` is a semicolon and `\\` a backslash. */
 function splitFields(text: string, isEscaped: boolean): string[] {
   if (!isEscaped) return text.split(';', MOST_FIELDS);
   const fields = [''];
@@ -59,13 +60,13 @@ function splitFields(text: string, isEscaped: boolean): string[] {
   return fields;
 }
 
-/** A version, or the beginning of one. */
+/** Matches a version, or the beginning of one. */
 const VERSION = /^\s*v?\d+\.\d/;
 
 /**
- * Whether the fields are where they should be. A name with a semicolon that is not escaped shifts the others: a text is
- * then where the protocol's number should be, a whole number where the version should be, or a version where the counts
- * and the server's id should be.
+ * Whether each field is in its place. If a name has a semicolon that is not escaped, all fields after it move: then
+ * there is a text in the place of the protocol's number, a whole number in the place of the version, or a version in
+ * the place of a count or the server's id.
  */
 function isInPlace([, , protocol = '', version = '', ...numbers]: string[]): boolean {
   if (!/^-?\d*$/.test(protocol.trim()) || /^\d+$/.test(version.trim())) return false;

@@ -3,11 +3,13 @@ import { QueryError } from '../query-error.ts';
 import type { Said } from '../read-answer.ts';
 
 /**
- * The status request of Minecraft Java 1.7 and later (minecraft.wiki, "Java Edition protocol/Server List Ping"): packets
- * that begin with their length as a VarInt.
+ * The status request of Minecraft Java 1.7 and later (minecraft.wiki, "Java Edition protocol/Server List Ping"). Each
+ * packet begins with its length as a VarInt.
  */
 
-/** The protocol version in the handshake, that of Minecraft 1.8. Servers answer a status request of any version. */
+/**
+ * The protocol version in the handshake: that of Minecraft 1.8. Servers answer the status request whatever the version.
+ */
 const CLIENT_VERSION = 47;
 const STATUS_PACKET = 0;
 const STATUS_STATE = 1;
@@ -15,7 +17,9 @@ const STATUS_STATE = 1;
 /** The longest status in bytes; real servers send less. */
 const LONGEST_STATUS = 256 * 1_024;
 
-/** The handshake and the status request. `host` is the name that players use: proxies choose the server by it. */
+/**
+ * The handshake and the status request. `host` is the name that players use, because proxies choose the server by it.
+ */
 export function statusRequest(host: string, port: number): Buffer {
   const name = Buffer.from(host);
   const handshake = Buffer.concat([
@@ -49,7 +53,7 @@ export function readStatus(received: Buffer): Said | undefined {
   const packet = received.subarray(0, end);
   const size = id && readVarInt(packet, id.end);
   if (!size || size.end + size.value > end) throw notStatus();
-  // Mods append more data to the packet.
+  // Mods append more data to the packet, which is ignored.
   return saidByStatus(parsed(packet.toString('utf8', size.end, size.end + size.value)));
 }
 
@@ -61,7 +65,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Every part of a status may be missing: servers hide their players, and some have no message. */
+/** Every part of a status may be missing: some servers hide their players, and some have no message. */
 function saidByStatus(status: unknown): Said {
   const { version, players, description, favicon: icon } = fieldsOf(status);
   if (version === undefined && players === undefined && description === undefined) throw notStatus();
@@ -69,7 +73,7 @@ function saidByStatus(status: unknown): Said {
   return {
     name: legacyText(description),
     version: fieldsOf(version).name,
-    // `sample` is a list of names that many servers use for adverts: it is no count.
+    // `sample` is not used: it is a list of names in which many servers put adverts.
     players: online,
     maxPlayers: max,
     icon,
@@ -83,7 +87,10 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 const notStatus = () =>
   new QueryError('answer-broken', 'What the server sends is not a status of Minecraft Java.');
 
-/** Reads a VarInt: at most five bytes of seven bits each, the lowest first. A byte of 128 or more has a successor. */
+/**
+ * Reads a VarInt: at most five bytes with seven bits each, the lowest bits first. If a byte is 128 or more, another one
+ * follows.
+ */
 function readVarInt(bytes: Buffer, start: number): { value: number; end: number } | undefined {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {

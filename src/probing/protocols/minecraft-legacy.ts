@@ -9,19 +9,22 @@ import { countOf, type Said } from '../read-answer.ts';
 const PING = 0xfe;
 const KICK = 0xff;
 
-/** The protocol version of Minecraft 1.6.4, the last one without the status request. Later servers answer 127. */
+/** The protocol version of Minecraft 1.6.4, the last version without the status request. Later servers send 127. */
 const LAST_VERSION = 78;
 
 /** The answer to a list ping. */
 export type LegacyAnswer = {
   said: Said;
-  /** Whether the server is of Minecraft 1.7 or later. Then it answers the status request too, and says more there. */
+  /**
+   * Whether the server has Minecraft 1.7 or later. Such a server also answers the status request, with more
+   * information.
+   */
   isModern: boolean;
 };
 
 /**
  * The list pings, the newest first: that of 1.6, with the host that players use; that of 1.4 and 1.5; that of Beta 1.8
- * to 1.3. A 1.6 server waits for the rest of a shorter one.
+ * to 1.3. If a 1.6 server gets a shorter one, it waits for the rest, so the longest comes first.
  */
 export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer] {
   const name = utf16(host);
@@ -36,12 +39,14 @@ export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer
   ];
 }
 
-/** Whether the bytes begin with a kick packet. The length of a status is never written as FF 00. */
+/**
+ * Whether the bytes begin with a kick packet. A status never begins with FF 00, because its length is not written so.
+ */
 export function isKick(received: Buffer): boolean {
   return received[0] === KICK && received[1] === 0;
 }
 
-/** The server refuses the request with a kick packet that is no answer to a list ping. */
+/** The server refused the request with a kick packet that is not an answer to a list ping. */
 export class KickedError extends QueryError {
   constructor() {
     super('answer-broken', 'The server refuses the status request.');
@@ -53,7 +58,7 @@ export class KickedError extends QueryError {
  * Reads the answer to a list ping from all bytes received so far.
  *
  * @returns undefined while the packet is not complete
- * @throws {KickedError} when the text has not the fields of an answer
+ * @throws {KickedError} when the text does not have the fields of an answer
  * @throws {QueryError} `answer-broken` when the bytes are no kick packet
  */
 export function readKick(received: Buffer): LegacyAnswer | undefined {
@@ -63,28 +68,28 @@ export function readKick(received: Buffer): LegacyAnswer | undefined {
   if (received.length < 3) return undefined;
   const end = 3 + 2 * received.readUInt16BE(1);
   if (received.length < end) return undefined;
-  // The bytes are copied, because `swap16` changes them in place.
+  // `swap16` changes the bytes in place, so they are copied first.
   const text = Buffer.from(received.subarray(3, end)).swap16().toString('utf16le');
   const answer = text.startsWith('§1\0') ? fieldsFrom14(text) : fieldsOfBeta(text);
   if (!answer) throw new KickedError();
   return answer;
 }
 
-/** Since 1.4: `§1`, protocol version, version, message, players and limit, each followed by NUL. */
+/** The answer since 1.4: `§1`, protocol version, version, message, players and limit, with a NUL after each of them. */
 function fieldsFrom14(text: string): LegacyAnswer | undefined {
   const [, protocol, version, name, players, maxPlayers] = text.split('\0', 6);
   if (name === undefined) return undefined;
   return { said: { name, version, players, maxPlayers }, isModern: Number(protocol) > LAST_VERSION };
 }
 
-/** Beta 1.8 to 1.3: message, players and limit with § between them. The message may have § codes. */
+/** The answer of Beta 1.8 to 1.3: message, players and limit, separated by §. The message may contain § codes. */
 function fieldsOfBeta(text: string): LegacyAnswer | undefined {
   const limitAt = text.lastIndexOf('§');
   const playersAt = limitAt > 0 ? text.lastIndexOf('§', limitAt - 1) : -1;
   if (playersAt < 0) return undefined;
   const players = text.slice(playersAt + 1, limitAt);
   const maxPlayers = text.slice(limitAt + 1);
-  // Another kick may have § codes too. Its text after the last two of them is no number.
+  // A kick that is no answer may contain § codes too, but no numbers after the last two.
   if (countOf(players) === null || countOf(maxPlayers) === null) return undefined;
   return { said: { name: text.slice(0, playersAt), version: '', players, maxPlayers }, isModern: false };
 }
@@ -93,7 +98,7 @@ function uint16(value: number): Buffer {
   return Buffer.from([value >> 8, value & 0xff]);
 }
 
-/** A text with its length in UTF-16 code units. */
+/** A text preceded by its length in UTF-16 code units. */
 function utf16(text: string): Buffer {
   return Buffer.concat([uint16(text.length), Buffer.from(text, 'utf16le').swap16()]);
 }

@@ -1,10 +1,10 @@
-/** The most servers that a process remembers. */
+/** How many servers a process remembers. */
 const MOST_SERVERS = 10_000;
 
 /**
- * Remembers the servers that answered a list ping of Minecraft 1.6 or earlier, or did not answer the status request. Their
- * next query begins with the list ping. CraftBukkit up to 1.6 closes a second connection within 4 seconds, so a list ping
- * after a status request fails there.
+ * Remembers the servers that answered a list ping of Minecraft 1.6 or earlier, or did not answer the status request:
+ * their next query begins with the list ping. CraftBukkit up to 1.6 closes a second connection within 4 seconds, so a
+ * list ping that follows a status request would fail.
  */
 export class OldServers {
   readonly #servers = new Set<string>();
@@ -14,7 +14,7 @@ export class OldServers {
     return this.#servers.has(where);
   }
 
-  /** Forgets the server that was added first when there are too many. */
+  /** Adds a server. If there are too many, the one that was added first is forgotten. */
   add(where: string): void {
     this.#servers.delete(where);
     this.#servers.add(where);

@@ -6,8 +6,8 @@ import type { QueryConnections } from '../query-connections.ts';
 import { countOf, type Said } from '../read-answer.ts';
 
 /**
- * A question and the beginning of its answer (as Latin-1). `pingAt`: the index of the ping in a client's line; null if the
- * answer has no such lines.
+ * A question, and the beginning of its answer as Latin-1. `pingAt`: where the ping is in the line of a client; null if
+ * the answer has no such lines.
  */
 type Dialect = { question: string; answer: string; pingAt: number | null };
 
@@ -20,11 +20,11 @@ const DIALECTS: Record<string, Dialect> = {
 };
 const FIVEM: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', pingAt: null };
 
-/** Asks a server of a Quake engine for its status: settings, and a line for each client. */
+/** Queries a server with a Quake engine for its status: its settings, and a line for each client. */
 export const askQuake: OwnProtocol = ({ game }, connections) =>
   askStatus(game, DIALECTS[game.protocol] ?? QUAKE3, connections);
 
-/** Asks a FiveM or RedM server. Only `/info.json` contains the version, and many servers do not serve it. */
+/** Queries a FiveM or RedM server. Only `/info.json` has the version, and many servers do not serve that file. */
 export const askFivem: OwnProtocol = async ({ server, game }, connections) => {
   const said = await askStatus(game, FIVEM, connections);
   const { address, port } = server;
@@ -39,8 +39,8 @@ async function askStatus(game: Game, dialect: Dialect, connections: QueryConnect
 }
 
 /**
- * Reads the version from `server`, which looks like `FXServer-master SERVER v1.0.0.7290 win32`. The fields `version` and
- * `iv` are only hashes of the settings.
+ * Reads the version from the field `server`, such as `FXServer-master SERVER v1.0.0.7290 win32`. The fields `version`
+ * and `iv` are only hashes of the settings.
  */
 export function fivemVersion(info: unknown): string {
   const { server } = Object(info) as { server?: unknown };
@@ -49,19 +49,21 @@ export function fivemVersion(info: unknown): string {
   );
 }
 
-/** Every server has one of these settings. */
+/** Each server has at least one of these settings. */
 const IDENTIFYING = ['hostname', 'sv_hostname', 'maxclients', 'sv_maxclients'];
 
-/** The settings of a server by name, and the lines of its clients. All texts are bytes as Latin-1. */
+/** The settings of a server by name, and the lines of its clients. All texts are bytes read as Latin-1. */
 export type QuakeStatus = { settings: Map<string, string>; clients: string[] };
 
-/** Reads an answer; undefined if the datagram does not answer this question, for example if it is only a header. */
+/**
+ * Reads an answer. Returns undefined if the datagram does not answer this question, for example if it is only a header.
+ */
 export function readStatus(datagram: Buffer, answer: string): QuakeStatus | undefined {
   const text = datagram.toString('latin1');
   const begin = `${PREFIX}${answer}`;
   if (!text.startsWith(begin)) return undefined;
   const [first = '', ...lines] = text.slice(begin.length).split('\n');
-  // The settings begin with a backslash; some servers leave it out.
+  // The settings begin with a backslash, which some servers leave out.
   const words = first.replace(/\0.*$/s, '').replace(/^\\/, '').split('\\');
   const settings = new Map<string, string>();
   for (let index = 0; index + 1 < words.length; index += 2) {
@@ -72,7 +74,7 @@ export function readStatus(datagram: Buffer, answer: string): QuakeStatus | unde
   return { settings, clients: end < 0 ? lines : lines.slice(0, end) };
 }
 
-/** What a status says; exported for its test. */
+/** Converts a status to the common form of answers. Exported for its test. */
 export function statusSaid(
   { settings, clients }: QuakeStatus,
   format: TextFormat,
@@ -92,13 +94,13 @@ export function statusSaid(
   };
 }
 
-/** DarkPlaces counts bots as clients. */
+/** The number of clients without bots: DarkPlaces counts bots as clients. */
 function withoutBots(clients: string | undefined, bots: string | undefined): number | null {
   const all = countOf(clients);
   return all === null ? null : Math.max(0, all - (countOf(bots) ?? 0));
 }
 
-/** A bot's ping is 0. */
+/** Whether the line of a client is that of a person: the ping of a bot is 0. */
 function isPerson(line: string, pingAt: number): boolean {
   const ping = Number.parseInt(line.trim().split(/\s+/, pingAt + 1)[pingAt] ?? '', 10);
   return !Number.isNaN(ping) && ping !== 0;

@@ -3,18 +3,21 @@ import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
 import type { Said } from '../read-answer.ts';
 
-/** The first bytes of questions and of answers: Vice City Multiplayer answers with others. */
+/** The first bytes of questions and of answers. Vice City Multiplayer has others than San Andreas Multiplayer. */
 const MAGIC: Record<string, { question: string; answer: string }> = {
   vcmp: { question: 'VCMP', answer: 'MP04' },
 };
 const SAMP = { question: 'SAMP', answer: 'SAMP' };
 
-/** Magic, address, port and the letter of the question. The answer repeats all but the magic. */
+/**
+ * The size of a header: magic, address, port and the letter of the question. The answer repeats everything but the
+ * magic.
+ */
 const HEADER_BYTES = 11;
 
 /**
- * Asks a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info, `i`. The first two give
- * their version among the rules, `r`, which some servers do not answer.
+ * Queries a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info (question `i`). For the
+ * first two the version is among the rules (question `r`), which some servers do not send.
  */
 export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   const { question, answer } = MAGIC[game.protocol] ?? SAMP;
@@ -38,7 +41,7 @@ export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   return { ...said, version: rules?.get('version') };
 };
 
-/** An IPv6 address has no place in a question: servers do not check it. */
+/** A question. It has room for an IPv4 address only; for IPv6 the field stays wrong, but servers do not check it. */
 function questionBytes(magic: string, address: string, port: number, letter: string): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   bytes.write(magic, 0, 'latin1');
@@ -51,8 +54,8 @@ function questionBytes(magic: string, address: string, port: number, letter: str
 }
 
 /**
- * Reads the answer to `i`: (Vice City: version, 12 bytes,) password, players, limit, and the name after its length.
- * Undefined if it ends before the name.
+ * Reads the answer to `i`: password, players, limit, then the length of the name and the name; for Vice City, a version
+ * of 12 bytes comes first. Returns undefined if the answer ends before the name.
  */
 export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): Said | undefined {
   const start = isVcmp ? 12 : 0;
@@ -67,7 +70,7 @@ export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): Sai
   };
 }
 
-/** Reads the answer to `r`: a number of rules, each a name and a value after their lengths. */
+/** Reads the answer to `r`: the number of rules, then the name and the value of each rule, each after its length. */
 export function readRules(body: Buffer, format: TextFormat): Map<string, string> {
   const texts: string[] = [];
   for (let at = 2; at < body.length; ) {

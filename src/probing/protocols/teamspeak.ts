@@ -6,7 +6,9 @@ import type { QueryConnections } from '../query-connections.ts';
 import { QueryError } from '../query-error.ts';
 import { countOf } from '../read-answer.ts';
 
-/** A query port serves all servers of a machine; the players' port selects one of them. */
+/**
+ * TeamSpeak 3. One query port serves all servers of a machine; a command selects one of them by its port for players.
+ */
 export const TEAMSPEAK3 = {
   port: 10_011,
   greeting: 'TS3',
@@ -16,21 +18,22 @@ export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ER
 type Dialect = typeof TEAMSPEAK3;
 
 /**
- * How long to wait for the figures of a server. It has already answered the selection, so it is online even without them.
+ * How long to wait for the figures of a server. If they do not come, the server is still online, because it has
+ * answered the selection.
  */
 const FIGURES_MS = 2 * SECOND;
 
-/** What a server answers to a command. */
+/** The answer of a server to a command. */
 export type Reply = {
   /** The lines before the result, without empty ones. */
   lines: string[];
-  /** Why it refuses the command; null if it does not. */
+  /** Why the server refuses the command; null if it does not. */
   refusal: string | null;
 };
 
 /**
- * Asks a TeamSpeak 3 server by ServerQuery. Query clients like ourselves are not players. If the server does not state how
- * many clients it has, those in its list are counted.
+ * Queries a TeamSpeak 3 server by ServerQuery. Query clients, such as Tallyport itself, are not players. If the server
+ * does not state how many clients it has, the clients in its list are counted.
  */
 export const askTeamspeak3: OwnProtocol = async (asked, connections) => {
   const { shown } = textFormatOf(asked.game);
@@ -38,7 +41,8 @@ export const askTeamspeak3: OwnProtocol = async (asked, connections) => {
   const reply = await optional(ask('serverinfo'), FIGURES_MS);
   const info = fieldsOf(reply?.refusal === null ? reply.lines.join(' ') : '');
   const counted = playersIn(info);
-  // If `serverinfo` was not answered, no more is asked: a late answer could be mistaken for the next command's.
+  // If `serverinfo` was not answered, nothing more is asked: a late answer could be mistaken for the answer to the next
+  // command.
   const list = counted === undefined && reply ? await optional(ask('clientlist')) : undefined;
   return {
     name: info.get('virtualserver_name'),
@@ -48,7 +52,7 @@ export const askTeamspeak3: OwnProtocol = async (asked, connections) => {
   };
 };
 
-/** Asks a TeamSpeak 2 server. If it does not state how many users it has, those in its list are counted. */
+/** Queries a TeamSpeak 2 server. If it does not state how many users it has, the users in its list are counted. */
 export const askTeamspeak2: OwnProtocol = async (asked, connections) => {
   const ask = await selectServer(asked, connections, TEAMSPEAK2, 'sel ');
   const reply = await optional(ask('si'), FIGURES_MS);
@@ -58,16 +62,16 @@ export const askTeamspeak2: OwnProtocol = async (asked, connections) => {
   return {
     name: info.get('server_name'),
     version: '',
-    // The first line has the names of the columns.
+    // The first line of the list has the names of the columns.
     players: list?.refusal === null ? Math.max(0, list.lines.length - 1) : counted,
     maxPlayers: info.get('server_maxusers'),
   };
 };
 
 /**
- * Connects and selects the server of the players' port.
+ * Connects, and selects the server by its port for players.
  *
- * @returns a function that sends a command to it
+ * @returns a function that sends a command to the selected server
  * @throws {QueryError}
  */
 async function selectServer(
@@ -81,7 +85,7 @@ async function selectServer(
   const { greeting, end } = dialect;
   const ask = async (command: string, begin = '') =>
     (await connection.exchange(`${command}\n`, (bytes) => {
-      // The bytes so far must be a beginning of the greeting.
+      // The bytes received so far must be the beginning of the greeting.
       if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
       return readReply(bytes, format, end);
     })) as Reply;
@@ -96,7 +100,7 @@ async function selectServer(
 const notTeamspeak = (where: string) =>
   new QueryError('answer-broken', `What ${where} sends is not an answer of this game.`);
 
-/** Reads an answer; undefined while its end is missing. */
+/** Reads an answer. Returns undefined while its end is missing. */
 export function readReply(bytes: Buffer, format: TextFormat, end: RegExp): Reply | undefined {
   const text = decodeText(bytes, format);
   const found = end.exec(text);
@@ -113,7 +117,7 @@ export function readReply(bytes: Buffer, format: TextFormat, end: RegExp): Reply
   };
 }
 
-/** `a=b`; the value is empty without an equals sign. */
+/** Splits `a=b` into a name and a value. Without an equals sign the value is empty. */
 function pairOf(text: string): [string, string] {
   const equals = text.indexOf('=');
   return equals < 0 ? [text, ''] : [text.slice(0, equals), text.slice(equals + 1)];
@@ -123,14 +127,14 @@ function fieldsOf(text: string): Map<string, string> {
   return new Map(text.split(' ').map(pairOf));
 }
 
-/** The number of clients without query clients; undefined if the server does not state the number. */
+/** The number of clients that are not query clients; undefined if the server does not state it. */
 function playersIn(info: Map<string, string>): number | undefined {
   const all = countOf(info.get('virtualserver_clientsonline'));
   const queries = countOf(info.get('virtualserver_queryclientsonline'));
   return all === null ? undefined : Math.max(0, all - (queries ?? 0));
 }
 
-/** The number of clients of `clientlist` that are not query clients. */
+/** How many clients in the answer to `clientlist` are not query clients. */
 function playersInList(lines: string[]): number {
   const clients = lines.join('').split('|');
   return clients.filter((client) => fieldsOf(client).get('client_type') === '0').length;

@@ -16,18 +16,18 @@ type ForgetDeps = {
   config: Pick<Config, 'KEEP_ADDRESSES_MONTHS'>;
 };
 
-/** Replaces an e-mail address that was removed. */
+/** The text that replaces a removed e-mail address. */
 const REMOVED_ADDRESS = '(removed)';
 
-/** A text that is an e-mail address. Other authors are `cli`, `automatic` and the like. */
+/** Matches an e-mail address. Other authors in the audit log are `cli`, `automatic` and the like. */
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 
-/** Documents that are changed together. */
+/** How many documents are changed together. */
 const BATCH = 500;
 
 /**
- * Removes e-mail addresses that are `KEEP_ADDRESSES_MONTHS` months old on `day`: of the users who changed, moderated or
- * answered something, and of removed servers' owners and members. Running it again finds nothing more.
+ * Removes e-mail addresses that are `KEEP_ADDRESSES_MONTHS` months old on `day`: those of users who changed, moderated
+ * or answered something, and those of owners and members of removed servers. Safe to run again.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many documents lost addresses
@@ -90,7 +90,10 @@ export async function forgetAddresses(
   );
 }
 
-/** The personal data in a removed server's document; its owner's id means nothing once the account is deleted. */
+/**
+ * The fields of a removed server's document with personal data. The owner's id stays: once the account is deleted, it
+ * identifies nobody.
+ */
 const REMOVED_LEFTOVERS = ['ownerEmail', 'invitations', 'members'];
 
 async function changeAll<T extends { _id: ObjectId }>(
@@ -114,7 +117,10 @@ async function changeAll<T extends { _id: ObjectId }>(
   return changed;
 }
 
-/** Expressions. `$cond` evaluates only one branch, so `$regexMatch` sees texts only. */
+/**
+ * An expression that is true for an e-mail address. `$cond` evaluates one branch only, so `$regexMatch` never gets a
+ * value that is no text.
+ */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };
   return { $cond: [{ $eq: [{ $type: value }, 'string'] }, matches, false] };
@@ -124,12 +130,12 @@ function without(value: string): Document {
   return { $cond: [isAddress(value), REMOVED_ADDRESS, value] };
 }
 
-/** Whether a field of an object is an address. */
+/** An expression that is true if a field of the object is an address. */
 function isIn(object: string): Document {
   return { $anyElementTrue: { $map: { input: { $objectToArray: object }, in: isAddress('$$this.v') } } };
 }
 
-/** The object without the addresses in its fields. */
+/** An expression for the object without the fields that are addresses. */
 function withoutIn(object: string): Document {
   const fields = {
     $map: { input: { $objectToArray: object }, in: { k: '$$this.k', v: without('$$this.v') } },

@@ -26,14 +26,14 @@ type ForgetDeps = {
 };
 type Named = Pick<WithId<Vote>, '_id' | 'serverId' | 'usernameKey' | 'votedAt'>;
 
-/** Votes that are read together, and those that are changed at the same time. */
+/** How many votes are read together, and how many are changed at the same time. */
 const BATCH = 500;
 const AT_ONCE = 25;
 
 /**
- * Removes players' names from votes, exclusions and audit entries about a player, that are `KEEP_PLAYER_NAMES_MONTHS` months old
- * on `day`. The votes still count. Each server's `votesNamedSince` says how far it is done, so a run continues where an
- * interrupted one stopped.
+ * Removes players' names that are `KEEP_PLAYER_NAMES_MONTHS` months old on `day` from votes, exclusions and audit log
+ * entries. The votes still count. Each server's `votesNamedSince` stores the progress: if a run is interrupted, the
+ * next one continues from that time.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes lost the name
@@ -81,7 +81,7 @@ async function forgetNamesOf(
     .batchSize(BATCH);
   const open = await openVotes(deps, serverId);
   const end = { done: since, kept: null as Date | null, forgotten: 0 };
-  /** Stores how far the server is done. Returns false if an import or another run changed that meanwhile. */
+  /** Stores the progress for the server. Returns false if an import or another run changed it meanwhile. */
   const advance = async (to: Date) => {
     const unchanged = { _id: serverId, votesNamedSince: end.done };
     const { matchedCount } = await deps.servers.updateOne(unchanged, { $set: { votesNamedSince: to } });
@@ -111,7 +111,10 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** `kept`: the time of the oldest vote that still has its name, because its delivery or its quarantine is open. */
+/**
+ * Removes the names of a batch. `kept`: when the oldest vote was cast that keeps its name because its delivery or its
+ * quarantine is open.
+ */
 async function forgetBatch(
   { votes, clock }: ForgetDeps,
   batch: Named[],
@@ -123,7 +126,7 @@ async function forgetBatch(
   let kept: Date | null = null;
   for (let start = 0; start < named.length; start += AT_ONCE) {
     const some = named.slice(start, start + AT_ONCE);
-    // A key of its own for each vote: nobody can find out which votes are of one player.
+    // Each vote gets a key of its own, so nobody can find out which votes are of the same player.
     const changed = await Promise.all(
       some.map((vote) => removeName(votes, vote, namelessKey(vote._id.toString()), { now, open })),
     );
