@@ -26,7 +26,7 @@ import { loadAssets } from './site/assets.ts';
 import { docsPage } from './site/docs.ts';
 import { errorDocs } from './site/error-docs.ts';
 import { handleErrors } from './site/error-pages.ts';
-import { addOwnPagesLimit } from './site/limited-pages.ts';
+import { addLocalLimits } from './site/limited-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
 import { addPageSlots } from './site/page-slots.ts';
 import { nameSite } from './site/shared/site-settings.ts';
@@ -65,7 +65,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   const assets = await loadAssets(config);
   nameSite(app, deps, assets);
   addPageSlots(app);
-  addOwnPagesLimit(app, deps.clock);
+  addLocalLimits(app, deps.clock);
   handleErrors(app);
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });

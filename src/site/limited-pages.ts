@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { defineMessage, t } from '../language/t.ts';
 import { type Clock, MINUTE } from '../platform/clock.ts';
-import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { byNetwork, SITE_FACTOR, takeAll } from '../platform/limits/by-network.ts';
 import { createLocalLimit, type LocalLimit } from '../platform/limits/local-limit.ts';
+import { networkOf, siteOf } from '../platform/limits/network-of.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
@@ -33,16 +34,36 @@ export async function limitPages(deps: AppDeps, { ip, signedIn }: FastifyRequest
  */
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 
+/**
+ * Images and widgets of servers that one process makes for a network; an IPv6 /48 gets four times as many. One takes 4 to
+ * 9 ms. They are more than pages, because the image proxy of a forum or chat asks for those of all its users.
+ */
+const IMAGES = { times: 600, windowMs: MINUTE };
+
 declare module 'fastify' {
   interface FastifyInstance {
     /** Counts requests for pages that are not public, by user id. */
     ownPages: LocalLimit;
+    /** Counts the images of servers that are made, by the networks that cause them. */
+    images: LocalLimit;
   }
 }
 
-/** Adds the limit for users' own pages to `app`. */
-export function addOwnPagesLimit(app: FastifyInstance, clock: Clock): void {
+/** Adds the limits for users' own pages and for images to `app`. */
+export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
   app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
+  app.decorate('images', createLocalLimit(clock, IMAGES));
+}
+
+/**
+ * Counts an image that is about to be made. An image that another request made in the last three seconds does not count.
+ *
+ * @throws {PageError} 429, with the time of the next allowed image
+ */
+export async function limitImages({ ip, server: { images } }: FastifyRequest): Promise<void> {
+  const [network, site] = [networkOf(ip), siteOf(ip)];
+  const nextAt = images(network) ?? (site === network ? null : images(site, 1 / SITE_FACTOR));
+  if (nextAt) throw new PageError(429, t('Too many images from your network address.'), nextAt);
 }
 
 /**

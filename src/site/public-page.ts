@@ -23,6 +23,8 @@ type Making = {
   type: string;
   /** More headers of the answer; error pages do not get them. */
   headers?: Record<string, string>;
+  /** Counts the content before it is made; throws a `PageError` 429. */
+  limit?: () => Promise<void>;
   make: () => Promise<string | Buffer>;
 };
 
@@ -121,9 +123,9 @@ export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
   canonical: string,
-  { type, headers = {}, make }: Making,
+  { type, headers = {}, limit, make }: Making,
 ): Promise<FastifyReply> {
-  const made = await madeFor(request, canonical, async () => madeOf(await inLanguage('en', make)));
+  const made = await madeFor(request, canonical, async () => madeOf(await inLanguage('en', make)), limit);
   return sendMade(reply.headers(headers), type, made);
 }
 

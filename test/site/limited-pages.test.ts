@@ -51,6 +51,34 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
   expect((await visit('/servers/beta', '192.0.2.10', owner.headers)).statusCode).toBe(429);
 });
 
+test('a process makes 600 images of servers a minute for a network, and four times as many for an IPv6 /48', async () => {
+  const clock = stoppedClock();
+  const deps = { ...(await testDeps({ TRUST_PROXY: '1' })), clock, passwords: CHEAP_PASSWORDS };
+  const web = await openWebAppOn(deps);
+  const owner = await signIn(web);
+  for (const name of ['Alpha', 'Beta']) await addOwnedServer(deps, owner.userId, { name });
+  const visit = async (path: string, address: string) =>
+    (await getPage(web, path, { 'x-forwarded-for': address })).statusCode;
+  const files = ['card.png', 'banner.svg', 'badge.svg', 'widget'];
+
+  expect(web.app.images('192.0.2.7', 599)).toBe(null);
+  expect(await visit('/servers/alpha/card.png', '192.0.2.7')).toBe(200);
+  for (const file of files)
+    expect([file, await visit(`/servers/beta/${file}`, '192.0.2.7')]).toEqual([file, 429]);
+  for (const file of files)
+    expect([file, await visit(`/servers/beta/${file}`, '192.0.2.8')]).toEqual([file, 200]);
+  // Made for another visitor just now.
+  expect(await visit('/servers/beta/badge.svg', '192.0.2.7')).toBe(200);
+
+  for (let n = 0; n < 4; n += 1) expect(web.app.images('2001:db8:1::/48', 149.75)).toBe(null);
+  expect(await visit('/servers/alpha/banner.svg', '2001:db8:1:1::5')).toBe(200);
+  for (let n = 0; n < 3; n += 1) expect(web.app.images('2001:db8:1::/48', 0.25)).toBe(null);
+  expect(await visit('/servers/alpha/badge.svg', '2001:db8:1:2::5')).toBe(429);
+
+  clock.move(MINUTE);
+  expect(await visit('/servers/alpha/widget', '192.0.2.7')).toBe(200);
+});
+
 test('a user causes 600 pages of their own a minute; other users and their own public pages are not refused', async () => {
   const clock = stoppedClock();
   const web = await openWebAppOn({ ...(await testDeps()), clock, passwords: CHEAP_PASSWORDS });

@@ -165,6 +165,7 @@ export const LISTING = {
   '← Higher ranks': '← Höhere Ränge',
   'Page {page} of {pages}': 'Seite {page} von {pages}',
   'Lower ranks →': 'Niedrigere Ränge →',
+  'Too many images from your network address.': 'Zu viele Bilder von deiner Netzwerkadresse.',
   'Too many pages from your network address or account.':
     'Zu viele Seiten von deiner Netzwerkadresse oder deinem Konto.',
   'Too many searches from your network address.': 'Zu viele Suchen von deiner Netzwerkadresse.',

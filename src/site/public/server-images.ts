@@ -3,6 +3,7 @@ import type { WithId } from 'mongodb';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
+import { limitImages } from '../limited-pages.ts';
 import { PUBLIC } from '../page-route.ts';
 import { sendPublic } from '../public-page.ts';
 import { count } from '../shared/format.ts';
@@ -42,6 +43,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
       sendPublic(request, reply, `/servers/${slug}/${file}`, {
         type,
         headers,
+        limit: () => limitImages(request),
         make: async () => draw(await listedServer(deps, slug)),
       }),
     );
