@@ -8,7 +8,7 @@ import { gameOf, listGames } from '../../src/games/games.ts';
 import { transportOf } from '../../src/games/protocols.ts';
 import { decodeText, textFormatOf } from '../../src/games/text-formats.ts';
 import type { Probe } from '../../src/probing/ask.ts';
-import { fivemVersion, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { fivemVersion, notABot, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
 import { readInfo, readRules } from '../../src/probing/protocols/samp.ts';
 import { readReply, TEAMSPEAK2, TEAMSPEAK3 } from '../../src/probing/protocols/teamspeak.ts';
 import { readAnswer } from '../../src/probing/read-answer.ts';
@@ -183,7 +183,7 @@ const READERS: [name: string, beginning: string, read: (bytes: Buffer) => unknow
 
 function quakeOf(bytes: Buffer) {
   const status = readStatus(bytes, 'statusResponse\n');
-  return status && statusSaid(status, PLAIN, 1);
+  return status && statusSaid(status, PLAIN, notABot(1));
 }
 
 describe('Our own readers', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gameOf } from '../../src/games/games.ts';
 import { decodeText, textFormatOf } from '../../src/games/text-formats.ts';
-import { readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { notABot, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
 import { readAnswer } from '../../src/probing/read-answer.ts';
 
 /** How a name with these bytes is shown. */
@@ -96,6 +96,6 @@ describe('A Quake server', () => {
     ['an odd number', '\\hostname\\A\\clients\\?\\sv_maxclients\\8\n1 30 "Ada"\n\0rest\n', 1],
   ])('with %s is counted by its people', (_, body, players) => {
     const status = readStatus(Buffer.from(`${head}${body}`, 'latin1'), 'statusResponse\n');
-    expect(status && statusSaid(status, textFormatOf(gameOf('q3a')), 1)).toMatchObject({ players });
+    expect(status && statusSaid(status, textFormatOf(gameOf('q3a')), notABot(1))).toMatchObject({ players });
   });
 });
