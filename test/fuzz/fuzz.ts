@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { randomNumbers } from '../reliability/plan.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 import { mutate } from './mutate.ts';
-import type { Target } from './targets.ts';
+import type { Target } from './target.ts';
 
 /** What a run found. */
 export type Found = {

@@ -245,6 +245,8 @@ describe('Our own readers', () => {
     '\\a',
     '|a=b ',
     'error id=1',
+    // Behind the beginning of a result, the digits of its number.
+    '1',
     '\xd0',
     '"1 2',
   ])('take time in proportion to the bytes (%j)', (piece) => {
