@@ -8,8 +8,11 @@ export type TextFormat = {
   shown: (name: string) => string;
 };
 
-/** `quake`: the character set of the first Quake games, with coloured copies of ASCII from byte 128 on. */
-type Encoding = 'utf-8' | 'windows-1251' | 'windows-1252' | 'quake';
+/**
+ * `quake`: the characters of the first games, with coloured copies of ASCII from byte 128 on. `ansi`: what the owner's
+ * Windows uses, 1251 or 1252; an answer does not say which.
+ */
+type Encoding = 'utf-8' | 'windows-1252' | 'ansi' | 'quake';
 
 const PLAIN: TextFormat = { encodings: ['utf-8', 'windows-1252'], shown: (name) => name };
 
@@ -50,9 +53,9 @@ const BY_PROTOCOL: Record<string, Partial<TextFormat>> = {
   quake1: { encodings: ['quake'] },
   quake2: { encodings: ['quake'] },
   quake3: { shown: IOQUAKE3 },
-  samp: { encodings: ['utf-8', 'windows-1251'] },
-  gtasao: { encodings: ['utf-8', 'windows-1251'] },
-  vcmp: { encodings: ['utf-8', 'windows-1251'] },
+  samp: { encodings: ['utf-8', 'ansi'] },
+  gtasao: { encodings: ['utf-8', 'ansi'] },
+  vcmp: { encodings: ['utf-8', 'ansi'] },
   teamspeak3: { shown: TEAMSPEAK },
   warsow: { shown: QFUSION },
   xonotic: { shown: DARKPLACES },
@@ -73,6 +76,7 @@ export function textFormatOf({ id, protocol }: Pick<Game, 'id' | 'protocol'>): T
 export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string {
   for (const encoding of encodings) {
     if (encoding === 'quake') return [...bytes].map(quakeCharacter).join('');
+    if (encoding === 'ansi') return new TextDecoder(ansiCodePage(bytes)).decode(bytes);
     try {
       return new TextDecoder(encoding, { fatal: true }).decode(bytes);
     } catch {
@@ -80,6 +84,28 @@ export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string
     }
   }
   return new TextDecoder(encodings.at(-1)).decode(bytes);
+}
+
+/**
+ * Cyrillic letters have other Cyrillic letters beside them; accented Latin letters mostly have plain ones. In both code
+ * pages these letters are the bytes from C0 on. If a name has only single ones: Cyrillic, as most servers are Russian.
+ */
+function ansiCodePage(bytes: Uint8Array): 'windows-1251' | 'windows-1252' {
+  let besidePlain = 0;
+  let besideOther = 0;
+  for (let index = 1; index < bytes.length; index += 1) {
+    const pair = [bytes[index - 1] ?? 0, bytes[index] ?? 0];
+    const others = pair.filter((byte) => byte >= 0xc0).length;
+    if (others === 2) besideOther += 1;
+    else if (others === 1 && pair.some(isPlainLetter)) besidePlain += 1;
+  }
+  return besidePlain > besideOther ? 'windows-1252' : 'windows-1251';
+}
+
+/** Whether a byte is a letter of ASCII. */
+function isPlainLetter(byte: number): boolean {
+  const small = byte | 0x20;
+  return byte < 0x80 && small >= 0x61 && small <= 0x7a;
 }
 
 /**

@@ -40,6 +40,7 @@ const PUBLIC_PAGES = {
   'how-ranking-works': '/how-ranking-works?server=harbour-lights',
   'public-server': '/servers/harbour-lights',
   vote: '/servers/harbour-lights/vote?username=Steve',
+  docs: '/docs/',
 };
 
 const isPublic = (route: string) => route === '/' || /^\/(how-|servers\/)/.test(route);
@@ -145,7 +146,8 @@ async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
     for (const [suffix, colorScheme, viewport] of WINDOWS) {
       const context = await browser.newContext({ colorScheme, viewport });
       const page = await context.newPage();
-      await page.goto(`${url}${path}`);
+      // The API reference is drawn by its script.
+      await page.goto(`${url}${path}`, { waitUntil: 'networkidle' });
       await page.screenshot({ path: join(FOLDER, `${name}${suffix}.png`) });
       await context.close();
     }

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
+import { since } from '../support/cpu-time.ts';
 import { fuzz } from './fuzz.ts';
 import { faultsOf } from './limits.ts';
-import { TARGETS, type Target } from './targets.ts';
+import type { Target } from './target.ts';
+import { TARGETS } from './targets.ts';
 
 /** The time for all parsers together. */
 const ALL_MS = 45 * SECOND;
@@ -38,6 +40,15 @@ test('a parser that throws, takes quadratic time or keeps its inputs is found ou
     ),
   ).toEqual([
     expect.stringMatching(/^a bad parser: the time grows with the power [12]\.\d of the length\.$/),
+  ]);
+  // Slow for some inputs only, which are not like the pieces that are repeated: the known one, and the first of the others.
+  let slowly = 3;
+  const takeASecond = () => {
+    const before = process.cpuUsage();
+    while (since(before) < 1_100);
+  };
+  expect(one(() => slowly-- > 0 && takeASecond())).toEqual([
+    expect.stringMatching(/^a bad parser: an input takes 1\d{3} ms\.$/),
   ]);
   expect(one(() => kept.length < 100 && kept.push(Buffer.alloc(1_048_576)))).toEqual([
     expect.stringContaining('keeps'),

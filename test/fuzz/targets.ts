@@ -2,7 +2,6 @@ import { retryAfterMs } from '../../src/delivery/http/http-answer.ts';
 import { challengeEnd, newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
 import { mayBecomeGreeting, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
 import { meaningOfError, readReply } from '../../src/delivery/votifier/votifier-v2.ts';
-import { statusPacket } from '../../src/demo/game-server.ts';
 import { parseQuery } from '../../src/http/query-string.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { plainAddress } from '../../src/platform/limits/client-address.ts';
@@ -11,29 +10,10 @@ import { checkBanner, checkIcon } from '../../src/platform/pictures/check-upload
 import { PictureError } from '../../src/platform/pictures/picture-error.ts';
 import { printable, readable } from '../../src/platform/printable.ts';
 import { legacyText, plainText, styledLines } from '../../src/probing/minecraft-text.ts';
-import { readA2sReply } from '../../src/probing/protocols/a2s.ts';
-import { joinSplits } from '../../src/probing/protocols/a2s-splits.ts';
-import { readPong } from '../../src/probing/protocols/bedrock.ts';
-import { readStatus } from '../../src/probing/protocols/minecraft-java.ts';
-import { readKick } from '../../src/probing/protocols/minecraft-legacy.ts';
-import { QueryError } from '../../src/probing/query-error.ts';
 import { usernameKey, usernameSchema } from '../../src/votes/username.ts';
-import { infoReply } from '../support/a2s-replies.ts';
-import { PONG_HEAD, pongOf } from '../support/bedrock-pong.ts';
-import { kickPacket } from '../support/fake-game-servers.ts';
 import { picture, pngOfSize } from '../support/pictures.ts';
-
-/** A parser that reads a stranger's bytes. */
-export type Target = {
-  name: string;
-  /** Inputs as real peers send them, from which others are made. */
-  seeds: Buffer[];
-  parse(input: Buffer): unknown;
-  /** Whether an error is of the type that the parser documents. */
-  isOwnError(error: unknown): boolean;
-  /** What is repeated to see how the time grows: `piece` between `before` and `behind`, in Latin-1. */
-  repeated: { before?: string; piece: string; behind?: string }[];
-};
+import { GAME_SERVERS } from './game-servers.ts';
+import type { Target } from './target.ts';
 
 const never = () => false;
 const texts = (...all: string[]) => all.map((text) => Buffer.from(text));
@@ -48,55 +28,6 @@ const PICTURES = await Promise.all([
   picture(320, 60).webp().toBuffer(),
   picture(320, 60).webp({ lossless: true }).toBuffer(),
 ]);
-
-const isQueryError = (error: unknown) => error instanceof QueryError;
-const NAMES = 'MCPE;EU\\; EGGWARS;766;1.21.50;42;200;1;Level;Survival;1;19132;19133;';
-/** The queries of game servers that we speak ourselves; test/probing/fuzz.test.ts asks all of gamedig's. */
-const GAME_SERVERS: Target[] = [
-  {
-    name: 'status of a Minecraft server',
-    seeds: [
-      statusPacket({ players: { online: 3, max: 20 }, description: ['A', { translate: '%s', with: [1] }] }),
-    ],
-    parse: readStatus,
-    isOwnError: isQueryError,
-    repeated: [{ before: '\xff\xff\x03\0\xff\xff\x03', piece: '[{"a":1},' }, { piece: '\x80' }],
-  },
-  {
-    name: 'kick of an old Minecraft server',
-    seeds: [kickPacket('§1\x0078\x001.6.4\0Room\x004\x0020'), kickPacket('A room§4§20')],
-    parse: readKick,
-    isOwnError: isQueryError,
-    repeated: [
-      { before: '\xff\x7f\xff', piece: '\0\xa7' },
-      { before: '\xff\x7f\xff', piece: '\0\0' },
-    ],
-  },
-  {
-    name: 'pong of a Bedrock server',
-    seeds: [pongOf(NAMES)],
-    parse: readPong,
-    isOwnError: isQueryError,
-    repeated: [
-      { before: `${PONG_HEAD.toString('latin1')}\xff\xf0`, piece: '\\;' },
-      { before: `${PONG_HEAD.toString('latin1')}\xff\xf0`, piece: ';' },
-    ],
-  },
-  {
-    name: 'answer of a Source server',
-    seeds: [
-      infoReply({ edf: 0xf1, keywords: 'mp500,cp312', appId: 252_490 }),
-      Buffer.from('ffffffff4101020304', 'hex'),
-      Buffer.from('feffffff010000000200e004ffffffff49110041', 'hex'),
-    ],
-    parse(input) {
-      const reply = joinSplits()(input) ?? input;
-      readA2sReply(reply, (bytes) => bytes.toString());
-    },
-    isOwnError: isQueryError,
-    repeated: [{ before: '\xff\xff\xff\xffI\x11a\0b\0c\0d\0', piece: ',cp1' }, { piece: '\xfe\xff\xff\xff' }],
-  },
-];
 
 export const TARGETS: Target[] = [
   ...GAME_SERVERS,

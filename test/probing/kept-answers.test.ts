@@ -7,7 +7,6 @@ import {
   TeamspeakServer,
   type WebManner,
 } from '../support/fake-community-servers.ts';
-import { UdpResponder } from '../support/fake-game-servers.ts';
 import { useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 
@@ -203,36 +202,4 @@ it.each([
   const port = await teamspeak2(answers);
   const probe = await ask({ ...at(8_767, 'teamspeak2'), queryPort: port });
   expect(answerOf(probe)).toMatchObject({ onlinePlayers, maxPlayers: 20, motd: 'Old room' });
-});
-
-/** GameSpy 2 (Battlefield Vietnam): one datagram for the info, others for players and teams. */
-class Gamespy2Server extends UdpResponder {
-  /** The kinds of questions that it answers: 0 info, 1 players, 2 teams. */
-  answered = [0, 1, 2];
-
-  protected answerTo(request: Buffer): Buffer | undefined {
-    const kind = request.subarray(7).indexOf(0xff);
-    if (!this.answered.includes(kind)) return undefined;
-    const header = Buffer.concat([Buffer.from([0]), request.subarray(3, 7)]);
-    const info = 'hostname\0Da Nang\0numplayers\x0017\0maxplayers\x0064\0gamever\x001.2\0\0\0';
-    return Buffer.concat([header, Buffer.from(kind === 0 ? info : '\0\0\0')]);
-  }
-}
-
-it.each([
-  ['answers all', [0, 1, 2]],
-  ['ignores the question for players', [0, 2]],
-  ['ignores the question for teams', [0, 1]],
-  ['answers only its info', [0]],
-])('A GameSpy 2 server that %s keeps its number of players', async (_, answered) => {
-  const server = await started(new Gamespy2Server());
-  server.answered = answered;
-  useFastClock();
-  expect(
-    answerOf(await ask({ ...at(server.port, 'battlefieldvietnam'), queryPort: server.port })),
-  ).toMatchObject({
-    onlinePlayers: 17,
-    maxPlayers: 64,
-    motd: 'Da Nang',
-  });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gameOf } from '../../src/games/games.ts';
 import { decodeText, textFormatOf } from '../../src/games/text-formats.ts';
-import { readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { notABot, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
 import { readAnswer } from '../../src/probing/read-answer.ts';
 
 /** How a name with these bytes is shown. */
@@ -12,6 +12,14 @@ function shown(game: string, bytes: Buffer | string): string {
 }
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+/** The characters of windows-1251 by their bytes. */
+const WINDOWS_1251 = [
+  ...new TextDecoder('windows-1251').decode(Uint8Array.from({ length: 256 }, (_, n) => n)),
+];
+const windows1251 = (text: string) =>
+  Buffer.from([...text].map((character) => WINDOWS_1251.indexOf(character)));
 
 describe('A name is shown as the game’s client shows it', () => {
   it.each<[game: string, name: Buffer | string, shown: string]>([
@@ -34,6 +42,19 @@ describe('A name is shown as the game’s client shows it', () => {
     ['gtasao', 'Привет', 'Привет'],
     ['vcmp', bytes('c2e0e9f120d1e8f2e8'), 'Вайс Сити'],
     ['samp', 'Plain', 'Plain'],
+    // Windows-1252: accents between plain letters.
+    ['samp', latin1('[BR] Família São João - Ação RPG'), '[BR] Família São João - Ação RPG'],
+    ['samp', latin1('NAÇÃO ROLEPLAY'), 'NAÇÃO ROLEPLAY'],
+    ['samp', latin1('» España « más'), '» España « más'],
+    ['gtasao', latin1('Größe Köln Straße'), 'Größe Köln Straße'],
+    ['gtasao', latin1('Île créée à Orléans'), 'Île créée à Orléans'],
+    ['vcmp', latin1('Älä häiritse'), 'Älä häiritse'],
+    // Windows-1251: words of Cyrillic letters, also beside Latin ones.
+    ['samp', windows1251('Гранд RP | Бонус x2'), 'Гранд RP | Бонус x2'],
+    ['samp', windows1251('Samp-Rp 02 | Дом у моря, и всё'), 'Samp-Rp 02 | Дом у моря, и всё'],
+    ['samp', windows1251('RPGсервер'), 'RPGсервер'],
+    ['gtasao', windows1251('Україна – наш дім'), 'Україна – наш дім'],
+    ['samp', windows1251('Я и RP'), 'Я и RP'],
     ['teamspeak3', 'A\\sroom\\pwith\\/all\\\\of\\sit', 'A room|with/all\\of it'],
     ['teamspeak3', 'one\\ntwo\\tthree\\a', 'one\ntwo three'],
     ['teamspeak3', '\\\\s is a backslash', '\\s is a backslash'],
@@ -75,6 +96,6 @@ describe('A Quake server', () => {
     ['an odd number', '\\hostname\\A\\clients\\?\\sv_maxclients\\8\n1 30 "Ada"\n\0rest\n', 1],
   ])('with %s is counted by its people', (_, body, players) => {
     const status = readStatus(Buffer.from(`${head}${body}`, 'latin1'), 'statusResponse\n');
-    expect(status && statusSaid(status, textFormatOf(gameOf('q3a')), 1)).toMatchObject({ players });
+    expect(status && statusSaid(status, textFormatOf(gameOf('q3a')), notABot(1))).toMatchObject({ players });
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { styledLines } from '../../src/probing/minecraft-text.ts';
+import { plainText, styledLines } from '../../src/probing/minecraft-text.ts';
 import { motdPanel } from '../../src/site/shared/motd.ts';
 import { anyText } from '../support/any-text.ts';
 
@@ -31,6 +31,15 @@ it('capital codes count, obfuscated text is shown unchanged, and unknown codes v
       ['!§', '9'],
     ],
   ]);
+});
+
+it.each([
+  ['§zA§wroom', 'Aroom'],
+  ['§gGold§P and§S more', 'Gold and more'],
+  ['§h§i§jnothing else', 'nothing else'],
+  ['1.8§7-§y1.21', '1.8-1.21'],
+])('%s without its codes, known or not, is %s', (motd, text) => {
+  expect(plainText(motd)).toBe(text);
 });
 
 it('six digits with a code each are the nearest of the sixteen colours', () => {

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../src/platform/clock.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { changeRole, removeMember } from '../../src/servers/end-membership.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -30,14 +31,22 @@ async function owned(settings: Record<string, string> = {}) {
     if (!found) throw new Error('no server');
     return found;
   };
-  const invite = async (email: string, role = 'full') =>
+  const invite = async (email: string, role = 'full', from = owner.email) =>
     inviteMember(
       deps,
       await server(),
       { email, role },
-      { _id: owner.userId, email: owner.email, address: '192.0.2.7' },
+      { _id: owner.userId, email: from, address: '192.0.2.7' },
     );
   return { deps, clock, owner, serverId, server, invite };
+}
+
+const WITH_MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' };
+
+/** The texts of the mails, the oldest first. */
+async function mailTexts({ mails, secrets }: AppDeps): Promise<string[]> {
+  const found = await mails.find().sort({ createdAt: 1 }).toArray();
+  return found.map(({ _id, sealedText }) => secrets.open(sealedText ?? '', `mail ${_id}`));
 }
 
 const userOf = ({ userId, email }: SignedInUser) => ({ _id: userId, email, emailVerified: true });
@@ -62,6 +71,26 @@ describe('an invitation', () => {
     expect(await invitationsOf(deps, userOf(mia))).toMatchObject([
       { by: 'somebody without access to this server' },
     ]);
+  });
+
+  it('sent again after the inviter changed the address names the new one, also in its mail', async () => {
+    const { deps, clock, owner, invite, server } = await owned(WITH_MAIL);
+    const mia = userOf(await signIn({ deps }, { email: 'mia@example.org' }));
+    await invite(mia.email, 'read');
+    await deps.users.updateOne({ _id: owner.userId }, { $set: { email: 'new@example.org' } });
+    clock.move(DAY);
+    await invite(mia.email, 'full', 'new@example.org');
+    expect((await server()).invitations).toMatchObject([
+      { role: 'full', by: 'new@example.org', byId: owner.userId },
+    ]);
+    expect(await invitationsOf(deps, mia)).toMatchObject([{ role: 'full', by: 'new@example.org' }]);
+    const [first, second] = await mailTexts(deps);
+    expect(first).toContain(`${owner.email} invites you`);
+    expect(second).toContain('new@example.org invites you');
+    expect(second).not.toContain(owner.email);
+    // The one sent again follows a later change as well.
+    await deps.users.updateOne({ _id: owner.userId }, { $set: { email: 'newest@example.org' } });
+    expect(await invitationsOf(deps, mia)).toMatchObject([{ by: 'newest@example.org' }]);
   });
 
   it('makes the user with the confirmed address a member, in any spelling of it', async () => {
@@ -125,16 +154,12 @@ describe('an invitation', () => {
   });
 
   it('is mailed once a day, without the name of the server', async () => {
-    const { deps, invite } = await owned({
-      SMTP_URL: 'smtp://127.0.0.1:1',
-      MAIL_FROM: 'votes@example.org',
-    });
+    const { deps, invite } = await owned(WITH_MAIL);
     await invite('mia@example.org');
     await invite('mia@example.org');
     const mails = await deps.mails.find().toArray();
     expect(mails.map(({ to }) => to)).toEqual(['mia@example.org']);
-    const [{ _id, sealedText } = { _id: '', sealedText: '' }] = mails;
-    const text = deps.secrets.open(sealedText ?? '', `mail ${_id}`);
+    const [text] = await mailTexts(deps);
     expect(text).toContain('/dashboard');
     expect(text).not.toContain('Alpha');
   });

@@ -161,6 +161,29 @@ test('a vote that may have arrived is sent again only after a warning; the timel
   expect(await fixture.read('/votes')).toContain('confirmed after a manual resend');
 });
 
+test('the timeline names who sent a vote again by the present address, after each change of it', async () => {
+  const fixture = await ownerFixture(shared);
+  const { deps, owner } = fixture;
+  const [one, ofRange] = [await fixture.cast('Steve'), await fixture.cast('Alex')];
+  for (const vote of [one, ofRange]) await put(fixture, vote, 'failed');
+  const changeAddress = (email: string) => deps.users.updateOne({ _id: owner.userId }, { $set: { email } });
+  const timeline = (vote: Vote) => fixture.read(`/votes/${vote._id}`);
+
+  expect((await fixture.post(`/votes/${one._id}/resend`)).statusCode).toBe(303);
+  const shown = new Date(Date.now() + HOUR).toISOString();
+  expect((await fixture.post('/votes/resend', { shown, state: 'failed' })).statusCode).toBe(303);
+  for (const email of ['second@example.org', 'third@example.org']) {
+    await changeAddress(email);
+    for (const vote of [one, ofRange]) expect(await timeline(vote)).toContain(`Resent by ${email}`);
+  }
+  // Sent again by the same user, who has another address now: both lines show it.
+  await put(fixture, one, 'failed');
+  expect((await fixture.post(`/votes/${one._id}/resend`)).statusCode).toBe(303);
+  const text = await timeline(one);
+  expect(text.match(/Resent by third@example\.org/g)).toHaveLength(2);
+  expect(text).not.toContain('somebody without access');
+});
+
 test.each([
   [
     'without a listener',

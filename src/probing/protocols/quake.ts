@@ -1,41 +1,57 @@
-import type { Game } from '../../games/games.ts';
 import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
-import { optional } from '../optional-question.ts';
+import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { countOf, type Said } from '../read-answer.ts';
 
+/** Whether a client, given its line in a status, is a person. */
+type IsPerson = (line: string) => boolean;
+
 /**
- * A question, and the beginning of its answer as Latin-1. `pingAt`: where the ping is in the line of a client; null if
- * the answer has no such lines.
+ * A question and the beginning of its answer (as Latin-1). `isPerson` is null if the answer has no lines of clients.
  */
-type Dialect = { question: string; answer: string; pingAt: number | null };
+type Dialect = { question: string; answer: string; isPerson: IsPerson | null };
 
 const PREFIX = '\xff\xff\xff\xff';
-const QUAKE3: Dialect = { question: 'getstatus\0', answer: 'statusResponse\n', pingAt: 1 };
+const QUAKE3: Dialect = { question: 'getstatus\0', answer: 'statusResponse\n', isPerson: notABot(1) };
+/** By protocol. One without an entry speaks as Quake 3. */
 const DIALECTS: Record<string, Dialect> = {
-  hexen2: { question: '\xffstatus\n\0', answer: '\xffn', pingAt: 3 },
-  quake1: { question: 'status\0', answer: 'n', pingAt: 3 },
-  quake2: { question: 'status\0', answer: 'print\n', pingAt: 1 },
+  hexen2: { question: '\xffstatus\n\0', answer: '\xffn', isPerson: notABot(3) },
+  quake1: { question: 'status\0', answer: 'n', isPerson: notABot(3) },
+  quake2: { question: 'status\0', answer: 'print\n', isPerson: notABot(1) },
 };
-const FIVEM: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', pingAt: null };
+const INFO: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', isPerson: null };
 
 /** Queries a server with a Quake engine for its status: its settings, and a line for each client. */
-export const askQuake: OwnProtocol = ({ game }, connections) =>
-  askStatus(game, DIALECTS[game.protocol] ?? QUAKE3, connections);
+export const askQuake: OwnProtocol = async ({ game }, connections) => {
+  const dialect = DIALECTS[game.protocol] ?? QUAKE3;
+  const status = await askStatus(dialect, connections);
+  // Bots of id's Quake 2 are no clients. Its clients beside the server have the ping 0.
+  const isPerson = game.id === 'quake2' ? isClient : dialect.isPerson;
+  const said = statusSaid(status, textFormatOf(game), isPerson);
+  const isUnclear = peopleStated(status) === null && !status.clients.every(notABot(1));
+  if (dialect !== QUAKE3 || !isUnclear) return said;
+  // Some of the clients without a ping may be people. ioquake3 counts these apart, though not those on reserved slots.
+  const info = await optional(askStatus(INFO, connections, OPTIONAL_MS));
+  const people = countOf(info?.settings.get('g_humanplayers')) ?? 0;
+  return { ...said, players: Math.max(Number(said.players), people) };
+};
 
 /** Queries a FiveM or RedM server. Only `/info.json` has the version, and many servers do not serve that file. */
 export const askFivem: OwnProtocol = async ({ server, game }, connections) => {
-  const said = await askStatus(game, FIVEM, connections);
+  const said = statusSaid(await askStatus(INFO, connections), textFormatOf(game), INFO.isPerson);
   const { address, port } = server;
   const info = connections.request({ url: `http://${address}:${port}/info.json`, responseType: 'json' });
   return { ...said, version: fivemVersion(await optional(info)) };
 };
 
-async function askStatus(game: Game, dialect: Dialect, connections: QueryConnections): Promise<Said> {
-  const question = Buffer.from(`${PREFIX}${dialect.question}`, 'latin1');
-  const status = await connections.askDatagram(question, (datagram) => readStatus(datagram, dialect.answer));
-  return statusSaid(status, textFormatOf(game), dialect.pingAt);
+function askStatus(
+  { question, answer }: Dialect,
+  connections: QueryConnections,
+  timeoutMs?: number,
+): Promise<QuakeStatus> {
+  const bytes = Buffer.from(`${PREFIX}${question}`, 'latin1');
+  return connections.askDatagram(bytes, (datagram) => readStatus(datagram, answer), timeoutMs);
 }
 
 /**
@@ -74,34 +90,38 @@ export function readStatus(datagram: Buffer, answer: string): QuakeStatus | unde
   return { settings, clients: end < 0 ? lines : lines.slice(0, end) };
 }
 
-/** Converts a status to the common form of answers. Exported for its test. */
-export function statusSaid(
-  { settings, clients }: QuakeStatus,
-  format: TextFormat,
-  pingAt: number | null,
-): Said {
-  const setting = (...names: string[]) => names.map((name) => settings.get(name)).find(Boolean);
+/**
+ * What a status says; exported for its test.
+ *
+ * @param isPerson - tells the people among the lines of clients; null if the answer has no such lines
+ */
+export function statusSaid(status: QuakeStatus, format: TextFormat, isPerson: IsPerson | null): Said {
+  const setting = (...names: string[]) => names.map((name) => status.settings.get(name)).find(Boolean);
   const text = (value = '') => decodeText(Buffer.from(value, 'latin1'), format).trim();
-  const statedPlayers =
-    countOf(setting('g_humanplayers')) ?? withoutBots(setting('clients'), setting('bots'));
+  const counted = isPerson ? status.clients.filter(isPerson).length : undefined;
   return {
     name: text(setting('hostname', 'sv_hostname')),
     version: text(setting('*version', 'version')),
-    players:
-      statedPlayers ??
-      (pingAt === null ? undefined : clients.filter((line) => isPerson(line, pingAt)).length),
+    players: peopleStated(status) ?? counted,
     maxPlayers: setting('maxclients', 'sv_maxclients'),
   };
 }
 
-/** The number of clients without bots: DarkPlaces counts bots as clients. */
-function withoutBots(clients: string | undefined, bots: string | undefined): number | null {
-  const all = countOf(clients);
-  return all === null ? null : Math.max(0, all - (countOf(bots) ?? 0));
+/** The number of people that the settings state. DarkPlaces counts bots as clients. */
+function peopleStated({ settings }: QuakeStatus): number | null {
+  const people = countOf(settings.get('g_humanplayers'));
+  const all = countOf(settings.get('clients'));
+  return people ?? (all === null ? null : Math.max(0, all - (countOf(settings.get('bots')) ?? 0)));
 }
 
-/** Whether the line of a client is that of a person: the ping of a bot is 0. */
-function isPerson(line: string, pingAt: number): boolean {
-  const ping = Number.parseInt(line.trim().split(/\s+/, pingAt + 1)[pingAt] ?? '', 10);
-  return !Number.isNaN(ping) && ping !== 0;
+/** @param pingAt - the index of the ping in a client's line; a bot's is 0 */
+export function notABot(pingAt: number): IsPerson {
+  return (line) => Boolean(pingOf(line, pingAt));
+}
+
+/** Whether a line is one of a client, which has a ping. */
+const isClient: IsPerson = (line) => !Number.isNaN(pingOf(line, 1));
+
+function pingOf(line: string, pingAt: number): number {
+  return Number.parseInt(line.trim().split(/\s+/, pingAt + 1)[pingAt] ?? '', 10);
 }

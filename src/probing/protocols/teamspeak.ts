@@ -12,7 +12,8 @@ import { countOf } from '../read-answer.ts';
 export const TEAMSPEAK3 = {
   port: 10_011,
   greeting: 'TS3',
-  end: /(?:^|[\r\n])error id=(\d+) ?([^\r\n]*)[\r\n]/,
+  // A bounded number: if the line has no end, its rest is read again for each digit.
+  end: /(?:^|[\r\n])error id=(\d{1,9}) ?([^\r\n]*)[\r\n]/,
 };
 export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
 type Dialect = typeof TEAMSPEAK3;

@@ -6,6 +6,12 @@ import { kickPacket } from '../../support/fake-game-servers.ts';
 
 const STATUS = { version: { name: '1.21' }, players: { online: 3, max: 20 }, description: { text: 'Hi' } };
 
+/** A status with this number of players, and lines of advertising in place of their names. */
+const advertising = (online: unknown, lines: number) => ({
+  ...STATUS,
+  players: { online, max: 500, sample: Array(lines).fill({ name: '§eVote at a.example', id: '' }) },
+});
+
 describe('A status of Minecraft Java', () => {
   it.each([
     ['all parts', STATUS, { name: 'Hi', version: '1.21', players: 3, maxPlayers: 20 }],
@@ -33,6 +39,10 @@ describe('A status of Minecraft Java', () => {
       },
       { players: 0 },
     ],
+    ['two players and twelve adverts', advertising(2, 12), { players: 2 }],
+    ['no players, as text, and an advert', advertising('0', 1), { players: '0' }],
+    ['−1 players and three adverts', advertising(-1, 3), { players: -1 }],
+    ['more players than names', advertising(412, 12), { players: 412 }],
     ['adverts and no number', { ...STATUS, players: { sample: [{ name: 'Buy!' }] } }, { players: undefined }],
     ['only a message', { description: 'x' }, { name: 'x', version: undefined }],
     ['no message', { players: { online: 0, max: 0 } }, { name: '', players: 0 }],
