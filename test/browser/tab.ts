@@ -24,6 +24,12 @@ const RULES_OF_VARIANTS = [
 /** `variant`: only `RULES_OF_VARIANTS`, for a page that passed all rules in another window, theme and language. */
 export type AccessibilityRules = 'all' | 'variant';
 
+/**
+ * Options of a tab: those of its context, and the rules of its checks. `variant` is for a test in another window or theme,
+ * where the same test in a tab with scripts applies all.
+ */
+export type TabOptions = BrowserContextOptions & { rules?: AccessibilityRules };
+
 /** A browser tab that shows the site. */
 export type Tab = {
   page: Page;
@@ -55,7 +61,7 @@ export async function launchBrowser(): Promise<Browser> {
 export async function openTab(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  { rules: rulesOfTab = 'all', ...options }: TabOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ permissions: ['clipboard-write'], ...options });
   atTheEnd(() => context.close());
@@ -82,7 +88,7 @@ export async function openTab(
     async checkEachPage() {
       await context.addInitScript(await axeSource());
     },
-    async check(rules = 'all') {
+    async check(rules = rulesOfTab) {
       // A page may be ready before its styles.
       await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);
