@@ -9,6 +9,7 @@ import type { AuthenticatedToken } from '../servers/api-token.ts';
 import { createAuthenticationCache } from '../servers/authenticate-token.ts';
 import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
+import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
 import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
 /**
@@ -19,6 +20,8 @@ export type AppDeps = Resources &
   Collections & {
     authentications: TtlCache<AuthenticatedToken>;
     passwords: PasswordHasher;
+    /** What one try of a proof of work costs, in iterations of PBKDF2. */
+    proofIterations: number;
     voteCounts: VoteCounts;
     blockList: BlockList;
     adoptServers: AuthDeps['adoptServers'];
@@ -39,6 +42,7 @@ export async function openAppDeps(
     ...collections,
     authentications: createAuthenticationCache(),
     passwords: { hash: hashPassword, verify: verifyPassword },
+    proofIterations: PROOF_ITERATIONS,
     voteCounts,
     blockList,
     adoptServers: (userId) => adoptOnEntry({ ...resources, ...collections }, userId),

@@ -21,8 +21,8 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
   test.each([
     ['with a script', {}],
     ['without JavaScript', { javaScriptEnabled: false }],
-    ['on a phone', { viewport: { width: 390, height: 844 } }],
-    ['in the dark', { colorScheme: 'dark' as const }],
+    ['on a phone', { viewport: { width: 390, height: 844 }, rules: 'variant' as const }],
+    ['in the dark', { colorScheme: 'dark' as const, rules: 'variant' as const }],
   ])('somebody signs up, out and in again, %s', async (how, options) => {
     const email = `${how.replaceAll(' ', '-')}@example.org`;
     const { page, open, check } = await openTab(browser, site.url, options);

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener as setListenerOf } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -8,10 +8,10 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, refreshesTo, setListener } from './steps.ts';
-import { chromium, launchBrowser, openTab } from './tab.ts';
+import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
 
 /** A signed-in owner with a server, an API token and a running listener that is not configured yet. */
-async function newOwner({ deps, url }: RunningSite, browser: Browser, options: BrowserContextOptions = {}) {
+async function newOwner({ deps, url }: RunningSite, browser: Browser, options: TabOptions = {}) {
   const owner = await signIn({ deps });
   const serverId = await addOwnedServer(deps, owner.userId);
   const { token } = await issueToken(deps, { serverId, name: 'plugin' });
@@ -53,11 +53,11 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     browser = await launchBrowser();
   });
 
-  test.each<[string, BrowserContextOptions]>([
+  test.each<[string, TabOptions]>([
     ['with a script', {}],
     ['without JavaScript', { javaScriptEnabled: false }],
-    ['on a phone', { viewport: { width: 390, height: 844 } }],
-    ['in the dark', { colorScheme: 'dark' }],
+    ['on a phone', { viewport: { width: 390, height: 844 }, rules: 'variant' }],
+    ['in the dark', { colorScheme: 'dark', rules: 'variant' }],
   ])('an owner finds a wrong token, mends it and sees the vote arrive, %s', async (_how, options) => {
     const scripted = options.javaScriptEnabled !== false;
     const { path, listener, tab, newTab, ...server } = await newOwner(site, browser, options);

@@ -1,9 +1,9 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
-import { chromium, launchBrowser, openTab } from './tab.ts';
+import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
 
 describe.skipIf(!chromium)('a long form with an error', () => {
   let site: RunningSite;
@@ -14,9 +14,12 @@ describe.skipIf(!chromium)('a long form with an error', () => {
     browser = await launchBrowser();
   });
 
-  test.each<[string, BrowserContextOptions]>([
+  test.each<[string, TabOptions]>([
     ['on a computer', {}],
-    ['on a narrow phone with a dark theme', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
+    [
+      'on a narrow phone with a dark theme',
+      { viewport: { width: 320, height: 640 }, colorScheme: 'dark', rules: 'variant' },
+    ],
     ['without a script', { javaScriptEnabled: false }],
   ])('shows a summary that has the focus and leads to the field, %s', async (how, options) => {
     const owner = await signIn(site);

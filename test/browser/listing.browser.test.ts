@@ -38,7 +38,10 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
   test.each([
     ['with JavaScript', {}],
     ['without JavaScript', { javaScriptEnabled: false }],
-    ['on a phone, in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const }],
+    [
+      'on a phone, in the dark',
+      { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, rules: 'variant' as const },
+    ],
   ])('by filters, by a misspelt name and page by page, %s', async (_how, options) => {
     const { page, open, check } = await openTab(browser, site.url, options);
     const rows = page.locator('table.data tbody tr');

@@ -1,10 +1,10 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, setListener, signUp } from './steps.ts';
-import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
+import { chromium, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
 
 /** The owner's side: a game server and a vote listener. */
 async function atTheOwners() {
@@ -57,10 +57,10 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     browser = await launchBrowser();
   });
 
-  test.each<[string, BrowserContextOptions]>([
+  test.each<[string, TabOptions]>([
     ['with a script', {}],
     ['without JavaScript', { javaScriptEnabled: false }],
-    ['on a phone', { viewport: { width: 390, height: 844 } }],
+    ['on a phone', { viewport: { width: 390, height: 844 }, rules: 'variant' }],
   ])('from signing up to a vote that has arrived, and a token that is refused, %s', async (how, options) => {
     const { url } = site;
     const scripted = options.javaScriptEnabled !== false;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { freePort } from '../../src/embedded/free-port.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
+import { PROOF_ITERATIONS } from '../../src/votes/web/proof-of-work.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { CHEAP_PASSWORDS, openWebAppOn } from '../support/web-app.ts';
 import { startWorker } from '../support/workers.ts';
@@ -31,7 +32,7 @@ export async function startSite(env: Record<string, string> = {}): Promise<Runni
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const opened = await testDeps({ ...LOOPBACK, ...OPERATOR, PUBLIC_URL: url, ...env });
-  const deps = { ...opened, passwords: CHEAP_PASSWORDS };
+  const deps = { ...opened, passwords: CHEAP_PASSWORDS, proofIterations: PROOF_ITERATIONS };
   const { app } = await openWebAppOn(deps);
   await app.listen({ host: '127.0.0.1', port });
   await startWorker(deps.config);

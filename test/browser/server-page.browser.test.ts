@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ObjectId } from 'mongodb';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { insert, probes } from '../history/samples.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
-import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
+import { chromium, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
 
 /** Lists a server with history that was renamed later. */
 async function listServer({ deps }: RunningSite, name: string): Promise<ObjectId> {
@@ -62,11 +62,15 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     browser = await launchBrowser();
   });
 
-  test.each<[string, BrowserContextOptions, (tab: Tab) => Promise<void>]>([
+  test.each<[string, TabOptions, (tab: Tab) => Promise<void>]>([
     ['with a script', {}, writeByHand],
     ['without JavaScript', { javaScriptEnabled: false }, writeByHand],
-    ['on a phone, in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, writeByHand],
-    ['by keyboard alone', {}, writeByKeyboard],
+    [
+      'on a phone, in the dark',
+      { viewport: { width: 390, height: 844 }, colorScheme: 'dark', rules: 'variant' },
+      writeByHand,
+    ],
+    ['by keyboard alone', { rules: 'variant' }, writeByKeyboard],
   ])('is found by its old address, read, and reviewed, %s', async (how, options, write) => {
     const name = `Bay ${how}`;
     const serverId = await listServer(site, name);

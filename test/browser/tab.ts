@@ -27,6 +27,12 @@ const RULES_OF_VARIANTS = [
  */
 export type AccessibilityRules = 'all' | 'variant';
 
+/**
+ * Options of a tab: those of its context, and the rules of its checks. `variant` is for a test in another window or theme,
+ * where the same test in a tab with scripts applies all.
+ */
+export type TabOptions = BrowserContextOptions & { rules?: AccessibilityRules };
+
 /** A browser tab that shows the site. */
 export type Tab = {
   page: Page;
@@ -61,7 +67,7 @@ export async function launchBrowser(): Promise<Browser> {
 export async function openTab(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  { rules: rulesOfTab = 'all', ...options }: TabOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ permissions: ['clipboard-write'], ...options });
   atTheEnd(() => context.close());
@@ -88,7 +94,7 @@ export async function openTab(
     async checkEachPage() {
       await context.addInitScript(await axeSource());
     },
-    async check(rules = 'all') {
+    async check(rules = rulesOfTab) {
       // Wait for the styles: a page may be ready before they are loaded.
       await page.waitForLoadState('load');
       expect(foreign, path()).toEqual([]);

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -7,7 +7,7 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { comesToSay } from './steps.ts';
-import { chromium, launchBrowser, openTab } from './tab.ts';
+import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
 
 describe.skipIf(!chromium)('a player, in a browser', () => {
   let site: RunningSite;
@@ -39,9 +39,9 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     return { slug: server?.slug ?? '', serverId, listener };
   }
 
-  test.each<[string, BrowserContextOptions]>([
+  test.each<[string, TabOptions]>([
     ['on a computer', {}],
-    ['on a phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
+    ['on a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, rules: 'variant' }],
   ])('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, %s', async (how, options) => {
     const { slug, listener } = await listed(`Alpha ${how}`);
     const tab = await openTab(browser, site.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });

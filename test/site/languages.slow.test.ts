@@ -1,13 +1,19 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/language/language.ts';
 import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 
 /** The language of a page. */
 const languageOf = (page: string) => page.match(/<html lang="(..)">/)?.[1];
 
 const GERMAN = { 'accept-language': 'de-AT,de;q=0.9,en;q=0.5' };
+
+let web: WebApp;
+
+beforeAll(async () => {
+  web = await openWebApp();
+});
 
 test.each([
   ['no preference', {}, 'en'],
@@ -20,7 +26,6 @@ test.each([
   ['a choice against the browser', { ...GERMAN, cookie: 'a=b; tallyport-language=en' }, 'en'],
   ['an unknown choice', { ...GERMAN, cookie: 'tallyport-language=xx' }, 'de'],
 ])('a page is in the visitor’s language: %s', async (_name, headers, language) => {
-  const web = await openWebApp();
   const { body } = await getPage(web, '/', headers as Record<string, string>);
   expect(languageOf(body)).toBe(language);
 });
@@ -32,7 +37,6 @@ test('DEFAULT_LANGUAGE is for visitors without a preference', async () => {
 });
 
 test('a visitor chooses a language for a year and stays on the page', async () => {
-  const web = await openWebApp();
   const { body } = await getPage(web, '/how-ranking-works?server=x');
   const [, link = ''] = body.match(/href="([^"]+)" lang="de"/) ?? [];
   const chosen = await getPage(web, link.replaceAll('&amp;', '&'));
@@ -48,7 +52,6 @@ test('a visitor chooses a language for a year and stays on the page', async () =
 });
 
 test('search engines find each language at an address of its own', async () => {
-  const web = await openWebApp();
   await listServers(web.deps, [{ name: 'One', game: 'minecraft' }]);
   const { body, headers } = await getPage(web, '/games/minecraft?lang=de');
   const { url } = web.app.site;
@@ -63,7 +66,6 @@ test('search engines find each language at an address of its own', async () => {
 });
 
 test('cached pages of one address differ by language, and a header tells caches so', async () => {
-  const web = await openWebApp();
   const bodies = [];
   for (const headers of [GERMAN, {}, GERMAN])
     bodies.push(await getPage(web, '/', headers as Record<string, string>));
@@ -73,7 +75,6 @@ test('cached pages of one address differ by language, and a header tells caches 
 });
 
 test('errors of forms and of pages are in the visitor’s language', async () => {
-  const web = await openWebApp();
   const { headers } = await signIn(web);
   const sent = await sendForm(
     web,
@@ -93,7 +94,6 @@ test('errors of forms and of pages are in the visitor’s language', async () =>
 });
 
 test('the API and the admin area are English', async () => {
-  const web = await openWebApp();
   const { headers } = await signIn(web, { role: 'operator' });
   const area = await getPage(web, '/operator', { ...headers, ...GERMAN });
   expect(area).toMatchObject({ statusCode: 200 });

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import type { ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -20,6 +20,18 @@ async function listing(count: number, env: Record<string, string> = {}): Promise
   await listServers(web.deps, servers(count));
   return web;
 }
+
+/** Listings of many tests that change nothing in them. */
+let ofTwo: WebApp;
+let withTheBest: WebApp;
+
+beforeAll(async () => {
+  ofTwo = await listing(2);
+  withTheBest = await openWebApp();
+  const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
+  const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
+  await listServers(withTheBest.deps, [...others, { name: 'Best', game: 'rust', ...best }]);
+});
 
 /** The names of the servers on a page, in order. */
 const namesIn = (body: string) =>
@@ -113,11 +125,7 @@ test.each([
   ['rating', 'Rating', '4.67 <span class="soft">of 5 (3<span class="for-readers"> reviews</span>)</span>'],
   ['uptime', 'Uptime', '99.5 %'],
 ])('the list by %s shows the figure that it is sorted by and keeps the order', async (sort, name, figure) => {
-  const web = await openWebApp();
-  const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
-  const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
-  await listServers(web.deps, [...others, { name: 'Best', game: 'rust', ...best }]);
-  const { body, headers } = await getPage(web, `/games/rust?sort=${sort}`);
+  const { body, headers } = await getPage(withTheBest, `/games/rust?sort=${sort}`);
   expect(namesIn(body)[0]).toBe('Best');
   expect(body).toContain(figure);
   expect(body).toContain('aria-sort="descending"');
@@ -281,8 +289,7 @@ test.each([
   '/?game=a&game=../../x',
   '/?version=%ED%A0%80',
 ])('what cannot be meant is not asked for: %s', async (path) => {
-  const web = await listing(2);
-  expect(namesIn((await getPage(web, path)).body)).toHaveLength(2);
+  expect(namesIn((await getPage(ofTwo, path)).body)).toHaveLength(2);
 });
 
 test('a search allows a typo, explains its results, and is not indexed by search engines', async () => {

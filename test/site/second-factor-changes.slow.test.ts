@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
@@ -15,13 +15,18 @@ const isOn = async (web: WebApp, email: string) =>
   (await web.deps.users.findOne({ email }))?.twoFactorEnabled;
 
 describe.each(FORMS)('/account/two-factor/%s', (form) => {
+  let web: WebApp;
+
+  beforeAll(async () => {
+    web = await openWebApp();
+  });
+
   test.each([
     ['no code', {}],
     ['an empty one', { code: ' ' }],
     ['a wrong one', { code: '000000' }],
     ['an invalid backup code', { code: 'aaaaa-bbbbb' }],
   ])('does nothing with the password and %s', async (_, fields) => {
-    const web = await openWebApp();
     const operator = await signIn(web, { role: 'operator', twoFactor: false });
     const { headers, backupCodes } = await setUpTwoFactor(web, operator);
     const refused = await change(web, form, headers, fields);
@@ -31,7 +36,6 @@ describe.each(FORMS)('/account/two-factor/%s', (form) => {
   });
 
   test('takes a code of the app once', async () => {
-    const web = await openWebApp();
     const owner = await signIn(web);
     const { headers, secret } = await setUpTwoFactor(web, owner);
     const code = codeOf(secret);
@@ -45,7 +49,6 @@ describe.each(FORMS)('/account/two-factor/%s', (form) => {
   });
 
   test('needs the password too; a wrong one does not use up a backup code', async () => {
-    const web = await openWebApp();
     const { email, headers: before } = await signIn(web);
     const { headers, backupCodes } = await setUpTwoFactor(web, { headers: before });
     const code = backupCodes[0] ?? '';

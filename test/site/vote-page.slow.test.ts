@@ -7,6 +7,7 @@ import { useAllowance } from '../../src/platform/limits/rate-limit.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { requestQuarantineExclusion } from '../../src/votes/exclusions/quarantine.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
+import { PROOF_ITERATIONS } from '../../src/votes/web/proof-of-work.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
@@ -28,7 +29,9 @@ const voteOf = async ({ deps, serverId }: Open, username: string) =>
 
 describe('the vote form', () => {
   it('counts a vote with a proof of work, and leads to the page of the vote', async () => {
-    const open = await withServer(await openWebApp());
+    const open = await withServer(
+      await openWebAppOn({ ...(await testDeps()), proofIterations: PROOF_ITERATIONS }),
+    );
     const answer = await voteOnPage(open, open.slug, 'Steve');
 
     expect(answer.statusCode).toBe(303);

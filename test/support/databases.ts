@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Db, MongoClient } from 'mongodb';
+import type { Db } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createLogger } from '../../src/platform/log.ts';
@@ -20,12 +20,12 @@ const pooled = new Set<string>();
 /** For each migrated database of the pool: its collections. */
 const migrated = new Map<string, string>();
 
-/** Open connections to databases of the pool, by address. */
-const connections = new Map<string, Promise<Mongo>>();
+/** This worker's connection, which its files share, and those to the databases of the pool, by address. */
+let shared: Promise<Mongo> | undefined;
+const connections = new Map<string, Mongo>();
 
 /** Databases that the whole file uses. */
 const ofFile: { database: string; end: End }[] = [];
-let client: MongoClient | undefined;
 
 /**
  * Returns the databases of the file to the pool. `setup.ts` registers it first, so it runs last, when everything else
@@ -33,11 +33,6 @@ let client: MongoClient | undefined;
  */
 export async function giveBackDatabases(): Promise<void> {
   for (const { database, end } of ofFile.splice(0)) await end(database);
-  const opened = await Promise.all(connections.values());
-  connections.clear();
-  await Promise.all(opened.map((mongo) => mongo.close()));
-  await client?.close();
-  client = undefined;
 }
 
 /**
@@ -58,20 +53,28 @@ export function unmigratedNames(): FreshNames {
 }
 
 /**
- * The connection to a database of the pool. The tests of a file share it, because connecting and compiling the models
- * takes longer than most tests. Its `close` does nothing. Undefined for other databases.
+ * The connection to a database of the pool, which all tests of the worker share: to connect and to compile the models
+ * costs more than most tests. Its `close` does nothing. Undefined for other databases.
  */
 export async function pooledMongo(uri: string): Promise<Mongo | undefined> {
   if (!pooled.has(uri)) return undefined;
-  let opening = connections.get(uri);
-  if (!opening) {
-    // A longer time limit than a web process has: on a busy machine an operation may take longer than 5 s.
-    opening = openMongo(uri, createLogger({ LOG_LEVEL: 'silent' }, 'test'), {
-      operationMs: LONG_OPERATION_TIMEOUT_MS,
-    });
-    connections.set(uri, opening);
+  const mongo = await sharedMongo();
+  let opened = connections.get(uri);
+  if (!opened) {
+    const connection = mongo.connection.useDb(uri.slice(addressOf('').length));
+    if (!connection.db) throw new Error('the connection is not open');
+    opened = { ...mongo, connection, db: connection.db, close: async () => undefined };
+    connections.set(uri, opened);
   }
-  return { ...(await opening), close: async () => undefined };
+  return { ...opened };
+}
+
+function sharedMongo(): Promise<Mongo> {
+  // On a busy machine an operation may take longer than the 5 s that a web process gives it.
+  shared ??= openMongo(addressOf('test'), createLogger({ LOG_LEVEL: 'silent' }, 'test'), {
+    operationMs: LONG_OPERATION_TIMEOUT_MS,
+  });
+  return shared;
 }
 
 /**
@@ -111,7 +114,7 @@ const MANY = 2_000;
  * it is dropped instead.
  */
 async function giveBack(database: string): Promise<void> {
-  const db = open(database);
+  const db = await open(database);
   const collections = await collectionsOf(db);
   const unchanged = migrated.get(addressOf(database)) === describe(collections);
   const filled = unchanged ? await countDocuments(db, collections) : [];
@@ -125,12 +128,12 @@ async function giveBack(database: string): Promise<void> {
 }
 
 async function drop(database: string): Promise<void> {
-  await open(database).dropDatabase();
+  await (await open(database)).dropDatabase();
 }
 
-function open(database: string): Db {
-  client ??= new MongoClient(inject('mongodbUri'));
-  return client.db(database);
+async function open(database: string): Promise<Db> {
+  const { connection } = await sharedMongo();
+  return connection.getClient().db(database);
 }
 
 type Info = { name: string; type?: string; options?: object };

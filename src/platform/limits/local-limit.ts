@@ -21,7 +21,11 @@ export type LocalLimit = (key: string, cost?: number) => Date | null;
  * database.
  */
 export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): LocalLimit {
-  const windows = new LRUCache<string, { used: number; resetAt: Date }>({ max: MOST_KEYS });
+  // With `max` the library would reserve the memory of all keys at once.
+  const windows = new LRUCache<string, { used: number; resetAt: Date }>({
+    maxSize: MOST_KEYS,
+    sizeCalculation: () => 1,
+  });
   return (key, cost = 1) => {
     const now = clock.now();
     const known = windows.get(key);

@@ -42,6 +42,8 @@ export type PageVoteDeps = CastDeps & {
   returningPlayers: Collection<ReturningPlayer>;
   blockList: BlockList;
   usedProofs: Collection<UsedProofOfWork>;
+  /** What one try of a proof of work costs, in iterations of PBKDF2. */
+  proofIterations: number;
   rateLimits: Collection<RateLimit>;
   config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'> & { SECRET_KEY: string };
 };

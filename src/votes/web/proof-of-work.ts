@@ -60,10 +60,10 @@ export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
 const VALID_MS = 10 * MINUTE;
 
 /**
- * A challenge is solved by trying the numbers from 0 to a secret one, at most `MOST`. Each try costs `ITERATIONS` of
+ * A challenge is solved by trying the numbers from 0 to a secret one, at most `MOST`. Each try costs `PROOF_ITERATIONS` of
  * PBKDF2: in total about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
  */
-const ITERATIONS = 2_000;
+export const PROOF_ITERATIONS = 2_000;
 const MOST = 200;
 
 /** The most times that a challenge is harder than the normal one. */
@@ -94,14 +94,14 @@ export function difficulty(votes: number): number {
  * @param votesToday - how many votes its origin cast today: many make it harder
  */
 export function makeChallenge(
-  { config, clock }: SignDeps,
+  { config, clock, proofIterations }: SignDeps & { proofIterations: number },
   { serverId, player, session, origins }: ProofOfWorkSubject,
   votesToday: number,
 ): Promise<Challenge> {
   const factor = difficulty(votesToday);
   return createChallenge({
     algorithm: 'PBKDF2/SHA-256',
-    cost: ITERATIONS,
+    cost: proofIterations,
     counter: randomInt(1, MOST * factor + 1),
     deriveKey,
     data: {
