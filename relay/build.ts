@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { crc32 } from 'node:zlib';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
 /** A file of the jar. */
 export type JarEntry = { name: string; bytes: Buffer };
@@ -44,7 +44,7 @@ export function javacVersion(): string | undefined {
 
 /**
  * Compiles the relay for Java 8 and returns the bytes of its jar. The same sources and the same javac give the same
- * bytes: entries are sorted, not compressed, and all from 1980-01-01.
+ * bytes: entries are sorted and all from 1980-01-01. Another zlib may compress them to other bytes.
  */
 export function buildJar(): Buffer {
   const javac = javacVersion();
@@ -87,23 +87,26 @@ function compile(folder: string, target: string, options: string[]): void {
 /** 1980-01-01, the first date that a zip knows. */
 const DATE = 0x21;
 
-/** A zip of stored entries. */
+const DEFLATED = 8;
+
 function zip(entries: JarEntry[]): Buffer {
   const files: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const { name, bytes } of entries) {
+    const packed = deflateRawSync(bytes, { level: 9 });
     const common = Buffer.alloc(26);
-    common.writeUInt16LE(10, 0);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(DEFLATED, 4);
     common.writeUInt16LE(DATE, 8);
     common.writeUInt32LE(crc32(bytes), 10);
-    common.writeUInt32LE(bytes.length, 14);
+    common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(bytes.length, 18);
     common.writeUInt16LE(name.length, 22);
-    const file = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), bytes]);
+    const file = Buffer.concat([Buffer.from('PK\x03\x04'), common, Buffer.from(name), packed]);
     const place = Buffer.alloc(14);
     place.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x0a\x00'), common, place, Buffer.from(name)]));
+    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), common, place, Buffer.from(name)]));
     files.push(file);
     offset += file.length;
   }
@@ -121,7 +124,10 @@ export function readJar(jar: Buffer): JarEntry[] {
   for (let at = 0; jar.readUInt32LE(at) === 0x04034b50; ) {
     const size = jar.readUInt32LE(at + 18);
     const start = at + 30 + jar.readUInt16LE(at + 26);
-    entries.push({ name: jar.toString('utf8', at + 30, start), bytes: jar.subarray(start, start + size) });
+    entries.push({
+      name: jar.toString('utf8', at + 30, start),
+      bytes: inflateRawSync(jar.subarray(start, start + size)),
+    });
     at = start + size;
   }
   return entries;
