@@ -56,12 +56,14 @@ export async function relayBench({ plugin = 'Votifier' } = {}) {
     await listener.stop();
   });
   const pluginFolder = join(folder, 'plugins', plugin);
-  mkdirSync(join(pluginFolder, 'rsa'), { recursive: true });
+  const makePluginFolder = () => void mkdirSync(join(pluginFolder, 'rsa'), { recursive: true });
+  makePluginFolder();
   const bench = {
     folder,
     api,
     listener,
     pluginFolder,
+    makePluginFolder,
     journal: join(folder, 'tallyport-relay.journal'),
     /** As NuVotifier writes it. */
     writeVotifierConfig(text: string) {
@@ -126,7 +128,8 @@ function startRelay(folder: string, args: string[], command: string[]): RunningR
     child,
     lines,
     says: async (text) => {
-      await expect.poll(() => lines.join('\n')).toMatch(text);
+      const said = expect.poll(() => lines.join('\n'));
+      await (typeof text === 'string' ? said.toContain(text) : said.toMatch(text));
     },
     kill: async () => {
       await end('SIGKILL');

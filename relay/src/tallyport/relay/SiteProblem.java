@@ -108,8 +108,9 @@ final class SiteProblem extends Exception {
                 break;
         }
         if (answer.status >= 300 && answer.status < 400) {
-            return new SiteProblem(Kind.SETTING, "the listing is at another address, and the key is not sent there"
-                    + " unasked: put it into server= (" + Printable.line(String.valueOf(answer.location), 150) + ")", 0);
+            return new SiteProblem(Kind.SETTING, "the listing is at another address ("
+                    + Printable.line(String.valueOf(answer.location), 150)
+                    + "), and the key is not sent there unasked: change server= in " + Settings.FILE_NAME, 0);
         }
         return new SiteProblem(Kind.DOWN, "the listing answered " + answer.status, waitMs);
     }
