@@ -12,8 +12,7 @@ import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
 /** What the sweep works on. */
-type SweepDeps = RecordDeps &
-  ResendDeps & { servers: Collection<Server>; batcher: Batcher; log: Logger };
+type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; batcher: Batcher; log: Logger };
 
 /** The result of one run: listeners woken, votes given up, votes released from a removed listener. */
 type SweepRound = { woken: number; expired: number; released: number };

@@ -2,7 +2,13 @@ import { defineMessage } from '../../language/t.ts';
 import { type Breaker, hasTakenVotes, type Listener, type Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
-import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, type ProtocolTexts, V1_TEXTS } from './explanations-by-protocol.ts';
+import {
+  FETCH_TEXTS,
+  HTTP_TEXTS,
+  PROVEN_TEXTS,
+  type ProtocolTexts,
+  V1_TEXTS,
+} from './explanations-by-protocol.ts';
 
 const NOTHING_TO_DO = defineMessage('There is nothing to do.');
 

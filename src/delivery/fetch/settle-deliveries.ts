@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { type Listener, hasTakenVotes } from '../../listeners/listener.ts';
+import { hasTakenVotes, type Listener } from '../../listeners/listener.ts';
 import { type Outcome, type OutcomeCode, outcome, type Step } from '../../listeners/outcomes.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { REPLICATED } from '../../platform/mongo.ts';

@@ -4,7 +4,7 @@ import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
-import { type Attempt, type Vote } from '../../votes/vote.ts';
+import type { Attempt, Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,

@@ -383,7 +383,8 @@ export const OUTCOMES = {
     'Was die Stimmen abholt, weiß nicht, ob es diese weitergegeben hat; die Stimme kann also angekommen sein.',
   'Look into its log, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.':
     'Sieh in sein Protokoll und ob der Spielserver in diesem Moment stehen blieb; die Stimme wird so oft noch einmal ausgegeben, wie du es erlaubst.',
-  'What fetches the votes refused this one for good.': 'Was die Stimmen abholt, hat diese endgültig abgelehnt.',
+  'What fetches the votes refused this one for good.':
+    'Was die Stimmen abholt, hat diese endgültig abgelehnt.',
   'Read its words, correct what it names, and resend the vote.':
     'Lies, was es meldet, behebe das und sende die Stimme noch einmal.',
   'What fetches the votes handed this one over, and the game server took it.':

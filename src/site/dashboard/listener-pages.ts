@@ -115,7 +115,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       testCard(path, listener),
       rewardsCard(path, listener.rewards ?? undefined, await hasClaimKeys(deps, server._id)),
     ];
-    const warning = listener && listener.host && hostWarning(listener.host, deps.config);
+    const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
       warning && notice('attention', warning),
@@ -213,7 +213,10 @@ async function store(
     const before = await deps.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
     const serviceName = before?.serviceName ?? deps.config.SERVICE_NAME;
     if (protocol === 'fetch') {
-      return { set: await setFetchListener(deps, serverId, { serviceName, ...unanswered }, by), secret: null };
+      return {
+        set: await setFetchListener(deps, serverId, { serviceName, ...unanswered }, by),
+        secret: null,
+      };
     }
     const { listener, secret } = await setHttpListener(
       deps,
