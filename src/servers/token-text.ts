@@ -1,13 +1,13 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { TokenKind } from './api-token.ts';
+import { TOKEN_KINDS, type TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** An API token, and a claim key. The prefixes differ, so that neither is ever taken for the other. */
-const PREFIXES = { api: 'tp_', claim: 'tpc_' } as const satisfies Record<TokenKind, string>;
+/** The prefix of each kind. They differ, so that no token is ever taken for one of another kind. */
+const PREFIXES = { api: 'tp_', claim: 'tpc_', deliver: 'tpd_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = new RegExp(`^(tpc?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
+const SHAPE = new RegExp(`^(tp[cd]?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
 /** CRC-32 of the random part, in six base62 digits: leaked-secret scanners recognise a token offline by it. */
 function checksum(random: string): string {
@@ -20,7 +20,7 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** A new token: `tp_` or `tpc_`, 30 random base62 characters (178 bits) and a checksum of six. */
+/** A new token: the prefix of its kind, 30 random base62 characters (178 bits) and a checksum of six. */
 export function makeToken(kind: TokenKind = 'api'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   return PREFIXES[kind] + random + checksum(random);
@@ -30,7 +30,7 @@ export function makeToken(kind: TokenKind = 'api'): string {
 export function kindOfText(text: string): TokenKind | null {
   const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];
   if (!prefix || check !== checksum(random)) return null;
-  return prefix === PREFIXES.claim ? 'claim' : 'api';
+  return TOKEN_KINDS.find((kind) => PREFIXES[kind] === prefix) ?? null;
 }
 
 /** SHA-256 of a token in hex, the only stored form. 178 random bits need no salt. */
