@@ -82,6 +82,11 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     const long = api.cast('NameOfSeventeenCh');
     await expect.poll(() => long.state).toBe('failed');
     expect(long.reason).toBe('CorruptedFrameException: Username too long');
+    // Nothing has arrived: if its owner sends it again, the plugin is asked again, though the sending has the same number.
+    const asked = listener.connections;
+    api.resend(long);
+    await expect.poll(() => long.timeline).toEqual(['taken 1', 'failed', 'resend', 'taken 1', 'failed']);
+    expect(listener.connections).toBe(asked + 1);
     const huge = api.cast('x'.repeat(900));
     await expect.poll(() => huge.state).toBe('failed');
     expect(huge.reason).toBe('the name is too long for Votifier v2');
@@ -107,7 +112,7 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     await expect.poll(() => thrown.timeline).toContain('retry');
     expect(thrown.reason).toBe('Votifier answered: java.lang.RuntimeException');
     listener.behaviour = {};
-    await expect.poll(() => thrown.state).toBe('delivered');
+    await expect.poll(() => thrown.timeline.slice(-2)).toEqual(['taken 1', 'delivered']);
     expect(api.refusedBodies).toBe(0);
   });
 

@@ -32,6 +32,7 @@ const DoneBody = z.strictObject({
     .max(100),
 });
 type Result = z.infer<typeof DoneBody>['results'][number];
+type Outcome = Result['outcome'];
 
 const LARGEST_DONE = 64 * 1_024;
 
@@ -42,8 +43,10 @@ export type FakeVote = {
   votedAt: string;
   serviceName: string;
   state: 'waiting' | 'taken' | 'delivered' | 'sent' | 'failed' | 'unconfirmed';
-  /** How often it was taken. */
+  /** How often it may have arrived before, and one. */
   sending: number;
+  /** The outcome of each taking, by its lease; `lease ended` while nothing else is known. */
+  takings: Map<string, Outcome | 'lease ended' | undefined>;
   lease: string;
   leaseEndsAt: number;
   requestId: string | undefined;
@@ -114,7 +117,8 @@ export class FakeDeliveryApi {
       votedAt: new Date().toISOString(),
       serviceName,
       state: 'waiting',
-      sending: 0,
+      sending: 1,
+      takings: new Map(),
       lease: '',
       leaseEndsAt: 0,
       requestId: undefined,
@@ -154,12 +158,14 @@ export class FakeDeliveryApi {
     for (const vote of this.votes) {
       if (vote.state !== 'taken' || vote.leaseEndsAt > Date.now()) continue;
       vote.timeline.push('lease ended');
+      vote.takings.set(vote.lease, 'lease ended');
       this.#ambiguous(vote);
     }
   }
 
   #ambiguous(vote: FakeVote): void {
-    if (vote.sending >= this.sendings) vote.state = 'unconfirmed';
+    vote.sending += 1;
+    if (vote.sending > this.sendings) vote.state = 'unconfirmed';
     else this.#schedule(vote, this.retryMs);
   }
 
@@ -221,8 +227,8 @@ export class FakeDeliveryApi {
 
   #lease(vote: FakeVote, asked: z.infer<typeof TakeBody>): void {
     vote.state = 'taken';
-    vote.sending += 1;
     vote.lease = randomUUID();
+    vote.takings.set(vote.lease, undefined);
     vote.leaseEndsAt = Date.now() + asked.lease_seconds * 1_000;
     vote.requestId = asked.request_id;
     vote.timeline.push(`taken ${vote.sending}`);
@@ -258,16 +264,19 @@ export class FakeDeliveryApi {
   #settle({ vote_id, lease, outcome, reason }: Result): string | undefined {
     const vote = this.votes.find(({ id }) => id === vote_id);
     if (!vote) return 'unknown-vote';
-    const late = vote.lease !== lease || vote.state !== 'taken';
+    const before = vote.takings.get(lease);
+    if (before === outcome) return undefined;
+    const late = before === 'lease ended';
     const arrived = outcome === 'delivered' || outcome === 'sent';
-    if (late && vote.timeline.at(-1) === outcome && vote.lease === lease) return undefined;
-    if (late && (vote.state === 'delivered' || vote.state === 'sent')) return 'settled-differently';
-    if (late && !arrived) return 'lease-ended';
+    if (!vote.takings.has(lease) || (late && !arrived)) return 'lease-ended';
+    if (before && !late) return 'settled-differently';
+    vote.takings.set(lease, outcome);
     vote.timeline.push(late ? `${outcome} late` : outcome);
     vote.reason = reason;
     if (outcome === 'retry') this.#schedule(vote, this.retryMs);
     else if (outcome === 'unknown') this.#ambiguous(vote);
     else vote.state = outcome;
+    if (arrived && !late) vote.sending += 1;
     return undefined;
   }
 }

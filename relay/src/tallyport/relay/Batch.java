@@ -78,12 +78,12 @@ final class Batch {
     /**
      * The hand-over that answers for this delivery already: the same sending, or an earlier one whose outcome the listing
      * has not got. If it has got that one, a new number means that somebody, or its schedule, sends the vote again. After
-     * "retry" nothing has arrived, so that the vote can be handed over.
+     * "retry" and "failed" nothing has arrived: the vote can be handed over, and the listing counts no new sending.
      */
     private Journal.Entry handedOverAs(Delivery vote) {
         Journal.Entry same = journal.find(vote.voteId, vote.sending);
         Journal.Entry entry = same != null ? same : journal.unsettled(vote.voteId);
-        return entry == null || entry.outcome == null || entry.outcome == Outcome.RETRY ? null : entry;
+        return entry == null || !entry.mayHaveArrived() ? null : entry;
     }
 
     /** Tells the listing all outcomes that it has not got. What it does not answer for stays open. */

@@ -44,6 +44,10 @@ final class Journal implements Closeable {
             this.lease = lease;
             this.at = at;
         }
+
+        boolean mayHaveArrived() {
+            return outcome != Outcome.RETRY && outcome != Outcome.FAILED;
+        }
     }
 
     /** Another relay uses this folder. */
