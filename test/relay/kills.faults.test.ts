@@ -1,13 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { HAS_JAVA, relayBench } from './relay-process.ts';
-
-/** A line of the journal as the relay writes it. */
-function journalLine(words: string): string {
-  const line = `${Date.now()} ${words}`;
-  return `${line} #${crc32(line).toString(16)}\n`;
-}
+import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
 
 describe.skipIf(!HAS_JAVA)('a relay that is killed', () => {
   test('before its request is answered hands the vote over once', async () => {

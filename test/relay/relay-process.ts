@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { crc32 } from 'node:zlib';
 import { expect } from 'vitest';
 import { JAR } from '../../relay/build.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -30,6 +31,12 @@ export function newFolder(): string {
     rmSync(folder, { recursive: true, force: true });
   });
   return folder;
+}
+
+/** A line of the journal as the relay writes it. */
+export function journalLine(words: string): string {
+  const line = `${Date.now()} ${words}`;
+  return `${line} #${crc32(line).toString(16)}\n`;
 }
 
 /** A relay that runs, with what it prints. */

@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HAS_JAVA, relayBench } from './relay-process.ts';
+import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
 
 describe.skipIf(!HAS_JAVA)('the program', () => {
   test('writes a configuration with comments at its first start, and says what to fill in', async () => {
@@ -81,13 +82,15 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
   test('hands no vote over while its journal cannot be written, and says that the disk may be full', async () => {
     const bench = await relayBench();
     // A journal that is near the largest file that the process may write.
-    const filler = Array.from({ length: 15 }, (_, index) => `1 take ${index} #0\n`).join('');
-    writeFileSync(bench.journal, filler);
+    let past = '';
+    while (past.length < 1_024 - 160) past += journalLine(`done ${randomUUID()} 1 delivered`);
+    writeFileSync(bench.journal, past);
     const vote = bench.api.cast('Alice');
     const full = bench.start([], ['bash', '-c', 'ulimit -f 1; exec java "$@"', 'java']);
     await full.says(/journal cannot be written \(.*\): is the disk full\?/);
     await full.kill();
     expect(bench.received()).toEqual([]);
+    expect(vote.reason).toMatch(/^the relay's journal cannot be written/);
     bench.start();
     await expect.poll(() => vote.state).toBe('delivered');
     expect(bench.received()).toEqual(['Alice']);

@@ -22,7 +22,8 @@ final class SimpleYaml {
         int sectionIndent = -1;
         for (String line : text.split("\r?\n")) {
             String content = line.trim();
-            if (content.isEmpty() || content.startsWith("#") || content.startsWith("-")) {
+            if (content.isEmpty() || content.startsWith("#") || content.equals("-")
+                    || content.startsWith("- ")) {
                 continue;
             }
             int indent = line.indexOf(content.charAt(0));
