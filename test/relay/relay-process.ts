@@ -44,7 +44,7 @@ export type RunningRelay = {
   child: ChildProcess;
   lines: string[];
   /** Waits for a line. */
-  says(text: string | RegExp): Promise<void>;
+  says(text: string | RegExp, limit?: { timeout: number }): Promise<void>;
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
@@ -134,8 +134,8 @@ function startRelay(folder: string, args: string[], command: string[]): RunningR
   return {
     child,
     lines,
-    says: async (text) => {
-      const said = expect.poll(() => lines.join('\n'));
+    says: async (text, limit) => {
+      const said = expect.poll(() => lines.join('\n'), limit);
       await (typeof text === 'string' ? said.toContain(text) : said.toMatch(text));
     },
     kill: async () => {
