@@ -14,6 +14,8 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY src src
 COPY workers workers
+# What owners download under “Connect”. It needs no Java here.
+COPY relay/tallyport-relay.jar relay/
 USER node
 EXPOSE 3000
 # One image, three processes: `node src/web.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.

@@ -70,6 +70,11 @@ test('the processes need only packages that are in the image', () => {
   expect(missing).toEqual([]);
 });
 
+test('the relay that owners download is in the image', () => {
+  expect(read('Dockerfile')).toContain('COPY relay/tallyport-relay.jar relay/\n');
+  expect(read('.dockerignore').split('\n')).toContain('!relay/tallyport-relay.jar');
+});
+
 test('the image is built without a frontend from a registry', () => {
   expect(read('Dockerfile')).not.toMatch(/^#\s*syntax=/m);
 });

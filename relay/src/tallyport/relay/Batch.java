@@ -1,0 +1,161 @@
+package tallyport.relay;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Hands over the votes that were taken, and keeps what the listing must be told about them. Which votes are handed over is
+ * decided here, by the pair of vote id and sending (ADR 0125).
+ */
+final class Batch {
+    /** With reasons of 200 characters of four bytes, the largest body is within the listing's 64 KiB. */
+    private static final int MOST_RESULTS = 50;
+    /** A shorter rest of a lease is not begun with. */
+    private static final int LEAST_SECONDS = 5;
+
+    private final Journal journal;
+    private final Log log;
+    private final List<Told> open = new ArrayList<>();
+
+    /** Begins with what the journal has open: hand-overs that the listing was not told of, and one that was interrupted. */
+    Batch(Journal journal, Log log) {
+        this.journal = journal;
+        this.log = log;
+        for (Journal.Entry entry : journal.unsettled()) {
+            if (entry.outcome == null) {
+                log.warn("vote " + entry.voteId + ": unknown (the relay was ended while it handed the vote over)");
+                end(entry, Outcome.UNKNOWN, "the relay was ended while it handed the vote over");
+            }
+            open.add(new Told(entry.voteId, entry.lease, entry.outcome, entry.reason, entry));
+        }
+    }
+
+    boolean hasOpen() {
+        return !open.isEmpty();
+    }
+
+    /**
+     * Hands a vote over, unless the journal says that it was. Its outcome waits for {@link #settle}.
+     *
+     * @return how the hand-over ended, or null if there was none
+     */
+    HandOver.Result handle(Delivery vote, HandOver handOver) {
+        Journal.Entry before = handedOverAs(vote);
+        if (before != null) {
+            log.info(lineOf(vote, before.outcome, "it was handed over before, as the journal says"));
+            open.add(new Told(vote.voteId, vote.lease, before.outcome, before.reason, before));
+            return null;
+        }
+        if (vote.secondsLeft() < LEAST_SECONDS) {
+            giveBack(vote, "the votes before it took too long");
+            return null;
+        }
+        HandOver.Result result = handOver.handOver(vote, () -> journal.begin(vote));
+        Journal.Entry entry = journal.find(vote.voteId, vote.sending);
+        if (entry != null && entry.outcome == null) {
+            end(entry, result.outcome, result.reason);
+        }
+        say(vote, result.outcome, result.reason);
+        open.add(new Told(vote.voteId, vote.lease, result.outcome, result.reason, entry));
+        return result;
+    }
+
+    /** The vote was not handed over and comes again by the listing's schedule. */
+    void giveBack(Delivery vote, String reason) {
+        Journal.Entry before = handedOverAs(vote);
+        if (before != null) {
+            open.add(new Told(vote.voteId, vote.lease, before.outcome, before.reason, before));
+            return;
+        }
+        say(vote, Outcome.RETRY, reason);
+        open.add(new Told(vote.voteId, vote.lease, Outcome.RETRY, Printable.line(reason, 200), null));
+    }
+
+    /**
+     * The hand-over that answers for this delivery already: the same sending, or an earlier one whose outcome the listing
+     * has not got. If it has got that one, a new number means that somebody, or its schedule, sends the vote again. After
+     * "retry" and "failed" nothing has arrived: the vote can be handed over, and the listing counts no new sending.
+     */
+    private Journal.Entry handedOverAs(Delivery vote) {
+        Journal.Entry same = journal.find(vote.voteId, vote.sending);
+        Journal.Entry entry = same != null ? same : journal.unsettled(vote.voteId);
+        return entry == null || !entry.mayHaveArrived() ? null : entry;
+    }
+
+    /** Tells the listing all outcomes that it has not got. What it does not answer for stays open. */
+    void settle(Site site) throws SiteProblem {
+        for (List<Told> part = nextPart(); !part.isEmpty();) {
+            Map<String, String> ends = site.done(part);
+            for (Told told : part) {
+                String refusal = ends.get(told.voteId);
+                if (refusal != null) {
+                    if (!refusal.isEmpty()) {
+                        log.warn("vote " + told.voteId + ": the listing did not take \"" + told.outcome.word() + "\" ("
+                                + refusal + ")");
+                    }
+                    close(told);
+                }
+            }
+            List<Told> rest = nextPart();
+            if (rest.containsAll(part)) {
+                throw SiteProblem.unreadable();
+            }
+            part = rest;
+        }
+    }
+
+    /** Forgets what the listing does not understand, so that it is not told for ever. */
+    void giveUp() {
+        for (Told told : new ArrayList<>(open)) {
+            log.warn("vote " + told.voteId + ": the listing could not be told \"" + told.outcome.word() + "\"");
+            close(told);
+        }
+    }
+
+    /** The next results for one request, each vote once. */
+    private List<Told> nextPart() {
+        Map<String, Told> part = new LinkedHashMap<>();
+        for (Iterator<Told> each = open.iterator(); each.hasNext() && part.size() < MOST_RESULTS;) {
+            Told told = each.next();
+            part.putIfAbsent(told.voteId, told);
+        }
+        return new ArrayList<>(part.values());
+    }
+
+    private void close(Told told) {
+        open.remove(told);
+        try {
+            if (told.entry != null) {
+                journal.settled(told.entry);
+            }
+        } catch (IOException error) {
+            log.warn("the journal cannot be written (" + error.getMessage() + ")");
+        }
+    }
+
+    private void end(Journal.Entry entry, Outcome outcome, String reason) {
+        try {
+            journal.end(entry, outcome, reason);
+        } catch (IOException error) {
+            log.warn("the journal cannot be written (" + error.getMessage() + ")");
+        }
+    }
+
+    private void say(Delivery vote, Outcome outcome, String reason) {
+        String line = lineOf(vote, outcome, reason);
+        if (outcome == Outcome.DELIVERED || outcome == Outcome.SENT) {
+            log.info(line);
+        } else {
+            log.warn(line);
+        }
+    }
+
+    private static String lineOf(Delivery vote, Outcome outcome, String reason) {
+        return "vote " + vote.voteId + " of " + vote.username + ": " + outcome.word()
+                + (vote.sending > 1 ? ", sending " + vote.sending : "") + (reason.isEmpty() ? "" : " (" + reason + ")");
+    }
+}

@@ -1,0 +1,209 @@
+package tallyport.relay;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The listing's two requests: take votes, and answer for them. */
+final class Site {
+    private static final int CONNECT_MS = 10_000;
+    private static final int LARGEST_ANSWER = 1 << 20;
+    private static final int LEASE_SECONDS = 60;
+    /** Beyond the time that the listing itself waits for votes. */
+    private static final int MARGIN_MS = 15_000;
+
+    private final Settings settings;
+    private final String userAgent;
+    /** The request for votes that is under way. */
+    private FutureTask<Answer> waiting;
+    private boolean ended;
+
+    Site(Settings settings, String edition) {
+        this.settings = settings;
+        userAgent = "tallyport-relay/" + Version.OWN + " (Java "
+                + Printable.line(System.getProperty("java.version", "?"), 40) + "; " + edition + ")";
+    }
+
+    /** The listing's answer to "take". */
+    static final class Taken {
+        final List<Delivery> deliveries = new ArrayList<>();
+        /** What is wrong with elements that are no deliveries. */
+        final List<String> unreadable = new ArrayList<>();
+        boolean paused;
+    }
+
+    /** A finished exchange. */
+    static final class Answer {
+        final int status;
+        final String body;
+        final String retryAfter;
+        final String location;
+
+        Answer(int status, String body, String retryAfter, String location) {
+            this.status = status;
+            this.body = body;
+            this.retryAfter = retryAfter;
+            this.location = location;
+        }
+    }
+
+    /**
+     * Asks for votes and waits until some are due.
+     *
+     * @param requestId the same id brings the same votes again, as long as their leases run
+     */
+    Taken take(String requestId, int max, int waitSeconds) throws SiteProblem {
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("max", max);
+        body.put("wait_seconds", waitSeconds);
+        body.put("lease_seconds", LEASE_SECONDS);
+        body.put("request_id", requestId);
+        int deadlineMs = waitSeconds * 1_000 + MARGIN_MS;
+        AtomicReference<HttpURLConnection> opened = new AtomicReference<>();
+        FutureTask<Answer> task = request("/deliveries/take", body, deadlineMs, opened);
+        waitFor(task);
+        Map<?, ?> answer = run(task, deadlineMs, opened);
+        waitFor(null);
+        Object deliveries = answer.get("deliveries");
+        if (!(deliveries instanceof List)) {
+            throw SiteProblem.unreadable();
+        }
+        Taken taken = new Taken();
+        taken.paused = Boolean.TRUE.equals(answer.get("paused"));
+        for (Object element : (List<?>) deliveries) {
+            try {
+                taken.deliveries.add(Delivery.of(element, System.nanoTime()));
+            } catch (IllegalArgumentException error) {
+                taken.unreadable.add(error.getMessage());
+            }
+        }
+        return taken;
+    }
+
+    /**
+     * Tells how hand-overs ended. Each vote id may be among the results once.
+     *
+     * @return by vote id: an empty text if the listing has settled it, else the code with which it refused
+     */
+    Map<String, String> done(List<Told> results) throws SiteProblem {
+        List<Object> list = new ArrayList<>();
+        for (Told told : results) {
+            Map<String, Object> result = new LinkedHashMap<>();
+            result.put("vote_id", told.voteId);
+            result.put("lease", told.lease);
+            result.put("outcome", told.outcome.word());
+            if (!told.reason.isEmpty()) {
+                result.put("reason", told.reason);
+            }
+            list.add(result);
+        }
+        Map<String, Object> body = new LinkedHashMap<>();
+        body.put("results", list);
+        AtomicReference<HttpURLConnection> opened = new AtomicReference<>();
+        Map<?, ?> answer = run(request("/deliveries/done", body, MARGIN_MS, opened), MARGIN_MS, opened);
+        if (!(answer.get("settled") instanceof List) || !(answer.get("refused") instanceof List)) {
+            throw SiteProblem.unreadable();
+        }
+        Map<String, String> ends = new LinkedHashMap<>();
+        for (Object voteId : (List<?>) answer.get("settled")) {
+            ends.put(String.valueOf(voteId), "");
+        }
+        for (Object refused : (List<?>) answer.get("refused")) {
+            if (refused instanceof Map) {
+                Map<?, ?> refusal = (Map<?, ?>) refused;
+                ends.put(String.valueOf(refusal.get("vote_id")), Printable.line(String.valueOf(refusal.get("code")), 60));
+            }
+        }
+        return ends;
+    }
+
+    /** Ends the request for votes that is under way, and allows no other one. The listing keeps what it had taken for it. */
+    synchronized void cut() {
+        ended = true;
+        if (waiting != null) {
+            waiting.cancel(true);
+        }
+    }
+
+    private synchronized void waitFor(FutureTask<Answer> task) {
+        waiting = task;
+        if (ended && task != null) {
+            task.cancel(true);
+        }
+    }
+
+    private FutureTask<Answer> request(String path, Map<String, Object> body, int deadlineMs, AtomicReference<HttpURLConnection> opened) {
+        return new FutureTask<>(() -> exchange(path, Json.write(body), deadlineMs, opened));
+    }
+
+    /** Runs a request in a thread of its own: neither dripping bytes nor a name server can hold the relay for longer. */
+    private static Map<?, ?> run(FutureTask<Answer> task, int deadlineMs, AtomicReference<HttpURLConnection> opened) throws SiteProblem {
+        Thread thread = new Thread(task, "tallyport-relay request");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            return SiteProblem.bodyOf(task.get(deadlineMs, TimeUnit.MILLISECONDS));
+        } catch (TimeoutException | CancellationException | InterruptedException error) {
+            throw SiteProblem.down("it did not answer within " + deadlineMs / 1_000 + " s");
+        } catch (ExecutionException error) {
+            throw SiteProblem.of(error.getCause());
+        } finally {
+            HttpURLConnection connection = opened.get();
+            if (connection != null) {
+                connection.disconnect();
+            }
+        }
+    }
+
+    private Answer exchange(String path, String json, int deadlineMs, AtomicReference<HttpURLConnection> opened) throws IOException {
+        HttpURLConnection connection = (HttpURLConnection) new URL(settings.server + path).openConnection();
+        opened.set(connection);
+        byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
+        connection.setInstanceFollowRedirects(false);
+        connection.setUseCaches(false);
+        connection.setConnectTimeout(CONNECT_MS);
+        connection.setReadTimeout(deadlineMs);
+        connection.setRequestMethod("POST");
+        connection.setDoOutput(true);
+        // If the length is not fixed, Java itself sends a request a second time when a connection breaks.
+        connection.setFixedLengthStreamingMode(bytes.length);
+        connection.setRequestProperty("Authorization", "Bearer " + settings.key);
+        connection.setRequestProperty("Content-Type", "application/json");
+        connection.setRequestProperty("Accept", "application/json");
+        connection.setRequestProperty("User-Agent", userAgent);
+        connection.setRequestProperty("Connection", "close");
+        try (OutputStream out = connection.getOutputStream()) {
+            out.write(bytes);
+        }
+        int status = connection.getResponseCode();
+        InputStream in = status >= 400 ? connection.getErrorStream() : connection.getInputStream();
+        return new Answer(status, in == null ? "" : read(in), connection.getHeaderField("Retry-After"),
+                connection.getHeaderField("Location"));
+    }
+
+    private static String read(InputStream in) throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        byte[] part = new byte[8_192];
+        for (int count = in.read(part); count >= 0; count = in.read(part)) {
+            body.write(part, 0, count);
+            if (body.size() > LARGEST_ANSWER) {
+                throw new IOException("its answer is larger than 1 MB");
+            }
+        }
+        return new String(body.toByteArray(), StandardCharsets.UTF_8);
+    }
+}

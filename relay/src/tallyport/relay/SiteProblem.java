@@ -1,0 +1,135 @@
+package tallyport.relay;
+
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Collections;
+import java.util.Map;
+import javax.net.ssl.SSLException;
+
+/** Why a request to the listing brought nothing; the message says what to do. */
+final class SiteProblem extends Exception {
+    private static final long LONGEST_WAIT_MS = 3_600_000;
+
+    enum Kind {
+        /** The listing or the network is away: again soon. */
+        DOWN,
+        /** The listing names the time of the next request. */
+        BUSY,
+        /** The listing or the relay must be set up otherwise. */
+        SETTING,
+        /** The key is refused. */
+        KEY,
+        /** The listing does not understand the request: it must not be repeated. */
+        REQUEST
+    }
+
+    final Kind kind;
+    /** How long the listing wants the relay to wait, or 0. */
+    final long waitMs;
+
+    private SiteProblem(Kind kind, String message, long waitMs) {
+        super(message);
+        this.kind = kind;
+        this.waitMs = waitMs;
+    }
+
+    static SiteProblem down(String message) {
+        return new SiteProblem(Kind.DOWN, "the listing cannot be reached: " + message, 0);
+    }
+
+    static SiteProblem unreadable() {
+        return new SiteProblem(Kind.DOWN, "the listing's answer is not understood: is the address in server= right?", 0);
+    }
+
+    static SiteProblem of(Throwable error) {
+        String words = Printable.line(String.valueOf(error.getMessage()), 200);
+        if (error instanceof UnknownHostException) {
+            return down("its name cannot be resolved (" + words + ")");
+        }
+        if (error instanceof SSLException) {
+            return down("its certificate is refused by Java " + System.getProperty("java.version") + " (" + words
+                    + "); Java 8 before 8u141 does not know today's certificates");
+        }
+        if (error instanceof ConnectException || error instanceof SocketTimeoutException) {
+            return down(words);
+        }
+        return down("the connection broke (" + words + ")");
+    }
+
+    /**
+     * The JSON object of a good answer.
+     *
+     * @throws SiteProblem for every other answer
+     */
+    static Map<?, ?> bodyOf(Site.Answer answer) throws SiteProblem {
+        Object body = Collections.emptyMap();
+        try {
+            body = Json.parse(answer.body);
+        } catch (IllegalArgumentException error) {
+            if (answer.status == 200) {
+                throw unreadable();
+            }
+        }
+        Map<?, ?> fields = body instanceof Map ? (Map<?, ?>) body : Collections.emptyMap();
+        if (answer.status != 200) {
+            throw ofStatus(answer, fields);
+        }
+        return fields;
+    }
+
+    private static SiteProblem ofStatus(Site.Answer answer, Map<?, ?> fields) {
+        long waitMs = waitOf(answer.retryAfter, fields.get("next_allowed_at"));
+        switch (answer.status) {
+            case 401:
+                return new SiteProblem(Kind.KEY, "the key was refused: issue a new one on the page \"Connect\" of your"
+                        + " server and put it into " + Settings.FILE_NAME, waitMs);
+            case 403:
+                return new SiteProblem(Kind.KEY, "the key may not fetch votes: issue one for fetching on the page"
+                        + " \"Connect\" of your server and put it into " + Settings.FILE_NAME, waitMs);
+            case 404:
+                return new SiteProblem(Kind.SETTING, "the listing does not know this server or cannot be fetched from:"
+                        + " check server= in " + Settings.FILE_NAME, waitMs);
+            case 422:
+                return new SiteProblem(Kind.SETTING, "the listing does not let this server fetch its votes: choose"
+                        + " \"My server fetches its votes\" on the page \"Vote listener\"", waitMs);
+            case 429:
+                return new SiteProblem(Kind.BUSY, "the listing asks the relay to wait (429)", waitMs);
+            case 400:
+            case 413:
+                return new SiteProblem(Kind.REQUEST, "the listing does not understand the relay (" + answer.status
+                        + "): a newer relay may help", waitMs);
+            default:
+                break;
+        }
+        if (answer.status >= 300 && answer.status < 400) {
+            return new SiteProblem(Kind.SETTING, "the listing is at another address ("
+                    + Printable.line(String.valueOf(answer.location), 150)
+                    + "), and the key is not sent there unasked: change server= in " + Settings.FILE_NAME, 0);
+        }
+        return new SiteProblem(Kind.DOWN, "the listing answered " + answer.status, waitMs);
+    }
+
+    /** Retry-After in seconds or as a date, else the time in the body; at most an hour. */
+    private static long waitOf(String retryAfter, Object nextAllowedAt) {
+        long ms = 0;
+        try {
+            if (retryAfter != null && retryAfter.trim().matches("[0-9]{1,9}")) {
+                ms = Long.parseLong(retryAfter.trim()) * 1_000;
+            } else if (retryAfter != null) {
+                ms = Duration.between(Instant.now(),
+                        Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(retryAfter.trim()))).toMillis();
+            } else if (nextAllowedAt instanceof String) {
+                ms = Duration.between(Instant.now(), OffsetDateTime.parse((String) nextAllowedAt)).toMillis();
+            }
+        } catch (DateTimeException error) {
+            ms = 0;
+        }
+        return Math.max(0, Math.min(ms, LONGEST_WAIT_MS));
+    }
+}

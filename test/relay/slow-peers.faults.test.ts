@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { HAS_JAVA, relayBench } from './relay-process.ts';
+
+const PATIENT = { timeout: 80_000 };
+
+/** A listing that drips is asked again, with the same request. */
+async function listingThatDrips(): Promise<void> {
+  const bench = await relayBench();
+  const vote = bench.api.cast('Alice');
+  let dripped = false;
+  bench.api.intercept = async (call) => {
+    if (dripped) return false;
+    dripped = true;
+    const { body } = await call.answer();
+    call.response.writeHead(200, { 'content-type': 'application/json' });
+    for (const letter of JSON.stringify(body)) {
+      if (call.response.destroyed) break;
+      call.response.write(letter);
+      await wait(1_000);
+    }
+    return true;
+  };
+  const relay = bench.start();
+  await relay.says('the listing cannot be reached: it did not answer within 40 s', PATIENT);
+  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
+}
+
+/** While the greeting of the vote plugin drips, no vote is taken. */
+async function greetingThatDrips(): Promise<void> {
+  const bench = await relayBench();
+  const vote = bench.api.cast('Alice');
+  bench.listener.behaviour = { dripMs: 1_000 };
+  const relay = bench.start();
+  await relay.says(/Votifier at 127.0.0.1:\d+ sent no greeting in time; it said: VOTI/, PATIENT);
+  expect(vote.timeline).toEqual([]);
+  bench.listener.behaviour = {};
+  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
+}
+
+/** A vote plugin that takes a vote and says nothing may have it. */
+async function silentPlugin(): Promise<void> {
+  const bench = await relayBench();
+  const vote = bench.api.cast('Alice');
+  bench.api.retryMs = 3_600_000;
+  bench.listener.behaviour = { onFrame: 'silence' };
+  bench.start();
+  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'unknown']);
+  expect(vote.reason).toBe('Votifier did not answer in time');
+}
+
+/** A proxy that cuts requests which wait does no harm. */
+async function proxyThatCuts(): Promise<void> {
+  const bench = await relayBench();
+  let cuts = 0;
+  bench.api.intercept = async (call) => {
+    if (call.path === 'done' || cuts > 0) return false;
+    cuts += 1;
+    await wait(11_000);
+    call.response.destroy();
+    return true;
+  };
+  const relay = bench.start();
+  const waits = () =>
+    bench.api.calls.filter(({ path }) => path === 'take').map(({ body }) => body as Record<string, unknown>);
+  await expect.poll(() => waits().length, PATIENT).toBe(2);
+  const [first, second] = waits();
+  expect(second?.request_id).toBe(first?.request_id);
+  expect([first?.wait_seconds, second?.wait_seconds]).toEqual([25, 6]);
+  const vote = bench.api.cast('Alice');
+  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
+  expect(relay.lines.join('\n')).not.toContain('!');
+}
+
+// All at once: they only wait.
+test.skipIf(!HAS_JAVA)(
+  'the relay waits for no peer for ever: a listing, a proxy, a vote plugin',
+  async () => {
+    await Promise.all([listingThatDrips(), greetingThatDrips(), silentPlugin(), proxyThatCuts()]);
+  },
+);

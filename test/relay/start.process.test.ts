@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
+
+describe.skipIf(!HAS_JAVA)('the program', () => {
+  test('writes a configuration with comments at its first start, and says what to fill in', async () => {
+    const bench = await relayBench();
+    const file = `${bench.folder}/new.properties`;
+    const first = bench.start(['--config', 'new.properties']);
+    await first.says('Wrote new.properties: fill in server= and key=, then start the relay again.');
+    expect(await first.stop()).toBe(1);
+    expect(readFileSync(file, 'utf8')).toContain('\nserver=\nkey=\n');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const second = bench.start(['--config', 'new.properties']);
+    await second.says('fill in server= in new.properties');
+    expect(await second.stop()).toBe(1);
+  });
+
+  test('refuses a configuration that it does not understand, and names the line', async () => {
+    const bench = await relayBench();
+    const lines: [string[], string][] = [
+      [['server=http://listing.example/api/v1/servers/1', 'key=k'], 'must begin with https://'],
+      [
+        ['server=https://listing.example/servers/1', 'key=k'],
+        'must have the form https://LISTING/api/v1/servers/ID',
+      ],
+      [['server=listing.example', 'key=k'], 'is no address'],
+      [[`server=${bench.api.url}`, 'key=two words'], 'is no key'],
+      [[`server=${bench.api.url}`, 'keys=k'], 'none of server=, key= and votifier=: keys'],
+    ];
+    for (const [config, words] of lines) {
+      bench.writeConfig(config);
+      const relay = bench.start();
+      await relay.says(words);
+      expect(await relay.stop()).toBe(1);
+    }
+    expect(bench.api.calls).toEqual([]);
+  });
+
+  test('checks everything without a vote, and exits with 0 only if votes can arrive', async () => {
+    const bench = await relayBench();
+    const vote = bench.api.cast('Alice');
+    const check = async () => {
+      const relay = bench.start(['--check']);
+      await expect.poll(() => relay.child.exitCode).not.toBeNull();
+      return { code: relay.child.exitCode, said: relay.lines.join('\n') };
+    };
+    const good = await check();
+    expect(good.said.split('\n')).toEqual([
+      `The listing is reached, and the key is accepted: ${bench.api.url}`,
+      `Votifier was found: ${bench.pluginFolder}`,
+      `Votifier answers at 127.0.0.1:${bench.listener.port}; votes are handed over with v2 and its token`,
+    ]);
+    expect(good.code).toBe(0);
+
+    bench.listener.behaviour = { v1Only: true };
+    const noKey = await check();
+    expect(noKey.said).toMatch(
+      /^! Votifier answers at .*, but there is no way to send: .*public.key is not there$/m,
+    );
+    bench.writePublicKey();
+    expect((await check()).said).toContain('votes are handed over with v1 and its public key');
+
+    bench.writeConfig([`server=${bench.api.url}`, 'key=wrong']);
+    await bench.listener.stop();
+    const wrong = await check();
+    expect(wrong.said).toMatch(/^! the key was refused/m);
+    expect(wrong.said).toMatch(/^! Votifier does not answer/m);
+    expect([noKey.code, wrong.code]).toEqual([1, 1]);
+    expect(vote.timeline).toEqual([]);
+    expect(bench.listener.votes).toEqual([]);
+  });
+
+  test('knows no other arguments', async () => {
+    const bench = await relayBench();
+    const relay = bench.start(['--wrong']);
+    await relay.says(/^Unknown argument: --wrong\n\nFetches the votes/);
+    expect(await relay.stop()).toBe(2);
+  });
+
+  test('hands no vote over while its journal cannot be written, and says that the disk may be full', async () => {
+    const bench = await relayBench();
+    // A journal that is near the largest file that the process may write.
+    let past = '';
+    while (past.length < 1_024 - 160) past += journalLine(`done ${randomUUID()} 1 delivered`);
+    writeFileSync(bench.journal, past);
+    const vote = bench.api.cast('Alice');
+    const full = bench.start([], ['bash', '-c', 'ulimit -f 1; exec java "$@"', 'java']);
+    await full.says(/journal cannot be written \(.*\): is the disk full\?/);
+    await full.kill();
+    expect(bench.received()).toEqual([]);
+    expect(vote.reason).toMatch(/^the relay's journal cannot be written/);
+    bench.start();
+    await expect.poll(() => vote.state).toBe('delivered');
+    expect(bench.received()).toEqual(['Alice']);
+  });
+});
