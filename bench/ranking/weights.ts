@@ -160,7 +160,9 @@ async function readPages(): Promise<Cost> {
     requests += 1;
     const from = `10.1.${(requests >> 8) & 255}.${requests & 255}`;
     const began = performance.now();
-    const answer = await fetch(`${web.url}/?page=${1 + ((n * 7) % Math.ceil(servers / 20))}`, { headers: { 'x-forwarded-for': from } });
+    const answer = await fetch(`${web.url}/?page=${1 + ((n * 7) % Math.ceil(servers / 20))}`, {
+      headers: { 'x-forwarded-for': from },
+    });
     await answer.text();
     times.push(performance.now() - began);
     if (answer.status !== 200) throw new Error(`page ${n} answered ${answer.status}`);
