@@ -1,10 +1,12 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { pauseListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { revokeToken } from '../../src/servers/api-tokens.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
+import { castVote } from '../support/casting.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { addFetchingServer, type FetchingServer, type TakenVote } from '../support/fetching.ts';
 import { startApp, type TestDeps } from '../support/start-app.ts';
@@ -16,7 +18,7 @@ beforeAll(async () => {
   atTheEnd(() => web.close());
 });
 
-/** Begins a take that waits, and resolves when the server knows of it. */
+/** Begins a take that waits; resolves when it waits. */
 async function waiting(at: FetchingServer, body: object = {}) {
   await web.deps.listeners.updateOne({ serverId: at.serverId }, { $unset: { fetched: '' } });
   const answer = at.call({ wait_seconds: 30, ...body });
@@ -24,7 +26,7 @@ async function waiting(at: FetchingServer, body: object = {}) {
     async () => (await web.deps.listeners.findOne({ serverId: at.serverId }))?.fetched !== undefined,
     EVENTUALLY,
   );
-  return answer;
+  return { answer };
 }
 
 /** Takes over a plain socket, so that the test decides when the connection closes. */
@@ -42,7 +44,7 @@ function rawTake(at: FetchingServer, body: object) {
 describe('a take that waits', () => {
   test('gets a vote as soon as it is cast', async () => {
     server = await addFetchingServer(web);
-    const answer = waiting(server);
+    const { answer } = await waiting(server);
     const vote = await server.cast('Alex');
     const taken = (await answer).body.deliveries as TakenVote[];
     expect(taken.map(({ vote_id }) => vote_id)).toEqual([vote._id.toString()]);
@@ -57,9 +59,8 @@ describe('a take that waits', () => {
 
   test('finds what no message announced', async () => {
     server = await addFetchingServer(web);
-    const answer = waiting(server);
+    const { answer } = await waiting(server);
     const silent = { ...web.deps.producer, wakeTakes: async () => false };
-    const { castVote } = await import('../support/casting.ts');
     await castVote(
       { ...web.deps, producer: silent },
       { serverId: server.serverId, username: 'Alex', tokenId: server.tokenId },
@@ -110,7 +111,7 @@ describe('a take that waits', () => {
 describe('while a take waits', () => {
   test('a revoked token gets no vote', async () => {
     server = await addFetchingServer(web);
-    const answer = waiting(server);
+    const { answer } = await waiting(server);
     const [token] = await web.deps.apiTokens.find({ serverId: server.serverId, kind: 'deliver' }).toArray();
     if (token) await revokeToken(web.deps, server.serverId, token._id);
     const vote = await server.cast('Alex');
@@ -123,7 +124,7 @@ describe('while a take waits', () => {
     await pauseListener(web.deps, server.serverId, 'test');
     await server.cast('Alex');
     expect((await server.call({ wait_seconds: 1 })).body).toEqual({ deliveries: [], paused: true });
-    const answer = waiting(server);
+    const { answer } = await waiting(server);
     await resumeListener(web.deps, server.serverId, 'test');
     expect((await answer).body).toMatchObject({ deliveries: [{ username: 'Alex' }], paused: false });
   });
@@ -132,7 +133,7 @@ describe('while a take waits', () => {
     server = await addFetchingServer(web);
     await server.cast('Alex');
     const [open] = await server.take({ lease_seconds: 10 });
-    const answer = waiting(server);
+    const { answer } = await waiting(server);
     await removeServer(web.deps, server.serverId, 'test');
     await web.deps.producer.wakeTakes(server.serverId.toHexString());
     expect((await answer).status).toBe(401);
@@ -149,7 +150,7 @@ describe('while a take waits', () => {
     server = await addFetchingServer(web);
     await server.cast('Alex');
     const [taken] = await server.take();
-    const answer = waiting(server);
+    const { answer } = await waiting(server);
     await setListener(
       web.deps,
       server.serverId,
@@ -163,7 +164,6 @@ describe('while a take waits', () => {
       'test',
     );
     expect((await answer).body.code).toBe('fetch-not-set');
-    const { setFetchListener } = await import('../../src/delivery/fetch/fetch-listener.ts');
     await server.cast('Steve');
     await setFetchListener(web.deps, server.serverId, { serviceName: 'Tallyport' }, 'test');
     expect((await server.take()).map(({ username }) => username)).toEqual(['Steve']);
@@ -237,7 +237,7 @@ describe('leases', () => {
     expect((await server.vote(ofA?.vote_id ?? '')).delivery.state).toBe('delivered');
   });
 
-  test('they go by the clock of the database: a web process whose clock is wrong by a second keeps them', async () => {
+  test('they go by the clock of the database, not by that of a process', async () => {
     server = await addFetchingServer(web);
     await server.cast('Alex');
     const [taken] = await server.take({ lease_seconds: 10 });
