@@ -83,7 +83,6 @@ final class Journal implements Closeable {
             compact();
         } catch (IOException error) {
             // If the disk is full, the file is as before, and the first line that is written says so.
-            return;
         }
     }
 
