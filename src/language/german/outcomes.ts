@@ -372,6 +372,7 @@ export const OUTCOMES = {
     'Die Maschine antwortet, aber an dem Port, der schon Stimmen angenommen hat, lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
   'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.':
     'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob keine Firewall Verbindungen zum Port abweist.',
+  'Votes were fetched while the test waited.': 'Während der Test wartete, wurden Stimmen abgeholt.',
   'What fetches the votes could not hand this one over, and will take it again.':
     'Was die Stimmen abholt, konnte diese nicht weitergeben und holt sie noch einmal ab.',
   'Read its words and its log; the vote comes again by the schedule, for 72 hours after it was cast.':

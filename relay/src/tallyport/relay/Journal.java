@@ -75,10 +75,14 @@ final class Journal implements Closeable {
                 throw new InUse(folder);
             }
             file = new JournalFile(new File(folder, "tallyport-relay.journal"), this::replay);
-            compact();
         } catch (IOException | RuntimeException error) {
             lockFile.close();
             throw error;
+        }
+        try {
+            compact();
+        } catch (IOException error) {
+            // If the disk is full, the file is as before, and the first line that is written says so.
         }
     }
 

@@ -91,9 +91,14 @@ final class JournalFile implements Closeable {
     private void open() throws IOException {
         channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         size = channel.size();
-        if (size > 0) {
-            // A torn last line must not take the next one with it.
-            append("", false);
+        try {
+            if (size > 0) {
+                // A torn last line must not take the next one with it.
+                append("", false);
+            }
+        } catch (IOException error) {
+            channel.close();
+            throw error;
         }
     }
 
