@@ -29,21 +29,21 @@ outsider cannot find out which servers exist. A server's id never changes and is
 
 **Errors.** Every error body is \`{"error": "<sentence for a human>", "code": "<name>", "doc_url": "<address>"}\`. A code never changes and is for
 programs; a later version may add codes. \`doc_url\` leads to the code in [the list of all codes](${publicUrl}/docs/errors). Each answer below lists its codes. A 429 also contains the time from which the next
-request is accepted. Errors are checked in this order: 404 (no such path), 405, 401, 415, 413, 400, 422, 429. 500 is an
+request is accepted. Errors are checked in this order: 404 (no such path), 405, 401, 403, 415, 413, 400, 422, 429. 500 is an
 error of the listing. 503, with \`Retry-After\`, means overload, a process that is stopping or has a wrong clock, or a
 database that does not answer within 5 seconds. A client should retry later after every 5xx. A request that cannot be
 parsed may also get 400, 408 (\`request-timeout\`), 417 (\`expectation-failed\`) or 431 (\`headers-too-large\`), in the same
 shape; an unknown path gets 404 (\`not-found\`), another method 405 (\`method-not-allowed\`). Every answer to a request that could be parsed has the
 header \`X-Request-Id\`: include it when you report a problem.
 
-**Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB. Unknown fields and query
+**Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB (\`deliveries/done\`: 64 KiB). Unknown fields and query
 parameters are ignored. \`null\` in an optional field counts as absent. Lengths are in Unicode code points. An unpaired
 surrogate and a parameter that is given twice are 400.
 
 **Times** are ISO 8601 in UTC with milliseconds. Months and days are UTC calendar months and UTC days.
 
 **Limits.** Casting a vote and reporting a status have limits, which the headers \`RateLimit\`, \`RateLimit-Policy\` and
-\`Retry-After\` show. The other calls have none.
+\`Retry-After\` show; so has taking votes. The other calls have none.
 
 **Messages.** The API sends no webhooks and no other events to its clients. A server's owner may set a vote listener,
 which is described below.
@@ -74,6 +74,13 @@ secret is replaced, votes carry both signatures for 24 hours.
 
 **Answer.** Any 2xx status is an acknowledgement, within 5 seconds. Redirects are not followed. Other answers are tried
 again for 72 hours, and \`Retry-After\` is respected up to an hour. A test vote has the username \`TallyportTest\`.
+
+# Fetching votes
+
+A game server without an open port may take its votes instead: its owner chooses that it fetches them, and makes a delivery
+token (\`tpd_…\`), which may only call \`deliveries/take\` and \`deliveries/done\`. A take leases votes, and waits for some
+if it is asked to; \`done\` says what became of them. If a lease ends without a word, the vote may have arrived, and is
+handed out again with a higher \`sending\`. Remember the ids of votes for 30 days, and do not hand a vote over twice.
 
 # Claims
 

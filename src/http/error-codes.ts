@@ -31,7 +31,10 @@ export const ERROR_CODES = {
   'fetch-not-set': { status: 422, meaning: 'The server does not fetch its votes.' },
   cooldown: { status: 429, meaning: 'The player voted for this server in the last 24 hours.' },
   'too-early': { status: 429, meaning: 'The server reported its status in the last 5 minutes.' },
-  'too-many-requests': { status: 429, meaning: 'A limit of the pages or of a claim key is used up.' },
+  'too-many-requests': {
+    status: 429,
+    meaning: 'A limit of the pages, of a claim key or of taking votes is used up.',
+  },
   'headers-too-large': { status: 431, meaning: 'The headers are larger than 16 KiB.' },
   internal: { status: 500, meaning: 'An error of the listing.' },
   unavailable: { status: 503, meaning: 'A page cannot be shown at the moment, or the process is not ready.' },

@@ -191,7 +191,7 @@ async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: st
     tokens: tokens.slice(0, MOST_EXPORTED.tokens).map((token) => ({
       name: token.name,
       kind: kindOf(token),
-      scopes: scopesOf(token),
+      scopes: kindOf(token) === 'api' ? scopesOf(token) : [],
       created_at: token.createdAt,
       expires_at: token.expiresAt ?? null,
       revoked_at: token.revokedAt ?? null,
@@ -202,9 +202,10 @@ async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: st
   };
 }
 
-/** The address of a listener. For a URL only the origin: its path and query may contain a secret. */
-function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string {
-  return url ? new URL(url).origin : `${host}:${port}`;
+/** Only the host of a URL: its path and query may contain a secret. null: the server fetches its votes. */
+function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
+  if (url) return new URL(url).origin;
+  return host ? `${host}:${port}` : null;
 }
 
 function membershipRecord(server: WithId<Server>, userId: ObjectId): object {

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
-import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
+import {
+  FETCH_TEXTS,
+  HTTP_TEXTS,
+  PROVEN_TEXTS,
+  V1_TEXTS,
+} from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
@@ -43,6 +48,7 @@ describe('explanations', () => {
       ['Votifier v1', V1_TEXTS],
       ['Votifier, after it has taken a vote', PROVEN_TEXTS],
       ['HTTP', HTTP_TEXTS],
+      ['Fetch', FETCH_TEXTS],
     ] as const) {
       for (const [code, { cause, advice }] of Object.entries(words)) {
         expect(page).toContain(`| ${protocol} | \`${code}\` | ${t(cause)} | ${t(advice)} |`);

@@ -8,7 +8,8 @@ import { acceptOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';
 import { checkVoteEndpoint } from './check-vote.ts';
 import { claimEndpoint } from './claim.ts';
-import { doneEndpoint, takeEndpoint } from './deliveries.ts';
+import { doneEndpoint } from './deliveries-done.ts';
+import { takeEndpoint } from './deliveries-take.ts';
 import { infoEndpoint } from './info.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
@@ -44,7 +45,7 @@ export async function apiV1(
   await api.register(votesEndpoint, { deps });
   await api.register(topVotersEndpoint, { deps });
   await api.register(statusEndpoint, { deps });
-  await api.register(takeEndpoint, { deps, metrics });
+  await api.register(takeEndpoint, { deps });
   await api.register(doneEndpoint, { deps, metrics });
   await api.register(infoEndpoint, { deps });
   await api.register(reviewsEndpoint, { deps });

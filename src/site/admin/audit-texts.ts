@@ -44,7 +44,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'token.revoke': { title: 'Revoked an API token', more: ({ name }) => text(name) },
   'listener.set': {
     title: 'Set a vote listener',
-    more: ({ url, host, port }) => text(url ?? `${host}:${port}`),
+    more: ({ protocol, url, host, port }) =>
+      text(protocol === 'fetch' ? 'it fetches its votes' : (url ?? `${host}:${port}`)),
   },
   'listener.rewards': { title: 'Chose how votes are rewarded', more: ({ rewards }) => text(rewards) },
   'listener.rotate': { title: 'Rotated a listener’s secret' },

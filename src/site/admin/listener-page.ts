@@ -102,7 +102,7 @@ function status(
     facts([
       ['Since', reason ? time(reason.since) : null],
       ['Protocol', protocol],
-      ['Address', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`],
+      ['Address', host && (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)],
       ['Votes waiting', countedVotes(waiting)],
       [
         'Unconfirmed',

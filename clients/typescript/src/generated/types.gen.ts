@@ -259,6 +259,22 @@ export type TakenVotes = {
     paused: boolean;
 };
 
+export type TakeRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
+};
+
 export type SettleRequest = {
     results: Array<{
         vote_id: string;
@@ -806,6 +822,10 @@ export type TakeDeliveriesErrors = {
      * The server's vote listener is not one that fetches. Codes: `idempotency-key-reused`, `fetch-not-set`.
      */
     422: Error;
+    /**
+     * At most 4 takes of a server wait at once, and 600 are allowed in a minute.
+     */
+    429: TakeRefused;
     /**
      * An error of the listing. Code: `internal`.
      */

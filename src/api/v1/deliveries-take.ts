@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { UUID } from 'mongodb';
 import { z } from 'zod';
 import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
-import { settleDeliveries, TAKER_OUTCOMES } from '../../delivery/fetch/settle-deliveries.ts';
 import type { TakenDelivery } from '../../delivery/fetch/take-deliveries.ts';
 import { type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
 import { createTakes, refusedUntil } from '../../delivery/fetch/takes.ts';
@@ -13,9 +11,7 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import { noteWait } from '../../http/waited.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
-import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { Metrics } from '../../process/metrics.ts';
 import { callerOf, requireTokenStill } from './authentication.ts';
 import {
   answer,
@@ -28,9 +24,6 @@ import {
   timestamp,
   tooEarly,
 } from './schemas.ts';
-
-/** The largest body of `done`, in bytes. */
-const DONE_LIMIT = 64 * 1_024;
 
 function whole({ least, most, fallback }: { least: number; most: number; fallback: number }) {
   const error = `must be a whole number, ${least} to ${most}`;
@@ -70,8 +63,6 @@ const takeBody = z
   )
   .meta({ title: 'TakeRequest' });
 
-const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
-
 const takenVotes = z
   .object({
     deliveries: z
@@ -98,70 +89,6 @@ const takenVotes = z
   })
   .meta({ title: 'TakenVotes' });
 
-const resultsRule = 'must be a list of 1 to 100 results';
-const leaseRule = 'must have a lease as it was answered';
-
-const doneBody = z
-  .object(
-    {
-      results: z
-        .array(
-          z
-            .object(
-              {
-                vote_id: voteId,
-                lease: z
-                  .string({ error: leaseRule })
-                  .min(1, { error: leaseRule })
-                  .max(64, { error: leaseRule }),
-                outcome: z
-                  .enum(TAKER_OUTCOMES, {
-                    error: `must have an outcome: ${TAKER_OUTCOMES.join(', ')}`,
-                  })
-                  .meta({
-                    description:
-                      '`delivered`: the game server has it. `sent`: it was handed to a plugin that confirms nothing. `unknown`: it may have been handed over. `retry`: it was not handed over and comes again by the schedule. `failed`: never again.',
-                  }),
-                reason: text({ max: 200 })
-                  .nullish()
-                  .transform((value) => value ?? undefined)
-                  .meta({ description: "For the owner, in the vote's timeline." }),
-              },
-              { error: 'must contain JSON objects' },
-            )
-            .meta({ title: 'DeliveryResult' }),
-          { error: resultsRule },
-        )
-        .min(1, { error: resultsRule })
-        .max(100, { error: resultsRule })
-        .refine(
-          (results) => new Set(results.map(({ vote_id: id }) => id.toLowerCase())).size === results.length,
-          { error: 'must have each vote_id only once' },
-        ),
-    },
-    { error: 'must be a JSON object' },
-  )
-  .meta({ title: 'SettleRequest' });
-
-const settledVotes = z
-  .object({
-    settled: z
-      .array(z.uuid())
-      .meta({ description: 'Votes whose result is recorded, now or by an earlier call.' }),
-    refused: z.array(
-      z
-        .object({
-          vote_id: z.uuid(),
-          code: z.enum(['lease-ended', 'unknown-vote', 'settled-differently']).meta({
-            description:
-              '`lease-ended`: the vote may be with another taker. `unknown-vote`: this server has no such vote. `settled-differently`: this taking has another result.',
-          }),
-        })
-        .meta({ title: 'RefusedResult' }),
-    ),
-  })
-  .meta({ title: 'SettledVotes' });
-
 const FETCH_NOT_SET = failure(422, "The server's vote listener is not one that fetches.");
 
 /** @throws {RefusedError} 422 `fetch-not-set` */
@@ -185,8 +112,6 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
     lease_seconds_left: Math.floor(leaseLeftMs / SECOND),
   };
 }
-
-type Parts = { deps: AppDeps; metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'> };
 
 /** The refusal of a take until `nextAt`. */
 function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
@@ -220,7 +145,7 @@ function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release()
 }
 
 /** POST …/deliveries/take: a game server, or a program beside it, takes its votes. */
-export const takeEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps }) => {
+export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   const takes = createTakes(deps);
   // Before the server closes: it waits for all requests.
   app.addHook('preClose', async () => takes.waiting.end());
@@ -290,54 +215,6 @@ export const takeEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps }) 
       } finally {
         client.release();
       }
-    },
-  );
-};
-
-/** POST …/deliveries/done: the results of taken votes. */
-export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, metrics }) => {
-  app.post(
-    '/deliveries/done',
-    {
-      config: { kind: 'deliver' },
-      bodyLimit: DONE_LIMIT,
-      preHandler: requireRightClock(deps),
-      schema: {
-        operationId: 'settleDeliveries',
-        tags: ['deliveries'],
-        summary: 'Settle taken votes',
-        description:
-          'Records what became of taken votes. Each result is independent; the same result again is settled. A `delivered` or `sent` that comes after its lease ended is recorded all the same. The body may have up to 64 KiB.',
-        params,
-        body: doneBody,
-        response: {
-          200: answer(settledVotes, 'Which results were recorded.'),
-          ...COMMON_FAILURES,
-          ...BODY_FAILURES,
-          413: failure(413, 'The body is larger than 64 KiB.'),
-        },
-      },
-    },
-    async (request) => {
-      const { serverId } = callerOf(request);
-      const results = request.body.results.map(({ vote_id, ...result }) => ({
-        ...result,
-        voteId: new UUID(vote_id),
-      }));
-      const { settled, refused, ended } = await withinDatabaseTime(
-        request,
-        settleDeliveries(deps, serverId, results),
-      );
-      for (const { taken, outcome, endedAt } of ended) {
-        metrics.attemptEnded('fetch', outcome);
-        const byHand = taken.vote.delivery.events.some(({ kind }) => kind === 'resent');
-        if (outcome.class === 'delivered' && !byHand)
-          metrics.voteArrived('fetch', endedAt - taken.vote.votedAt.getTime());
-      }
-      return {
-        settled: settled.map((id) => id.toString()),
-        refused: refused.map(({ voteId: id, code }) => ({ vote_id: id.toString(), code })),
-      };
     },
   );
 };

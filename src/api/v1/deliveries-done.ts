@@ -1,0 +1,130 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { UUID } from 'mongodb';
+import { z } from 'zod';
+import { settleDeliveries, TAKER_OUTCOMES } from '../../delivery/fetch/settle-deliveries.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { text } from '../../platform/text.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Metrics } from '../../process/metrics.ts';
+import { callerOf } from './authentication.ts';
+import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params } from './schemas.ts';
+
+/** The largest body of `done`, in bytes. */
+const DONE_LIMIT = 64 * 1_024;
+
+const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
+
+const resultsRule = 'must be a list of 1 to 100 results';
+const leaseRule = 'must have a lease as it was answered';
+
+const doneBody = z
+  .object(
+    {
+      results: z
+        .array(
+          z
+            .object(
+              {
+                vote_id: voteId,
+                lease: z
+                  .string({ error: leaseRule })
+                  .min(1, { error: leaseRule })
+                  .max(64, { error: leaseRule }),
+                outcome: z
+                  .enum(TAKER_OUTCOMES, {
+                    error: `must have an outcome: ${TAKER_OUTCOMES.join(', ')}`,
+                  })
+                  .meta({
+                    description:
+                      '`delivered`: the game server has it. `sent`: it was handed to a plugin that confirms nothing. `unknown`: it may have been handed over. `retry`: it was not handed over and comes again by the schedule. `failed`: never again.',
+                  }),
+                reason: text({ max: 200 })
+                  .nullish()
+                  .transform((value) => value ?? undefined)
+                  .meta({ description: "For the owner, in the vote's timeline." }),
+              },
+              { error: 'must contain JSON objects' },
+            )
+            .meta({ title: 'DeliveryResult' }),
+          { error: resultsRule },
+        )
+        .min(1, { error: resultsRule })
+        .max(100, { error: resultsRule })
+        .refine(
+          (results) => new Set(results.map(({ vote_id: id }) => id.toLowerCase())).size === results.length,
+          { error: 'must have each vote_id only once' },
+        ),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .meta({ title: 'SettleRequest' });
+
+const settledVotes = z
+  .object({
+    settled: z
+      .array(z.uuid())
+      .meta({ description: 'Votes whose result is recorded, now or by an earlier call.' }),
+    refused: z.array(
+      z
+        .object({
+          vote_id: z.uuid(),
+          code: z.enum(['lease-ended', 'unknown-vote', 'settled-differently']).meta({
+            description:
+              '`lease-ended`: the vote may be with another taker. `unknown-vote`: this server has no such vote. `settled-differently`: this taking has another result.',
+          }),
+        })
+        .meta({ title: 'RefusedResult' }),
+    ),
+  })
+  .meta({ title: 'SettledVotes' });
+
+type Parts = { deps: AppDeps; metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'> };
+
+/** POST …/deliveries/done: the results of taken votes. */
+export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, metrics }) => {
+  app.post(
+    '/deliveries/done',
+    {
+      config: { kind: 'deliver' },
+      bodyLimit: DONE_LIMIT,
+      preHandler: requireRightClock(deps),
+      schema: {
+        operationId: 'settleDeliveries',
+        tags: ['deliveries'],
+        summary: 'Settle taken votes',
+        description:
+          'Records what became of taken votes. Each result is independent; the same result again is settled. A `delivered` or `sent` that comes after its lease ended is recorded all the same. The body may have up to 64 KiB.',
+        params,
+        body: doneBody,
+        response: {
+          200: answer(settledVotes, 'Which results were recorded.'),
+          ...COMMON_FAILURES,
+          ...BODY_FAILURES,
+          413: failure(413, 'The body is larger than 64 KiB.'),
+        },
+      },
+    },
+    async (request) => {
+      const { serverId } = callerOf(request);
+      const results = request.body.results.map(({ vote_id, ...result }) => ({
+        ...result,
+        voteId: new UUID(vote_id),
+      }));
+      const { settled, refused, ended } = await withinDatabaseTime(
+        request,
+        settleDeliveries(deps, serverId, results),
+      );
+      for (const { taken, outcome, endedAt } of ended) {
+        metrics.attemptEnded('fetch', outcome);
+        const byHand = taken.vote.delivery.events.some(({ kind }) => kind === 'resent');
+        if (outcome.class === 'delivered' && !byHand)
+          metrics.voteArrived('fetch', endedAt - taken.vote.votedAt.getTime());
+      }
+      return {
+        settled: settled.map((id) => id.toString()),
+        refused: refused.map(({ voteId: id, code }) => ({ vote_id: id.toString(), code })),
+      };
+    },
+  );
+};

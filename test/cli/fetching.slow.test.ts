@@ -1,0 +1,83 @@
+import { MongoClient, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { awaitTake } from '../../src/delivery/fetch/await-take.ts';
+import { fetchingListener, noteTake } from '../../src/delivery/fetch/fetching-listener.ts';
+import { type Cli, openCli } from './tallyport.ts';
+
+let cli: Cli;
+beforeAll(async () => {
+  cli = await openCli();
+});
+afterAll(() => cli.close());
+
+/** What a web process does with a take. */
+async function take(serverId: ObjectId, agent: string): Promise<void> {
+  const listener = await fetchingListener(cli.deps, serverId);
+  if (listener) await noteTake(cli.deps, listener, agent);
+}
+
+describe('a server that fetches its votes', () => {
+  it('is set without an address, shown, tested by its next take, and gets a token that does only this', async () => {
+    const { slug, server_id } = await cli.addServer('Fetching');
+    const id = new ObjectId(server_id);
+    const set = await cli.run(`listener set ${slug} --protocol fetch`);
+    expect([set.code, set.stdout]).toEqual([
+      0,
+      expect.stringContaining(`token issue ${slug} --kind deliver --name relay`),
+    ]);
+    const { json: issued } = await cli.run(`token issue ${slug} --kind deliver --name relay --json`);
+    expect(issued.token).toMatch(/^tpd_\w{36}$/);
+    expect((await cli.run(`token list ${slug} --json`)).json.tokens).toMatchObject([
+      { kind: 'deliver', scopes: [] },
+    ]);
+    expect((await cli.run(`token issue ${slug} --kind deliver --scopes vote`)).code).toBe(2);
+    expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(/Fetched: +never/);
+
+    const testing = cli.run(`listener test ${slug} --json`);
+    const taking = setInterval(() => void take(id, 'relay/1.0'), 100);
+    const tested = await testing;
+    clearInterval(taking);
+    expect(tested).toMatchObject({
+      code: 0,
+      json: { outcome: 'delivered', fault: null, detail: 'relay/1.0' },
+    });
+    const { json: shown } = await cli.run(`listener show ${slug} --json`);
+    expect(shown).toMatchObject({
+      protocol: 'fetch',
+      host: null,
+      port: null,
+      state: 'active',
+      fetched_by: 'relay/1.0',
+      secret_readable: true,
+    });
+    expect(shown.last_fetched_at).toEqual(expect.any(String));
+  });
+
+  it('takes no options of other protocols', async () => {
+    const { slug } = await cli.addServer('Strict');
+    const refused = await cli.run(`listener set ${slug} --protocol fetch --host mc.example.org`);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('no address, token or key')]);
+  });
+
+  it('is told when nothing came while the test waited', async () => {
+    const { slug, server_id } = await cli.addServer('Quiet');
+    await cli.run(`listener set ${slug} --protocol fetch`);
+    const listener = await cli.deps.listeners.findOne({ serverId: new ObjectId(server_id) });
+    if (!listener) throw new Error('no listener');
+    expect(await awaitTake(cli.deps, listener, 300)).toBeNull();
+    expect(await cli.deps.listeners.findOne({ _id: listener._id })).not.toHaveProperty('fetchAwaitedAt');
+  });
+
+  it('is refused while processes of an earlier version are connected', async () => {
+    const { slug } = await cli.addServer('Too early');
+    const earlier = await new MongoClient(cli.deps.config.MONGODB_URI, { appName: 'tallyport' }).connect();
+    await earlier.db().command({ ping: 1 });
+    const refused = await cli.run(`listener set ${slug} --protocol fetch --json`);
+    await earlier.close();
+    expect(refused).toMatchObject({
+      code: 1,
+      json: { code: 'earlier-processes', error: expect.stringContaining('127.0.0.1') },
+    });
+    expect((await cli.run(`listener set ${slug} --protocol fetch`)).code).toBe(0);
+  });
+});
