@@ -85,7 +85,7 @@ export const GAME_SERVERS: Target[] = [
     seeds: [
       Buffer.from('\0\x03\0\x32\0\x0a\0\0\0Los Santos\x04\0\0\0Mode\x02\0\0\0en', 'latin1'),
       Buffer.from('\0\x03\0\x32\0\x06\0\0\0\xcf\xf0\xe8\xe2\xe5\xf2', 'latin1'),
-      Buffer.from('\x02\0\x07version\x08' + '0.3.7-R2\x07lagcomp\x02On', 'latin1'),
+      Buffer.from('\x02\0\x07version\x080.3.7-R2\x07lagcomp\x02On', 'latin1'),
     ],
     parse(input) {
       const format = textFormatOf({ id: 'gtasam', protocol: 'samp' });

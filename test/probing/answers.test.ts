@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { infoReply } from '../support/a2s-replies.ts';
-import { BedrockServer, JavaServer, QuakeServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
+import { BedrockServer, JavaServer, SAID, SourceServer } from '../support/fake-game-servers.ts';
+import { QuakeServer } from '../support/fake-quake-server.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 import { answerOf, askHere, at, failureOf, started } from './asking.ts';
 

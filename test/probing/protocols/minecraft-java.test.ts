@@ -9,7 +9,11 @@ const STATUS = { version: { name: '1.21' }, players: { online: 3, max: 20 }, des
 /** A status with this number of players, and lines of advertising in place of their names. */
 const advertising = (online: unknown, lines: number) => ({
   ...STATUS,
-  players: { online, max: 500, sample: Array(lines).fill({ name: '§eVote at a.example', id: '' }) },
+  players: {
+    online,
+    max: 500,
+    sample: Array.from({ length: lines }, () => ({ name: '§eVote at a.example', id: '' })),
+  },
 });
 
 describe('A status of Minecraft Java', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { QuakeServer } from '../../support/fake-game-servers.ts';
+import { QuakeServer } from '../../support/fake-quake-server.ts';
 import { useFastClock } from '../../support/fast-clock.ts';
 import { answerOf, askHere, at, started } from '../asking.ts';
 
