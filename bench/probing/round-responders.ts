@@ -1,10 +1,6 @@
 /** The remote peer of round.ts, in its own process: responders of four kinds that lose a share of requests. */
-import {
-  BedrockServer,
-  JavaServer,
-  QuakeServer,
-  SourceServer,
-} from '../../test/support/fake-game-servers.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../../test/support/fake-game-servers.ts';
+import { QuakeServer } from '../../test/support/fake-quake-server.ts';
 
 const EACH = 100;
 const lost = Number(process.argv[2]);
