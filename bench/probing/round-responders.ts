@@ -1,10 +1,6 @@
 /** The game servers for round.ts, in their own process: four kinds of servers, which lose a share of the requests. */
-import {
-  BedrockServer,
-  JavaServer,
-  QuakeServer,
-  SourceServer,
-} from '../../test/support/fake-game-servers.ts';
+import { BedrockServer, JavaServer, SourceServer } from '../../test/support/fake-game-servers.ts';
+import { QuakeServer } from '../../test/support/fake-quake-server.ts';
 
 const EACH = 100;
 const lost = Number(process.argv[2]);
