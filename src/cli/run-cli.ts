@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Variables } from '../platform/config.ts';
+import { openAppDeps } from '../process/app-deps.ts';
 import { addAggregateCommand } from './aggregate.ts';
 import { addAnnouncementCommands } from './announcement.ts';
 import { examples } from './answer.ts';
@@ -40,6 +41,7 @@ export type OnStopSignal = (act: { first(): void; second(): void }) => () => voi
  * @param args - what follows `tallyport`
  * @param onStopSignal - without it, nothing interrupts the command
  * @param envFile - the variables of `.env`; `env` contains them too
+ * @param openDeps - opens the dependencies of a command
  * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 3 sent but not confirmed, 130 interrupted
  */
 export async function runCli(
@@ -48,6 +50,7 @@ export async function runCli(
   streams: Streams,
   onStopSignal: OnStopSignal = () => () => undefined,
   envFile: Variables = {},
+  openDeps: Terminal['openDeps'] = openAppDeps,
 ): Promise<number> {
   const interrupted = Promise.withResolvers<number>();
   let stopping = false;
@@ -56,6 +59,7 @@ export async function runCli(
   const terminal: Terminal = {
     env,
     envFile,
+    openDeps,
     streams,
     json: args.includes('--json'),
     exitCode: 0,

@@ -8,7 +8,7 @@ import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { createLogger } from '../platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
-import { type AppDeps, openAppDeps } from '../process/app-deps.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
@@ -119,7 +119,7 @@ async function useDeps<T>(
   // A command prints its own errors, so the log is off. With LOG_LEVEL=debug it is on standard error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
-  const deps = await openAppDeps(config, 'cli', {
+  const deps = await terminal.openDeps(config, 'cli', {
     log,
     mongoTimeoutMs: 0,
     durable: true,

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Variables } from '../platform/config.ts';
+import type { openAppDeps } from '../process/app-deps.ts';
 
 /** The standard streams of a command, named as in `process`; `isTTY`: a terminal. */
 export type Streams = {
@@ -18,6 +19,7 @@ export type Terminal = {
   env: Variables;
   /** The variables of `.env`. `env` contains them too, unless the environment has other values. */
   envFile: Variables;
+  openDeps: typeof openAppDeps;
   streams: Streams;
   /** Whether `--json` is one of the arguments. */
   json: boolean;

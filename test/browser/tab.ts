@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium as launcher, type Page } from 'playwright-core';
 import { expect, inject } from 'vitest';
+import { once } from '../../src/platform/once.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import type { SignedInUser } from '../support/sign-in.ts';
 import { FLAGS } from './browser-flags.ts';
@@ -84,6 +85,7 @@ export async function openTab(
   });
   const weight = await weighing(page);
   const path = () => page.url().slice(url.length);
+  const checkEachPage = once(async () => context.addInitScript(await axeSource()));
 
   return {
     page,
@@ -92,7 +94,7 @@ export async function openTab(
     },
     signInHere: (user) => context.addCookies(cookiesOf(user, url)),
     async checkEachPage() {
-      await context.addInitScript(await axeSource());
+      await checkEachPage();
     },
     async check(rules = rulesOfTab) {
       // Wait for the styles: a page may be ready before they are loaded.
@@ -103,6 +105,8 @@ export async function openTab(
       if (options.javaScriptEnabled === false) return;
       expect(await overflow(page), path()).toEqual([]);
       expect(await accessibilityErrors(page, rules), path()).toEqual([]);
+      // A tab is mostly checked on several pages.
+      await checkEachPage();
     },
   };
 }

@@ -57,7 +57,9 @@ export async function tallyport(
   const [stdout, stderr] = [memory(), memory()];
   const stdin = Object.assign(Readable.from([Buffer.from(input)]), { isTTY });
   const streams = { stdin, stdout: stdout.stream, stderr: stderr.stream };
-  const code = await runCli(args, env, streams, onStopSignal);
+  const open: typeof openAppDeps = async (config, name, options) =>
+    openAppDeps(config, name, { ...options, ...(await onPooledMongo(config, options)) });
+  const code = await runCli(args, env, streams, onStopSignal, {}, open);
   return readable({ code, stdout: stdout.text(), stderr: stderr.text() });
 }
 

@@ -4,6 +4,7 @@ import { inject, onTestFinished } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS, type Mongo, openMongo } from '../../src/platform/mongo.ts';
+import { once } from '../../src/platform/once.ts';
 
 /** A database and a queue prefix that no other test uses, on the services that all tests share. */
 export type FreshNames = { mongodbUri: string; redisUrl: string; queuePrefix: string };
@@ -20,8 +21,7 @@ const pooled = new Set<string>();
 /** For each migrated database of the pool: its collections. */
 const migrated = new Map<string, string>();
 
-/** This worker's connection, which its files share, and those to the databases of the pool, by address. */
-let shared: Promise<Mongo> | undefined;
+/** Connections to the databases of the pool, by address and durability. The files of the worker share them. */
 const connections = new Map<string, Mongo>();
 
 /** Databases that the whole file uses. */
@@ -55,26 +55,31 @@ export function unmigratedNames(): FreshNames {
 /**
  * The connection to a database of the pool, which all tests of the worker share: to connect and to compile the models
  * costs more than most tests. Its `close` does nothing. Undefined for other databases.
+ *
+ * @param durable - whether its writes wait for the journal, as those of commands do
  */
-export async function pooledMongo(uri: string): Promise<Mongo | undefined> {
+export async function pooledMongo(uri: string, durable = false): Promise<Mongo | undefined> {
   if (!pooled.has(uri)) return undefined;
-  const mongo = await sharedMongo();
-  let opened = connections.get(uri);
+  const mongo = await (durable ? durableMongo() : sharedMongo());
+  const key = `${uri} ${durable}`;
+  let opened = connections.get(key);
   if (!opened) {
     const connection = mongo.connection.useDb(uri.slice(addressOf('').length));
     if (!connection.db) throw new Error('the connection is not open');
     opened = { ...mongo, connection, db: connection.db, close: async () => undefined };
-    connections.set(uri, opened);
+    connections.set(key, opened);
   }
   return { ...opened };
 }
 
-function sharedMongo(): Promise<Mongo> {
+const sharedMongo = once(() => openShared(false));
+const durableMongo = once(() => openShared(true));
+
+/** A connection of this worker, which closes when its process ends. */
+function openShared(durable: boolean): Promise<Mongo> {
+  const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
   // On a busy machine an operation may take longer than the 5 s that a web process gives it.
-  shared ??= openMongo(addressOf('test'), createLogger({ LOG_LEVEL: 'silent' }, 'test'), {
-    operationMs: LONG_OPERATION_TIMEOUT_MS,
-  });
-  return shared;
+  return openMongo(addressOf('test'), log, { operationMs: LONG_OPERATION_TIMEOUT_MS, durable });
 }
 
 /**

@@ -1,8 +1,8 @@
 const DISPLAY_NAME = Symbol.for('fastify.display-name');
 
 /**
- * Gives each plugin the name of its function, or one for all if it has none. Without a name Fastify compares the plugin with every loaded module, twice;
- * that was a third of the time in which a test builds the application.
+ * Gives each plugin the name of its function, or one for all that have none. Without a name Fastify compares the plugin
+ * with every loaded module, twice; that was a third of the time in which a test builds the application.
  */
 export function namePlugins(): void {
   const functions: object = Object.getPrototypeOf(namePlugins);

@@ -33,9 +33,12 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
   return config as ConnectedConfig;
 }
 
-/** Options of `openAppDeps` with which the tests of a file share the connection to a pooled database. */
-export async function onPooledMongo({ MONGODB_URI }: ConnectedConfig): Promise<OpenOptions> {
-  const mongo = await pooledMongo(MONGODB_URI);
+/** Options of `openAppDeps` with the shared connection, if the database is one of the pool. */
+export async function onPooledMongo(
+  { MONGODB_URI }: ConnectedConfig,
+  { durable }: OpenOptions = {},
+): Promise<OpenOptions> {
+  const mongo = await pooledMongo(MONGODB_URI, durable);
   return mongo ? { mongo } : {};
 }
 

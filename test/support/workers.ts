@@ -9,10 +9,9 @@ import { buildWorkers, WORKER_OPTIONS } from '../../workers/build-workers.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { collectLines, type LogLines } from './log-lines.ts';
 import { environmentOf } from './process-environment.ts';
+import { onPooledMongo } from './test-deps.ts';
 
-/**
- * A worker or scheduler in this process, with its own connections. When the test ends, it is stopped if it still runs.
- */
+/** A worker or scheduler in this process, with connections of its own to Redis; stopped at the latest when the test ends. */
 export type RunningWorker = Pick<LogLines, 'lines' | 'waitForEvent'> & {
   /** The owner id of its leases and attempts. */
   processId: string;
@@ -55,7 +54,8 @@ async function startHere(
   const own = loadConfig({ ...environmentOf(config), METRICS_PORT: '0', LOG_LEVEL: 'info', ...env });
   const { lines, add, end, waitForEvent } = collectLines();
   const log = createLogger(own, name, { write: add });
-  const opened = await openAppDeps(own as ConnectedConfig, name, { ...open, log });
+  const pooled = await onPooledMongo(own as ConnectedConfig);
+  const opened = await openAppDeps(own as ConnectedConfig, name, { ...open, ...pooled, log });
   const deps = clock ? { ...opened, clock } : opened;
   const stopping = new AbortController();
   const running = await startProcess(name, deps, start, stopping.signal);
