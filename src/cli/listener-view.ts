@@ -1,8 +1,9 @@
-import { listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
-import { type Listener, lastDelivery } from '../listeners/listener.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { lastDelivery } from '../listeners/listener-state.ts';
 import type { Server } from '../servers/server.ts';
 import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';

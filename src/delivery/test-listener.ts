@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
-import { confirmsVotes, hasAcknowledged, type Listener, type ListenerProof } from '../listeners/listener.ts';
+import type { Listener, ListenerProof } from '../listeners/listener.ts';
+import { confirmsVotes, hasAcknowledged } from '../listeners/listener-state.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';

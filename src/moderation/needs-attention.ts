@@ -1,5 +1,5 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
-import { type ListenerReason, listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';

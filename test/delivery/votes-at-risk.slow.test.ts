@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
+import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';

@@ -13,8 +13,9 @@ import { shownToOwner } from '../destination.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import { detectProtocol, protocolOf } from './detect-protocol.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
-import { explain, hasTaken } from './explanations.ts';
+import { explain } from './explanations.ts';
 import { type Fault, faultOf, OTHER_SERVICES, type OtherService } from './faults.ts';
+import { hasTaken } from './listener-reason.ts';
 
 /** The first thing that is wrong with a listener. */
 export type Diagnosis = {

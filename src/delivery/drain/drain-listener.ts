@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
-import { listenerState } from '../../listeners/listener.ts';
+import { listenerState } from '../../listeners/listener-state.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';

@@ -1,11 +1,7 @@
 import type { Collection } from 'mongodb';
 import { answerStepFor, LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
-import {
-  hasAcknowledged,
-  hasTakenVotes,
-  type Listener,
-  type ListenerProof,
-} from '../../listeners/listener.ts';
+import type { Listener, ListenerProof } from '../../listeners/listener.ts';
+import { hasAcknowledged, hasTakenVotes } from '../../listeners/listener-state.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';

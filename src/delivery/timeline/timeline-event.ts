@@ -4,7 +4,7 @@ import type { Cause } from '../../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
 import type { Attempt, DeliveryState } from '../../votes/vote.ts';
 import type { Explanation } from '../diagnosis/explanation.ts';
-import type { ListenerReason } from '../diagnosis/explanations.ts';
+import type { ListenerReason } from '../diagnosis/listener-reason.ts';
 import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 

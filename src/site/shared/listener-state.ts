@@ -1,8 +1,9 @@
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { explain, hasTaken, listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import { explain } from '../../delivery/diagnosis/explanations.ts';
+import { hasTaken, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
+import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { count, relative, time, timeAgo } from './format.ts';
