@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Listener, ListenerProof } from '../listeners/listener.ts';
-import { confirmsVotes, hasAcknowledged } from '../listeners/listener-state.ts';
+import { confirmsVotes, hasAcknowledged, nextAnswerStep } from '../listeners/listener-state.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
@@ -51,7 +51,7 @@ export async function sendTestVote(
       signal: AbortSignal.timeout(MINUTE),
       waitSignal: AbortSignal.timeout(MINUTE),
       // As long as for its votes.
-      answerStep: listener.answerStep ?? 0,
+      answerStep: nextAnswerStep(listener),
       confirmsVotes: confirmsVotes(listener),
       mayWrite: () => true,
       destination,

@@ -56,6 +56,23 @@ export function lastDelivery(
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
 
+/** The step of a listener with a token, and of a website, that has taken no vote with its current settings. */
+const FIRST_ANSWER_STEP = 1;
+
+/**
+ * How long the next answer is waited for: a step of `answerTimeoutMs`. If the handler of a new listener takes its time, a
+ * short first wait would send its first vote twice (docs/adr/0123-votes-at-risk.md). A Votifier v1 listener that takes
+ * votes closes at once.
+ */
+export function nextAnswerStep(
+  listener: Pick<Listener, 'protocol' | 'answerStep' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>,
+): number {
+  const { protocol } = listener;
+  const answerStep = listener.answerStep ?? 0;
+  const isNew = protocol !== 'votifier-v1' && !hasTakenVotes(listener);
+  return isNew ? Math.max(answerStep, FIRST_ANSWER_STEP) : answerStep;
+}
+
 /** The outcome of the last test vote, if it was sent with the present settings. */
 function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
   return tested && tested.at >= updatedAt ? tested.code : null;

@@ -12,6 +12,7 @@ export const LISTENERS = {
   'Votes wait until you resume the listener.': 'Stimmen warten, bis du den Listener fortsetzt.',
   'Next test {time}.': 'Nächster Test {time}.',
   'It is being tested.': 'Er wird gerade getestet.',
+  'in a few seconds': 'in wenigen Sekunden',
   'now, with one vote. When it arrives, the others follow.':
     'jetzt, mit einer Stimme. Kommt sie an, folgen die anderen.',
   'The operator of this listing has paused vote delivery for all servers.':

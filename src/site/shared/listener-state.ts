@@ -75,21 +75,23 @@ function shortReason(listener: ListenerView, now: Date): Content {
   return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
 }
 
-/** A worker takes what is due within some seconds. */
-const TEST_BEGINS_MS = 5 * SECOND;
-
 /** A test that is due is running, or waits for a worker. */
-const isDue = (nextTestAt: Date, now: Date) => nextTestAt.getTime() - now.getTime() < TEST_BEGINS_MS;
+const isDue = (nextTestAt: Date, now: Date) => nextTestAt <= now;
 
 /** When a listener that is unreachable is tested next. */
 function nextTest(at: Date, now: Date): Content {
   if (isDue(at, now)) return t('now, with one vote. When it arrives, the others follow.');
-  return t('{time}, with one vote. When it arrives, the others follow.', { time: timeAgo(at, now) });
+  const time = isSoon(at, now) ? t('in a few seconds') : timeAgo(at, now);
+  return t('{time}, with one vote. When it arrives, the others follow.', { time });
 }
 
 function shortNextTest(at: Date, now: Date): string {
-  return isDue(at, now) ? t('It is being tested.') : t('Next test {time}.', { time: relative(at, now) });
+  if (isDue(at, now)) return t('It is being tested.');
+  return t('Next test {time}.', { time: isSoon(at, now) ? t('in a few seconds') : relative(at, now) });
 }
+
+/** Beside “unreachable”, “in a moment” would sound as if nothing were wrong. */
+const isSoon = (at: Date, now: Date) => at.getTime() - now.getTime() < 5 * SECOND;
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
