@@ -175,6 +175,7 @@ type Changed = Omit<
   | 'acknowledgedAt'
   | 'answerStep'
   | 'tested'
+  | 'detected'
   | 'released'
   | 'resendOwed'
   | 'lease'

@@ -3,7 +3,7 @@ import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';
 import { LAST_ANSWER_STEP, MAX_SENDINGS } from './delivery-limits.ts';
-import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+import { OTHER_SERVICES, OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -95,6 +95,12 @@ const testDefinition = {
   code: { type: String, enum: OUTCOME_CODES, required: true },
 } as const;
 
+/** What answered in place of a Votifier listener that did not greet; no `service` if none was recognised. */
+const detectedDefinition = {
+  at: { type: Date, required: true },
+  service: { type: String, enum: OTHER_SERVICES },
+} as const;
+
 /** No connection to it is opened before `until`: an allowance of connections is used up. */
 const limitDefinition = {
   until: { type: Date, required: true },
@@ -135,6 +141,8 @@ const listenerDefinition = {
   acknowledgedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
+  /** The protocol of the service at its address: detected once for its settings, and by each test. */
+  detected: { type: new Schema(detectedDefinition, nested) },
   /** How long the answer is waited for: a step of `answerTimeoutMs`. It increases when no answer came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
   /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
@@ -177,9 +185,10 @@ export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type ListenerProof = Nested<typeof proofDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited' | 'tested'
+  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited' | 'tested' | 'detected'
 > & {
   tested?: Nested<typeof testDefinition>;
+  detected?: Nested<typeof detectedDefinition>;
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;

@@ -19,7 +19,7 @@ const answering = (answer: (line: string) => string | Buffer | null, closesAfter
     }),
   );
 
-const detect = (port: number) => detectProtocol(['127.0.0.1'], port, 300);
+const detect = (port: number) => detectProtocol(['127.0.0.1'], port, { timeoutMs: 300 });
 
 /** Redis 7: an error for each inline command that it does not know, and a close at a header of HTTP. */
 const redis = () =>

@@ -134,7 +134,7 @@ describe('explanations', () => {
       const told = listenerReason({ breaker, protocol, acknowledgedAt: now });
       expect(t(told?.advice ?? explain(code, protocol).advice)).not.toMatch(/8192|not the game’s/);
       expect(
-        t(listenerReason({ breaker, protocol })?.advice ?? explain(code, protocol, true).advice),
+        t(listenerReason({ breaker, protocol })?.advice ?? explain(code, protocol, { hasTaken: true }).advice),
       ).toMatch(/not the game’s/);
     }
   });

@@ -77,7 +77,7 @@ const BAD_SIGNATURE = {
   code: 'bad-signature',
   fault: 'bad-signature',
   cause: /refused the signature/,
-  advice: /^Copy the token/,
+  advice: /^Copy the token for our service name “Tallyport”, or for “default”/,
 } as const;
 const WRONG_KEY_UNSAID = {
   code: 'no-answer',
@@ -125,8 +125,8 @@ export const CASES: Case[] = [
     set: v2(nuVotifier({ tokens: { elsewhere: TOKEN } }), 'right'),
     code: 'unknown-service',
     fault: 'unknown-service',
-    cause: /no token for our service name/,
-    advice: /^Add a token for our service name/,
+    cause: /no token for our service name “Tallyport”/,
+    advice: /^Add a token for our service name “Tallyport”/,
     reply: "RuntimeException: Unknown service 'Tallyport'",
   },
   {

@@ -1,11 +1,11 @@
+import type { OtherService } from '../../listeners/outcomes.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { speaksTls } from '../tls.ts';
 import { mayBecomeGreeting, readGreeting } from '../votifier/votifier-greeting.ts';
-import type { OtherService } from './faults.ts';
 
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
-type DetectedProtocol = { fault: OtherService; reply: Buffer };
+export type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
 /** What a service did when it was spoken to; null if it said nothing. `unknown`: it answered in another protocol. */
 type Probed = DetectedProtocol | { unknown: Buffer } | null;
@@ -33,27 +33,32 @@ const PROBES: Probe[] = [
   probeTls,
 ];
 
+/** `mayConnect`: called before each connection. `stop`: ends it early. */
+type Detecting = {
+  timeoutMs: number;
+  mayConnect?: MayConnect | undefined;
+  stop?: AbortSignal | undefined;
+};
+
 /**
  * Detects the protocol of a service that did not send a greeting, or closed at once. Sends an HTTP request, a Minecraft
  * status request, the header of the PROXY protocol and a TLS hello, each on its own connection, concurrently.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @param mayConnect - called before each connection
  * @returns null when the service answers nothing, or greets as Votifier: then it was only late. `other-protocol`, with its
  *   words, when it answers in a protocol that is none of them, as Redis does
  */
 export async function detectProtocol(
   addresses: string[],
   port: number,
-  timeoutMs: number,
-  mayConnect?: MayConnect,
+  { timeoutMs, mayConnect, stop }: Detecting,
 ): Promise<DetectedProtocol | null> {
   const answers = await Promise.all(
     PROBES.map(async (probe) => {
-      const connection = await dial(addresses, port, deadlineIn(timeoutMs), mayConnect);
+      const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
       if (typeof connection === 'string') return null;
       try {
-        return await probe(connection, deadlineIn(timeoutMs));
+        return await probe(connection, deadlineIn(timeoutMs, stop));
       } finally {
         connection.destroy();
       }

@@ -1,8 +1,9 @@
-import { defineMessage } from '../../language/t.ts';
+import { defineMessage, filled } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
-import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { hasNotGreeted, type OtherService, type OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
+import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
 const NOTHING_TO_DO = defineMessage('There is nothing to do.');
@@ -163,12 +164,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
       'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
     ),
   },
-  'not-votifier': {
-    cause: defineMessage('Something other than a Votifier listener answers at this address and port.'),
-    advice: defineMessage(
-      'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.',
-    ),
-  },
+  'not-votifier': SERVICE_EXPLANATIONS['other-protocol'],
   'v1-only': {
     cause: defineMessage('The listener speaks Votifier v1 only, and a v2 token is set.'),
     advice: defineMessage(
@@ -239,15 +235,62 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   ...WEBSITE_EXPLANATIONS,
 };
 
-/**
- * The explanation of an outcome for a listener of this protocol.
- *
- * @param hasTaken - whether the listener has taken a vote with its current settings: its port is right then
- */
-export function explain(code: OutcomeCode, protocol: Protocol | undefined, hasTaken = false): Explanation {
-  const proven = hasTaken && protocol !== 'http' ? PROVEN_TEXTS[code] : undefined;
-  if (proven) return proven;
-  const own =
-    protocol === 'http' ? HTTP_TEXTS[code] : protocol === 'votifier-v1' ? V1_TEXTS[code] : undefined;
-  return own ?? EXPLANATIONS[code];
+/** The same with the service name of the listener: a plugin may have a token for each. */
+const namedTexts = (service: string): Partial<Record<OutcomeCode, Explanation>> => ({
+  'bad-signature': {
+    cause: filled(
+      defineMessage(
+        'The listener refused the signature: its token for our service name “{service}” is different.',
+      ),
+      { service },
+    ),
+    advice: filled(
+      defineMessage(
+        'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
+      ),
+      { service },
+    ),
+  },
+  'unknown-service': {
+    cause: filled(defineMessage('The listener has no token for our service name “{service}”.'), { service }),
+    advice: filled(
+      defineMessage(
+        'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration and set it here.',
+      ),
+      { service },
+    ),
+  },
+});
+
+/** An explanation from elsewhere, such as a worker's answer as JSON, with the service name of its listener. */
+export function withServiceName<T extends Explanation>(explained: T, serviceName: string | undefined): T {
+  if (!serviceName) return explained;
+  const named = namedTexts(serviceName);
+  const code = (['bad-signature', 'unknown-service'] as const).find(
+    (code) => EXPLANATIONS[code].cause === explained.cause,
+  );
+  return code ? { ...explained, ...named[code] } : explained;
+}
+
+/** What is known of a listener whose outcome is explained. */
+export type Known = {
+  /** It has taken a vote with its current settings: its port is right. */
+  hasTaken?: boolean;
+  serviceName?: string | undefined;
+  /** What answers in its place, if that was detected. */
+  service?: OtherService | null | undefined;
+};
+
+/** The explanation of an outcome for a listener of this protocol, and in view of what else is known of it. */
+export function explain(
+  code: OutcomeCode,
+  protocol: Protocol | undefined,
+  { hasTaken = false, serviceName, service }: Known = {},
+): Explanation {
+  if (protocol === 'http') return HTTP_TEXTS[code] ?? EXPLANATIONS[code];
+  if (service && !hasTaken && hasNotGreeted(code)) return SERVICE_EXPLANATIONS[service];
+  const proven = hasTaken ? PROVEN_TEXTS[code] : undefined;
+  const named = serviceName ? namedTexts(serviceName)[code] : undefined;
+  const own = protocol === 'votifier-v1' ? V1_TEXTS[code] : undefined;
+  return proven ?? named ?? own ?? EXPLANATIONS[code];
 }

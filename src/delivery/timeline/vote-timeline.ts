@@ -5,8 +5,8 @@ import { after } from '../../platform/clock.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
-import { explain } from '../diagnosis/explanations.ts';
-import { listenerReason, type Taken } from '../diagnosis/listener-reason.ts';
+import { explain, type Known } from '../diagnosis/explanations.ts';
+import { type Explained, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
 import { timesUnavailable } from '../resend-vote.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
@@ -22,8 +22,7 @@ import type {
 export const MOST_AHEAD = 100;
 
 /** The fields of a listener that decide what a vote waits for. */
-type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
-  Taken & { protocol?: Listener['protocol'] };
+type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> & Explained;
 
 /**
  * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
@@ -44,7 +43,7 @@ export async function voteTimeline(
     status: statusOf(vote, { listener, ahead, now, exclusions }),
     mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
     nameMayBeMangled: nameMayBeMangled(vote),
-    events: eventsOf(vote, exclusions, listener?.acknowledgedAt ?? null),
+    events: eventsOf(vote, exclusions, listener),
   };
 }
 
@@ -148,11 +147,10 @@ function nameMayBeMangled({ username, delivery }: Vote): boolean {
   return /[^\u0020-\u007e]/.test(username) && delivery.attempts.some(isSent);
 }
 
-/** @param takenSince - since when the listener takes votes with its current settings */
-function eventsOf(vote: Vote, exclusions: VoteExclusion[], takenSince: Date | null): TimelineEvent[] {
+function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained | null): TimelineEvent[] {
   const { delivery, cooldownEndedAt, claim } = vote;
   const older = olderAttempts(vote);
-  const attempts = attemptEvents(delivery, takenSince);
+  const attempts = attemptEvents(delivery, listener);
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
@@ -179,13 +177,13 @@ function plainEvent({ kind, at, by, byId, from, mayArriveTwice }: Delivery['even
   return { kind, at, ...who, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
 }
 
-function attemptEvents(delivery: Delivery, takenSince: Date | null): AttemptEvent[] {
+function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptEvent[] {
   let number = olderCount(delivery);
   return delivery.attempts.map((attempt, index) => {
     const counted = counts(attempt);
     if (counted) number += 1;
     const { id, at, test, protocol, worker, wokenBy, relayed, lateAt } = attempt;
-    const end = endOf(attempt, takenSince !== null && takenSince < at);
+    const end = endOf(attempt, knownAt(listener, at));
     return {
       kind: 'attempt',
       at,
@@ -203,9 +201,18 @@ function attemptEvents(delivery: Delivery, takenSince: Date | null): AttemptEven
   });
 }
 
+/** What is known now of the listener of an attempt at this time. The service name is the current one: it is to be set. */
+function knownAt(listener: Explained | null, at: Date): Known {
+  if (!listener) return {};
+  const { serviceName, service } = knownOf(listener);
+  const { acknowledgedAt, updatedAt } = listener;
+  const hasTaken = !!acknowledgedAt && acknowledgedAt < at;
+  return { hasTaken, serviceName, service: updatedAt && at >= updatedAt ? service : null };
+}
+
 function endOf(
   { code, class: of, protocol, reached, words, detail, durationMs }: Attempt,
-  hasTaken: boolean,
+  known: Known,
 ): AttemptOutcome | null {
   if (!code || !of) return null;
   return {
@@ -215,6 +222,6 @@ function endOf(
     words: words ?? null,
     detail: detail ?? null,
     durationMs: durationMs ?? null,
-    ...explain(code, protocol, hasTaken),
+    ...explain(code, protocol, known),
   };
 }

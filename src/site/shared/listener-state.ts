@@ -1,6 +1,5 @@
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { explain } from '../../delivery/diagnosis/explanations.ts';
-import { hasTaken, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
+import { explainFor, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener-state.ts';
@@ -193,12 +192,12 @@ function why(listener: ListenerView, now: Date): Content {
   const retries = t(
     'We retry automatically. After three failures in a row, the listener is marked unreachable.',
   );
-  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol, hasTaken(listener)).cause)} ${retries}</p>`;
+  return html`<p>${times}: ${t(explainFor(listener, breaker.code).cause)} ${retries}</p>`;
 }
 
 /** If no attempt failed: what the last test vote found. */
 function untroubled(listener: ListenerView): string {
-  const { tested, protocol } = listener;
+  const { tested } = listener;
   switch (settingsProof(listener)) {
     case 'works':
       return t('Votes are sent as soon as they are cast.');
@@ -207,7 +206,7 @@ function untroubled(listener: ListenerView): string {
     case 'failed':
       return t(
         'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
-        { cause: tested ? t(explain(tested.code, protocol, hasTaken(listener)).cause) : '' },
+        { cause: tested ? t(explainFor(listener, tested.code).cause) : '' },
       );
   }
 }
