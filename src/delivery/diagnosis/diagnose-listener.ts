@@ -121,10 +121,12 @@ function diagnosisOf(
   listener: Listener,
 ): Diagnosis {
   const { protocol } = listener;
+  // A website was sent the challenge or the vote once the connection was secure.
+  const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
   return {
     outcome: code === 'sent-not-confirmed' ? code : ended,
     confirmed: code === 'acknowledged',
-    ...faultOf(code, protocol, reached === 'written'),
+    ...faultOf(code, protocol, isSent),
     ...explain(code, protocol, { hasTaken: hasTaken(listener) }),
     ...(words ? { reply: words } : {}),
     ...(detail ? { detail } : {}),
