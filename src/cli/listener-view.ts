@@ -3,7 +3,7 @@ import type { ListenerView } from '../delivery/listeners.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { lastDelivery } from '../listeners/listener-state.ts';
+import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
 import type { Server } from '../servers/server.ts';
 import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
@@ -51,6 +51,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(shown.unreadable ? ([['Secret', UNREADABLE]] satisfies [string, string][]) : []),
     ['Protocol', shown.protocol],
     ['Address', addressOf(shown)],
+    ...(firstBeyondAscii(shown) ? ([['Names', MAY_MANGLE]] satisfies [string, string][]) : []),
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
     ...limitText(shown, now),
@@ -69,6 +70,9 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Changed', when(shown.updatedAt, now)],
   ]);
 }
+
+const MAY_MANGLE =
+  'beyond ASCII may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps them';
 
 const UNREADABLE =
   'cannot be read, so no vote is sent: it was stored under another SECRET_KEY; set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS';
@@ -128,6 +132,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     port: shown.port,
     url: shown.url ?? null,
     service_name: shown.serviceName,
+    names_may_be_mangled: firstBeyondAscii(shown) !== null,
     state: shown.state,
     reason: reason && {
       code: reason.code ?? null,

@@ -176,6 +176,7 @@ type Changed = Omit<
   | 'answerStep'
   | 'tested'
   | 'detected'
+  | 'beyondAscii'
   | 'released'
   | 'resendOwed'
   | 'lease'

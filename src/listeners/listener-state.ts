@@ -1,3 +1,4 @@
+import type { UUID } from 'mongodb';
 import type { Listener } from './listener.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
@@ -54,6 +55,19 @@ export function lastDelivery(
   const { lastDeliveredAt, lastDeliveryConfirmed } = listener;
   if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
+}
+
+/**
+ * The first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its present settings: its name and
+ * those after it may arrive mangled. null when there is none.
+ */
+export function firstBeyondAscii({
+  protocol,
+  beyondAscii,
+  updatedAt,
+}: Partial<Pick<Listener, 'protocol' | 'beyondAscii' | 'updatedAt'>>): UUID | null {
+  const isOfSettings = beyondAscii && updatedAt && beyondAscii.at >= updatedAt;
+  return protocol === 'votifier-v1' && isOfSettings ? beyondAscii.voteId : null;
 }
 
 /** The step of a listener with a token, and of a website, that has taken no vote with its current settings. */

@@ -1,3 +1,4 @@
+import type { UUID } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
@@ -101,6 +102,12 @@ const detectedDefinition = {
   service: { type: String, enum: OTHER_SERVICES },
 } as const;
 
+/** The first vote with a name beyond ASCII that was sent in Votifier v1: many listeners read v1 as ASCII. */
+const beyondAsciiDefinition = {
+  at: { type: Date, required: true },
+  voteId: { type: Schema.Types.UUID, required: true },
+} as const;
+
 /** No connection to it is opened before `until`: an allowance of connections is used up. */
 const limitDefinition = {
   until: { type: Date, required: true },
@@ -143,6 +150,8 @@ const listenerDefinition = {
   tested: { type: new Schema(testDefinition, nested) },
   /** The protocol of the service at its address: detected once for its settings, and by each test. */
   detected: { type: new Schema(detectedDefinition, nested) },
+  /** Its owner is told once for its settings that names may arrive mangled. */
+  beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },
   /** How long the answer is waited for: a step of `answerTimeoutMs`. It increases when no answer came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
   /** How often a vote without an answer is sent at most, set by the owner; `MAX_SENDINGS` when absent. */
@@ -185,10 +194,19 @@ export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type ListenerProof = Nested<typeof proofDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited' | 'tested' | 'detected'
+  | 'breaker'
+  | 'pause'
+  | 'released'
+  | 'resendOwed'
+  | 'proven'
+  | 'limited'
+  | 'tested'
+  | 'detected'
+  | 'beyondAscii'
 > & {
   tested?: Nested<typeof testDefinition>;
   detected?: Nested<typeof detectedDefinition>;
+  beyondAscii?: { at: Date; voteId: UUID };
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;

@@ -6,6 +6,7 @@ import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owne
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { showListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { inLanguage } from '../../src/language/language.ts';
 import { listenerNotice } from '../../src/notifications/listener-text.ts';
@@ -16,7 +17,7 @@ import { timelineList } from '../../src/site/shared/vote-timeline.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { listen } from '../support/fake-http-listener.ts';
 import { textOf } from '../support/web-app.ts';
-import { nuVotifier, start, TOKEN } from './known-listeners.ts';
+import { closing, keyLine, nuVotifier, RIGHT, start, TOKEN } from './known-listeners.ts';
 
 /** All that is said of a listener and its newest vote: the owner's pages, JSON of the command line, and the mail. */
 async function saidOf({ deps, serverId, clock }: DeliveryBench) {
@@ -175,4 +176,34 @@ it('a test stores what it detected, and a later one that is greeted forgets it',
   const { port } = bench.listener;
   await deps.listeners.updateOne({ serverId }, { $set: { port } });
   expect(await test()).toBeUndefined();
+});
+
+it('names beyond ASCII in Votifier v1: said once, with the first vote and on the page, until v2 is set', async () => {
+  const bench = await deliveryBench();
+  const { deps, serverId, clock } = bench;
+  const note = /may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps/;
+  const inTimelines = async () => {
+    const listener = await deps.listeners.findOne({ serverId });
+    const votes = await deps.votes.find({ serverId }).sort({ _id: 1 }).toArray();
+    const timelines = votes.map((vote) => voteTimeline(deps, vote, listener, clock.now()));
+    const dots = { on: () => '…', next: () => '…' };
+    return (await Promise.all(timelines)).map((one) => note.test(statusText(one.status, dots, false, one)));
+  };
+  await bench.set({ protocol: 'votifier-v1', port: await start(closing('1.9')), secret: keyLine(RIGHT) });
+  await bench.cast('Steve');
+  await bench.drain();
+  expect((await saidOf(bench)).page).not.toMatch(note);
+  for (const name of ['Jürgen', 'Łukasz']) {
+    await bench.cast(name);
+    await bench.drain();
+  }
+  expect(await inTimelines()).toEqual([false, true, false]);
+  const said = await saidOf(bench);
+  expect(said.page).toMatch(note);
+  expect(said.json).toContain('"names_may_be_mangled":true');
+  await bench.set({ port: await start(nuVotifier()), secret: TOKEN });
+  await bench.cast('Zoë');
+  await bench.drain();
+  expect(await inTimelines()).toEqual([false, false, false, false]);
+  expect((await saidOf(bench)).page).not.toMatch(note);
 });

@@ -109,7 +109,7 @@ export type VoteTimeline = {
   status: DeliveryStatus;
   /** It was sent more than once, and at least two of these arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /** Votifier v1 was sent a name beyond ASCII, which many listeners mangle. */
+  /** The first name beyond ASCII that this listener was sent in Votifier v1: many mangle it. Said once for each listener. */
   nameMayBeMangled: boolean;
   /** In chronological order. */
   events: TimelineEvent[];

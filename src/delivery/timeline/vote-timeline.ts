@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import { RESENDABLE_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
+import { firstBeyondAscii } from '../../listeners/listener-state.ts';
 import { after } from '../../platform/clock.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
@@ -22,7 +23,9 @@ import type {
 export const MOST_AHEAD = 100;
 
 /** The fields of a listener that decide what a vote waits for. */
-type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> & Explained;
+type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
+  Explained &
+  Partial<Pick<Listener, 'beyondAscii'>>;
 
 /**
  * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
@@ -42,7 +45,7 @@ export async function voteTimeline(
   return {
     status: statusOf(vote, { listener, ahead, now, exclusions }),
     mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
-    nameMayBeMangled: nameMayBeMangled(vote),
+    nameMayBeMangled: (listener && firstBeyondAscii(listener)?.equals(vote._id)) ?? false,
     events: eventsOf(vote, exclusions, listener),
   };
 }
@@ -138,13 +141,6 @@ function arrivals(delivery: Delivery): number {
   // A sending in progress has its own attempt.
   const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
-}
-
-/** Whether a Votifier v1 listener was sent a name beyond ASCII: many read v1 as ASCII. */
-function nameMayBeMangled({ username, delivery }: Vote): boolean {
-  const isSent = ({ protocol, reached }: Attempt) =>
-    protocol === 'votifier-v1' && (reached === 'written' || reached === 'acknowledged');
-  return /[^\u0020-\u007e]/.test(username) && delivery.attempts.some(isSent);
 }
 
 function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained | null): TimelineEvent[] {

@@ -2,7 +2,12 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explainFor, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener-state.ts';
+import {
+  firstBeyondAscii,
+  type ListenerState,
+  lastDelivery,
+  settingsProof,
+} from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { count, relative, time, timeAgo } from './format.ts';
@@ -92,6 +97,10 @@ function shortNextTest(at: Date, now: Date): string {
 /** Beside “unreachable”, “in a moment” would sound as if nothing were wrong. */
 const isSoon = (at: Date, now: Date) => at.getTime() - now.getTime() < 5 * SECOND;
 
+const MAY_MANGLE = defineMessage(
+  'Names beyond ASCII may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps them.',
+);
+
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
 /** The state for screen readers, without values that change all the time. */
@@ -109,7 +118,8 @@ export function listenerState(
 ): Html {
   const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
   const last = lastDelivery(listener);
-  return html`${why(listener, now)} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
+  const mayMangle = firstBeyondAscii(listener) ? notice('attention', t(MAY_MANGLE)) : '';
+  return html`${why(listener, now)} ${mayMangle} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
     ${facts([
       [t('Votes waiting'), waiting === 0 ? t('none') : waitingText(waiting)],
       [t('Unconfirmed'), unconfirmed === 0 ? null : unconfirmedText(unconfirmed, path)],
