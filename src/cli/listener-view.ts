@@ -1,8 +1,9 @@
-import { listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
-import { type Listener, lastDelivery } from '../listeners/listener.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
 import type { Server } from '../servers/server.ts';
 import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
@@ -52,6 +53,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ...(shown.protocol === 'fetch'
       ? ([['Fetched', fetchedText(shown, now)]] satisfies [string, string][])
       : ([['Address', addressOf(shown)]] satisfies [string, string][])),
+    ...(firstBeyondAscii(shown) ? ([['Names', MAY_MANGLE]] satisfies [string, string][]) : []),
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
     ...limitText(shown, now),
@@ -76,6 +78,9 @@ function fetchedText({ fetched }: ShownListener, now: Date): string {
   if (!fetched) return 'never';
   return `${when(fetched.at, now)}${fetched.agent ? ` by “${fetched.agent}”` : ''}`;
 }
+
+const MAY_MANGLE =
+  'beyond ASCII may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps them';
 
 const UNREADABLE =
   'cannot be read, so no vote is sent: it was stored under another SECRET_KEY; set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS';
@@ -138,6 +143,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     port: shown.port || null,
     url: shown.url ?? null,
     service_name: shown.serviceName,
+    names_may_be_mangled: firstBeyondAscii(shown) !== null,
     state: shown.state,
     reason: reason && {
       code: reason.code ?? null,

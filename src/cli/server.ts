@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isProbed, knownGame, whyNotProbed } from '../games/games.ts';
 import { statusAt } from '../history/current-status.ts';
 import { profileRecord } from '../import-export/profile-record.ts';
-import { listenerState } from '../listeners/listener.ts';
+import { listenerState } from '../listeners/listener-state.ts';
 import { hostWarning } from '../platform/address-guard.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { addServer, editServer, listServers } from '../servers/listed-servers.ts';

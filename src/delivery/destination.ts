@@ -1,4 +1,5 @@
-import { isUnverified, type Listener, type ListenerProof } from '../listeners/listener.ts';
+import type { Listener, ListenerProof } from '../listeners/listener.ts';
+import { isUnverified } from '../listeners/listener-state.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platform/limits/outgoing-limit.ts';

@@ -1,5 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { type Listener, type ListenerState, lastDelivery, listenerState } from '../listeners/listener.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { type ListenerState, lastDelivery, listenerState } from '../listeners/listener-state.ts';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
@@ -7,7 +8,7 @@ import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts'
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
-import { type ListenerReason, listenerReason } from './diagnosis/explanations.ts';
+import { type ListenerReason, listenerReason } from './diagnosis/listener-reason.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
 /** A vote in a list. */

@@ -3,15 +3,9 @@ import type { z } from 'zod';
 import type { Cause } from '../listeners/causes.ts';
 import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { wakeListener } from '../listeners/delivery-queues.ts';
-import {
-  hasTakenVotes,
-  type Listener,
-  type ListenerState,
-  listenerState,
-  REACHABLE,
-  type ResendOwed,
-} from '../listeners/listener.ts';
+import { type Listener, REACHABLE, type ResendOwed } from '../listeners/listener.ts';
 import { listenerSettingsSchema } from '../listeners/listener-settings.ts';
+import { hasTakenVotes, type ListenerState, listenerState } from '../listeners/listener-state.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
@@ -194,6 +188,8 @@ type Changed = Omit<
   | 'tested'
   | 'fetched'
   | 'fetchAwaitedAt'
+  | 'detected'
+  | 'beyondAscii'
   | 'released'
   | 'resendOwed'
   | 'lease'

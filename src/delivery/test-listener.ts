@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
-import { confirmsVotes, hasAcknowledged, type Listener, type ListenerProof } from '../listeners/listener.ts';
+import type { Listener, ListenerProof } from '../listeners/listener.ts';
+import { confirmsVotes, hasAcknowledged, nextAnswerStep } from '../listeners/listener-state.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
@@ -52,7 +53,7 @@ export async function sendTestVote(
       signal: AbortSignal.timeout(MINUTE),
       waitSignal: AbortSignal.timeout(MINUTE),
       // A test waits for the answer as long as a vote does.
-      answerStep: listener.answerStep ?? 0,
+      answerStep: nextAnswerStep(listener),
       confirmsVotes: confirmsVotes(listener),
       mayWrite: () => true,
       destination,

@@ -48,6 +48,7 @@ export function t(
   message: Message | Untranslated,
   values?: Record<string, Value | ((text: Html) => Html)>,
 ): string | Html {
+  if (typeof message === 'object') return formatted(message as unknown as Filled);
   const text = message as Message;
   if (!values && !text.includes('<')) return patternOf(text);
   const parts = formatFor(text).format({ ...PLAIN_TAGS, ...elements(values ?? {}) });
@@ -68,6 +69,24 @@ function patternOf(text: string): string {
   if (language === 'en') return text;
   const catalogue = CATALOGUES[language];
   return Object.hasOwn(catalogue, text) ? catalogue[text as Message] : text;
+}
+
+/** A text with its values, as `filled` makes it. */
+type Filled = { text: Message; values: Record<string, string> };
+
+function formatted({ text, values }: Filled): string {
+  return String(formatFor(text).format(values));
+}
+
+/**
+ * A text whose values are known before the language is: `t` translates it later, without values. The values are strings,
+ * and the text has no elements.
+ */
+export function filled<K extends Exclude<Message, PlainMessage>>(
+  text: Untranslated<K>,
+  values: Values<K> & Record<string, string>,
+): Text {
+  return { text, values } as unknown as Text;
 }
 
 /** MessageFormat passes an element's content as several parts, so they are joined. */

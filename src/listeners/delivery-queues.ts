@@ -1,7 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import type { Producer } from '../platform/queues.ts';
-import { hasTakenVotes, type Listener } from './listener.ts';
+import type { Listener } from './listener.ts';
+import { hasTakenVotes } from './listener-state.ts';
 
 /**
  * The queues of delivery, each with its own concurrency (docs/adr/0050-delivery-queues.md).

@@ -1,10 +1,11 @@
+import type { UUID } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { MINUTE } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';
 import { LAST_ANSWER_STEP, MAX_SENDINGS } from './delivery-limits.ts';
-import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+import { OTHER_SERVICES, OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
 /** `fetch`: nothing is sent; the game server takes its votes with the API (docs/fetching.md). */
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http', 'fetch'] as const;
@@ -107,6 +108,18 @@ const testDefinition = {
   code: { type: String, enum: OUTCOME_CODES, required: true },
 } as const;
 
+/** What answered in place of a Votifier listener that did not greet; no `service` if none was recognised. */
+const detectedDefinition = {
+  at: { type: Date, required: true },
+  service: { type: String, enum: OTHER_SERVICES },
+} as const;
+
+/** The first vote with a name beyond ASCII that was sent in Votifier v1: many listeners read v1 as ASCII. */
+const beyondAsciiDefinition = {
+  at: { type: Date, required: true },
+  voteId: { type: Schema.Types.UUID, required: true },
+} as const;
+
 /** An allowance of connections is used up: until `until`, no connection to the listener is opened. */
 const limitDefinition = {
   until: { type: Date, required: true },
@@ -168,6 +181,10 @@ const listenerDefinition = {
   fetchAwaitedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
+  /** The protocol of the service at its address: detected once for its settings, and by each test. */
+  detected: { type: new Schema(detectedDefinition, nested) },
+  /** Its owner is told once for its settings that names may arrive mangled. */
+  beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },
   /**
    * The step that decides how long to wait for an answer (`answerTimeoutMs`). It increases when no answer came in time.
    */
@@ -213,9 +230,6 @@ export type ListenerProof = Nested<typeof proofDefinition>;
 export type ListenerFetch = Nested<typeof fetchDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  | 'host'
-  | 'port'
-  | 'sealedSecret'
   | 'breaker'
   | 'pause'
   | 'released'
@@ -223,13 +237,16 @@ export type Listener = Omit<
   | 'proven'
   | 'limited'
   | 'tested'
-  | 'fetched'
+  | 'detected'
+  | 'beyondAscii'
 > & {
   host: string;
   port: number;
   sealedSecret: string;
   fetched?: ListenerFetch;
   tested?: Nested<typeof testDefinition>;
+  detected?: Nested<typeof detectedDefinition>;
+  beyondAscii?: { at: Date; voteId: UUID };
   breaker: Breaker;
   pause?: Pause | null;
   released?: Release | null;
@@ -237,129 +254,6 @@ export type Listener = Omit<
   proven?: ListenerProof[];
   limited?: Nested<typeof limitDefinition> | null;
 };
-
-/**
- * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet; the
- * next vote or test sends one.
- */
-export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
-
-/** The fields that `listenerState` and `isForgotten` read. */
-export const STATE_FIELDS = {
-  protocol: 1,
-  pause: 1,
-  'breaker.openSince': 1,
-  'proven.at': 1,
-  lastDeliveredAt: 1,
-  'fetched.at': 1,
-  updatedAt: 1,
-} as const;
-
-export function listenerState(
-  listener: Pick<Listener, 'pause' | 'breaker' | 'protocol' | 'proven' | 'lastDeliveredAt'>,
-): ListenerState {
-  if (listener.pause) return 'paused';
-  if (listener.breaker.openSince) return 'unreachable';
-  return isUnverified(listener) ? 'unverified' : 'active';
-}
-
-/** If nothing fetches for this long while votes wait, their owner is notified. */
-export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
-
-/** Whether a listener that is not paused should fetch its votes, and has not for `FORGOTTEN_AFTER_MS`. */
-export function isForgotten(
-  { protocol, pause, fetched, updatedAt }: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
-  now: Date,
-): boolean {
-  if (protocol !== 'fetch' || pause) return false;
-  const last = Math.max(fetched?.at.getTime() ?? 0, updatedAt.getTime());
-  return now.getTime() - last > FORGOTTEN_AFTER_MS;
-}
-
-/**
- * Whether it is an HTTP listener that never proved that it accepts votes. If an older version delivered a vote to it,
- * that counts as proof.
- */
-export function isUnverified({
-  protocol,
-  proven,
-  lastDeliveredAt,
-}: Pick<Listener, 'protocol' | 'proven' | 'lastDeliveredAt'>): boolean {
-  if (protocol !== 'http') return false;
-  return proven ? proven.length === 0 : !lastDeliveredAt;
-}
-
-/**
- * Whether a listener has taken a vote with its current settings, which means that its token or key is considered right.
- * In Votifier v1, a close without an answer counts too. In older documents without `acknowledgedAt`, the last delivery
- * decides.
- */
-export function hasTakenVotes({
-  acknowledgedAt,
-  lastDeliveredAt,
-  updatedAt,
-}: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>): boolean {
-  if (acknowledgedAt !== undefined) return acknowledgedAt !== null;
-  return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
-}
-
-/** The last vote that a listener took with its current settings, and whether it confirmed it; null when there is none. */
-export function lastDelivery(
-  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
-): { at: Date; confirmed: boolean | null } | null {
-  const { lastDeliveredAt, lastDeliveryConfirmed } = listener;
-  if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
-  return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
-}
-
-/** The outcome of the last test vote; null if the settings have changed since. */
-function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
-  return tested && tested.at >= updatedAt ? tested.code : null;
-}
-
-/** Whether a listener has taken a vote, or acknowledged a test vote, with its current settings. */
-export function hasAcknowledged(
-  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
-): boolean {
-  return hasTakenVotes(listener) || testOf(listener) === 'acknowledged';
-}
-
-/**
- * Whether a Votifier v1 listener has confirmed votes (`{"status":"ok"}`) with its current settings. If it then closes
- * without an answer, it did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
- */
-export function confirmsVotes(
-  listener: Pick<
-    Listener,
-    'protocol' | 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt' | 'tested'
-  >,
-): boolean {
-  if (listener.protocol !== 'votifier-v1') return false;
-  const test = testOf(listener);
-  // In v1, a test vote ends as `closed-without-answer` only if the listener had confirmed a vote before.
-  const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
-  return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
-}
-
-/**
- * Whether a listener's current settings work, according to the newer of the last vote that it took and the last test
- * vote. `untested`: there is neither.
- */
-export function settingsProof(
-  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
-): 'works' | 'failed' | 'untested' {
-  const { tested, updatedAt, lastDeliveredAt } = listener;
-  const taken = hasTakenVotes(listener);
-  const test = tested && tested.at >= updatedAt ? tested : null;
-  const testClass = test ? OUTCOMES[test.code] : 'none';
-  // A failure of Tallyport itself says nothing about the settings.
-  if (!test || testClass === 'none') return taken ? 'works' : 'untested';
-  if (testClass === 'delivered') return 'works';
-  return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';
-}
-
-/** The fields that `settingsProof` reads. */
-export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 1, tested: 1 } as const;
 
 /** The breaker of a listener without failures. */
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };

@@ -98,6 +98,27 @@ export const OUTCOMES = {
 
 export type OutcomeCode = keyof typeof OUTCOMES;
 
+/**
+ * What answers in place of a Votifier listener, as a fault of a diagnosis. The codes are stable: the database and `--json`
+ * output contain them.
+ */
+export const OTHER_SERVICES = [
+  'http-server',
+  'minecraft-server',
+  'tls-server',
+  'proxy-protocol',
+  'other-protocol',
+] as const;
+export type OtherService = (typeof OTHER_SERVICES)[number];
+
+/** Outcomes of services that did not greet as Votifier does: their protocol can be detected. */
+const NOT_GREETED: ReadonlySet<OutcomeCode> = new Set(['silent', 'closed-before-greeting', 'not-votifier']);
+
+/** Whether something other than a Votifier listener may have answered. */
+export function hasNotGreeted(code: OutcomeCode): boolean {
+  return NOT_GREETED.has(code);
+}
+
 /** Outcomes without an answer after the vote was written. The listener may have refused the vote. */
 export const SILENT_OUTCOMES = [
   'closed-without-answer',

@@ -1,5 +1,5 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
-import { type ListenerReason, listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { type ListenerReason, listenerReason, REASON_FIELDS } from '../delivery/diagnosis/listener-reason.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
@@ -120,7 +120,7 @@ async function stuckListeners(
   since: string,
 ): Promise<Kind<StuckListener>> {
   const found = await sources.listeners
-    .find(filter, { projection: { serverId: 1, protocol: 1, pause: 1, breaker: 1, acknowledgedAt: 1 } })
+    .find(filter, { projection: { ...REASON_FIELDS, serverId: 1 } })
     .sort({ [since]: 1 })
     .limit(LISTED + 1)
     .toArray();

@@ -1,4 +1,5 @@
-import { explain, listenerReason } from '../delivery/diagnosis/explanations.ts';
+import { explain } from '../delivery/diagnosis/explanations.ts';
+import { listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
 import type { DueNotification } from './due-notifications.ts';
 import type { ListenerNotification } from './listener-notification.ts';

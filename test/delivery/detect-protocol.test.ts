@@ -19,7 +19,7 @@ const answering = (answer: (line: string) => string | Buffer | null, closesAfter
     }),
   );
 
-const detect = (port: number) => detectProtocol(['127.0.0.1'], port, 300);
+const detect = (port: number) => detectProtocol(['127.0.0.1'], port, { timeoutMs: 300 });
 
 /** Redis 7: it answers each unknown inline command with an error, and closes at an HTTP header. */
 const redis = () =>

@@ -4,7 +4,8 @@ import tls from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
-import { FAULTS, type Fault, OTHER_SERVICES } from '../../src/delivery/diagnosis/faults.ts';
+import { FAULTS, type Fault } from '../../src/delivery/diagnosis/faults.ts';
+import { SERVICE_EXPLANATIONS } from '../../src/delivery/diagnosis/service-explanations.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
@@ -317,14 +318,17 @@ describe('a website', () => {
 });
 
 it('every fault was produced above with real connections, and is documented', () => {
-  const faults = new Set([...Object.values(FAULTS).map(([fault]) => fault), ...Object.keys(OTHER_SERVICES)]);
+  const faults = new Set([
+    ...Object.values(FAULTS).map(([fault]) => fault),
+    ...Object.keys(SERVICE_EXPLANATIONS),
+  ]);
   expect([...made].toSorted()).toEqual([...faults].toSorted());
   const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8');
   for (const fault of faults) {
     const outcomes = Object.entries(FAULTS).flatMap(([code, [of]]) => (of === fault ? [`\`${code}\``] : []));
     if (outcomes.length > 0) expect(page).toContain(`| \`${fault}\` | ${outcomes.join(', ')} |`);
   }
-  for (const [fault, { cause, advice }] of Object.entries(OTHER_SERVICES)) {
+  for (const [fault, { cause, advice }] of Object.entries(SERVICE_EXPLANATIONS)) {
     expect(page).toContain(`| \`${fault}\` | ${t(cause)} | ${t(advice)} |`);
   }
 });

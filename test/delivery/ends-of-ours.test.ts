@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { healthAfter, type ListenerHealth } from '../../src/delivery/drain/breaker.ts';
-import { listenerState, REACHABLE } from '../../src/listeners/listener.ts';
+import { REACHABLE } from '../../src/listeners/listener.ts';
+import { listenerState } from '../../src/listeners/listener-state.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPLANATIONS, explain, listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
+import { EXPLANATIONS, explain } from '../../src/delivery/diagnosis/explanations.ts';
 import {
   FETCH_TEXTS,
   HTTP_TEXTS,
   PROVEN_TEXTS,
   V1_TEXTS,
 } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
+import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
@@ -139,7 +140,9 @@ describe('explanations', () => {
       const told = listenerReason({ breaker, protocol, acknowledgedAt: now });
       expect(t(told?.advice ?? explain(code, protocol).advice)).not.toMatch(/8192|not the game’s/);
       expect(
-        t(listenerReason({ breaker, protocol })?.advice ?? explain(code, protocol, true).advice),
+        t(
+          listenerReason({ breaker, protocol })?.advice ?? explain(code, protocol, { hasTaken: true }).advice,
+        ),
       ).toMatch(/not the game’s/);
     }
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listenerReason } from '../../src/delivery/diagnosis/explanations.ts';
+import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import {
   type ListenerSettings,
   removeListener,
@@ -8,7 +8,7 @@ import {
   showListener,
 } from '../../src/delivery/listeners.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
-import { hasTakenVotes } from '../../src/listeners/listener.ts';
+import { hasTakenVotes } from '../../src/listeners/listener-state.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { keyLine, OTHER, RIGHT, start, TOKEN, votifier19, votifierPlus } from './known-listeners.ts';

@@ -1,9 +1,10 @@
 import net, { type Socket } from 'node:net';
 import { connectFailure } from '../../src/delivery/connection.ts';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
-import type { Send } from '../../src/delivery/send-vote.ts';
+import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
@@ -22,12 +23,15 @@ import {
   votifier19,
   votifierPlus,
 } from './known-listeners.ts';
+import { WEBSITE_CASES } from './known-website-cases.ts';
 
 /** What Tallyport says about one case: the outcome of the test vote, the fault, and the sentences for the owner. */
 export type Case = {
   name: string;
   /** Prepares the listener and stores its settings. */
   set: (bench: DeliveryBench) => Promise<unknown>;
+  /** In place of the deadline of most tests, where one has to pass; it acts as 5 s. */
+  timeoutMs?: number;
   /** Replaces the network in cases that no test can produce with a real one. */
   send?: Send;
   code: OutcomeCode;
@@ -75,7 +79,7 @@ const BAD_SIGNATURE = {
   code: 'bad-signature',
   fault: 'bad-signature',
   cause: /refused the signature/,
-  advice: /^Copy the token/,
+  advice: /^Copy the token for our service name “Tallyport”, or for “default”/,
 } as const;
 const WRONG_KEY_UNSAID = {
   code: 'no-answer',
@@ -123,13 +127,20 @@ export const CASES: Case[] = [
     set: v2(nuVotifier({ tokens: { elsewhere: TOKEN } }), 'right'),
     code: 'unknown-service',
     fault: 'unknown-service',
-    cause: /no token for our service name/,
-    advice: /^Add a token for our service name/,
+    cause: /no token for our service name “Tallyport”/,
+    advice: /^Add a token for our service name “Tallyport”/,
     reply: "RuntimeException: Unknown service 'Tallyport'",
   },
   {
     name: 'NuVotifier, the handler takes 7 s',
-    set: v2(nuVotifier({ handler: { stallsFor: 3_000 } }), 'right'),
+    set: v2(nuVotifier({ handler: { stallsFor: 500 } }), 'right'),
+    timeoutMs: 300,
+    ...CONFIRMED,
+  },
+  {
+    name: 'NuVotifier, the handler hangs',
+    set: v2(nuVotifier({ handler: { stallsFor: 60_000 } }), 'right'),
+    timeoutMs: 300,
     code: 'no-answer',
     fault: 'too-slow',
     cause: /no answer came in time/,
@@ -233,6 +244,85 @@ export const CASES: Case[] = [
     advice: /^Set the port of the vote plugin/,
     reply: '8.0.36-debian … caching_sha2_password',
   },
+  ...(
+    [
+      ['an SSH server', 'SSH-2.0-OpenSSH_9.6\r\n'],
+      ['an FTP server', '220 (vsFTPd 3.0.5)\r\n'],
+    ] as const
+  ).map(([service, greeting]) => ({
+    name: `${service} answers`,
+    set: raw((socket) => socket.write(greeting)),
+    code: 'not-votifier' as const,
+    fault: 'other-protocol' as const,
+    cause: /^Something other than a Votifier listener answers/,
+    advice: /^Set the port of the vote plugin/,
+    reply: greeting.trim(),
+  })),
+  {
+    name: 'a Redis answers',
+    set: raw((socket) =>
+      socket.on('data', (bytes) => {
+        const [word = ''] = bytes.toString('latin1').split(' ');
+        if (/^[A-Z]+$/.test(word)) socket.write(`-ERR unknown command '${word}'\r\n`);
+      }),
+    ),
+    timeoutMs: 300,
+    code: 'silent',
+    fault: 'other-protocol',
+    cause: /^Something other than a Votifier listener answers/,
+    advice: /^Set the port of the vote plugin/,
+    reply: "-ERR unknown command 'GET'",
+  },
+  {
+    name: 'a service that says nothing',
+    set: raw((socket) => void socket.resume()),
+    timeoutMs: 200,
+    code: 'silent',
+    fault: 'silent',
+    cause: /another service, the vote plugin hangs, or a filter holds the connection back/,
+    advice: /^Check that the port is the vote plugin’s/,
+    reply: null,
+  },
+  {
+    name: 'a listener that answers with capital keys',
+    set: async (bench) => {
+      const error = { Status: 'error', Cause: 'CorruptedFrameException', Error: 'Signature is not valid' };
+      const plugin: KnownListener = {
+        ...nuVotifier(),
+        take: (received) => (received.length < 200 ? null : { say: JSON.stringify(error), ends: 'close' }),
+      };
+      return v2(plugin, 'right')(bench);
+    },
+    ...BAD_SIGNATURE,
+    reply: 'CorruptedFrameException: Signature is not valid',
+  },
+  {
+    name: 'VotifierPlus, wrong key after it confirmed votes',
+    set: async (bench) => {
+      const plugin = { now: votifierPlus() };
+      const changing: KnownListener = {
+        greeting: (challenge) => plugin.now.greeting(challenge),
+        take: (received, challenge) => plugin.now.take(received, challenge),
+      };
+      await v1(changing, 'right')(bench);
+      await diagnoseListener({ ...bench.deps, send: createSend(bench.deps.config) }, bench.serverId);
+      plugin.now = votifierPlus({ pair: OTHER });
+    },
+    code: 'closed-without-answer',
+    fault: 'closed-without-answer',
+    cause: /which confirmed votes before, closed the connection without an answer/,
+    advice: /^Compare the public key .* look for an error/,
+    reply: null,
+  },
+  {
+    name: 'nothing listens over IPv6',
+    set: async (bench) => bench.set({ host: '::1', port: await freePort() }),
+    code: 'refused-over-ipv6',
+    fault: 'connection-refused',
+    cause: /^The machine answers over IPv6, but nothing listens .* there, or a firewall rejects/,
+    advice: /listens over IPv6 too, .* or remove the IPv6 address \(AAAA record\)/,
+    reply: null,
+  },
   {
     name: 'HTTP, nothing listens',
     set: website(plain, freePort),
@@ -286,4 +376,5 @@ export const CASES: Case[] = [
     reply: null,
     detail: /not in the cert/,
   },
+  ...WEBSITE_CASES,
 ];

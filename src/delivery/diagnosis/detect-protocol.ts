@@ -1,11 +1,11 @@
+import type { OtherService } from '../../listeners/outcomes.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { speaksTls } from '../tls.ts';
 import { mayBecomeGreeting, readGreeting } from '../votifier/votifier-greeting.ts';
-import type { OtherService } from './faults.ts';
 
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
-type DetectedProtocol = { fault: OtherService; reply: Buffer };
+export type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
 /**
  * How a service answered a request in one protocol; null if it sent nothing. `unknown`: it answered in another
@@ -36,27 +36,32 @@ const PROBES: Probe[] = [
   probeTls,
 ];
 
+/** `mayConnect`: called before each connection. `stop`: ends it early. */
+type Detecting = {
+  timeoutMs: number;
+  mayConnect?: MayConnect | undefined;
+  stop?: AbortSignal | undefined;
+};
+
 /**
  * Detects the protocol of a service that sent no greeting, or closed the connection at once. Sends an HTTP request, a
  * Minecraft status request, a PROXY protocol header and a TLS hello, each on its own connection, concurrently.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @param mayConnect - called before each connection
  * @returns null when the service sends nothing, or sends a Votifier greeting after all, only late; `other-protocol`
  *   with the first bytes of the answer when it speaks none of these protocols, as Redis does
  */
 export async function detectProtocol(
   addresses: string[],
   port: number,
-  timeoutMs: number,
-  mayConnect?: MayConnect,
+  { timeoutMs, mayConnect, stop }: Detecting,
 ): Promise<DetectedProtocol | null> {
   const answers = await Promise.all(
     PROBES.map(async (probe) => {
-      const connection = await dial(addresses, port, deadlineIn(timeoutMs), mayConnect);
+      const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
       if (typeof connection === 'string') return null;
       try {
-        return await probe(connection, deadlineIn(timeoutMs));
+        return await probe(connection, deadlineIn(timeoutMs, stop));
       } finally {
         connection.destroy();
       }

@@ -1,22 +1,22 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
-import { OUTCOMES, type OutcomeClass, type OutcomeCode } from '../../listeners/outcomes.ts';
-import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
+import { hasNotGreeted, type OutcomeClass } from '../../listeners/outcomes.ts';
+import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
-import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { readable } from '../../platform/printable.ts';
-import { resolveAddress } from '../../platform/resolve-address.ts';
 import type { Server } from '../../servers/server.ts';
-import { deadlineIn, dial } from '../connection.ts';
 import { shownToOwner } from '../destination.ts';
 import { awaitTake } from '../fetch/await-take.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
-import { detectProtocol, protocolOf } from './detect-protocol.ts';
+import type { DetectedProtocol } from './detect-protocol.ts';
+import { detectService, storeDetected } from './detect-service.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import type { Explanation } from './explanation.ts';
-import { explain, hasTaken } from './explanations.ts';
-import { type Fault, faultOf, OTHER_SERVICES, type OtherService } from './faults.ts';
+import { explain, withServiceName } from './explanations.ts';
+import { type Fault, faultOf } from './faults.ts';
+import { hasTaken } from './listener-reason.ts';
+import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
 
 /** The first thing that is wrong with a listener. */
 export type Diagnosis = {
@@ -43,9 +43,6 @@ export type Diagnosis = {
 export type DiagnosisDeps = TestDeps & {
   config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
 };
-
-/** After these outcomes the service did not send a Votifier greeting, so its protocol is detected. */
-const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
 
 /**
  * Diagnoses a server's listener: checks name resolution, address policy, connecting, greeting, protocol version, key or
@@ -85,10 +82,23 @@ export async function diagnose(
   if (listener.protocol === 'fetch') return diagnoseFetching(deps, listener, about);
   const tested = await sendTestVote(deps, listener, about);
   const { protocol } = listener;
-  const found =
-    protocol !== 'http' && DETECTED.has(tested.code) ? await detectService(deps, listener, tested) : null;
-  const diagnosis = found ?? diagnosisOf(tested, listener);
-  return forOwner ? withoutUntrustedAnswer(diagnosis, tested, protocol) : diagnosis;
+  const found = protocol === 'http' ? null : await detectAfter(deps, listener, tested);
+  const diagnosis = found ? diagnosed(tested.class, found) : diagnosisOf(tested, listener);
+  // An owner's diagnosis goes to the web process as JSON, which inserts the name (`withServiceName`).
+  if (forOwner) return withoutUntrustedAnswer(diagnosis, tested, protocol);
+  return withServiceName(diagnosis, listener.serviceName);
+}
+
+/** What answers in place of a Votifier listener; stored with it, so that its page and the timelines say so too. */
+async function detectAfter(
+  deps: DiagnosisDeps,
+  listener: Listener,
+  { code, destination }: ListenerTest,
+): Promise<DetectedProtocol | null> {
+  const { mayConnect } = destination;
+  const found = hasNotGreeted(code) ? await detectService(deps, listener, code, { mayConnect }) : null;
+  if (found || listener.detected) await storeDetected(deps, listener, found);
+  return found;
 }
 
 const FETCHED = {
@@ -152,69 +162,26 @@ function diagnosisOf(
   listener: Listener,
 ): Diagnosis {
   const { protocol } = listener;
+  // A website was sent the challenge or the vote once the connection was secure.
+  const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
   return {
     outcome: code === 'sent-not-confirmed' ? code : ended,
     confirmed: code === 'acknowledged',
-    ...faultOf(code, protocol, reached === 'written'),
-    ...explain(code, protocol, hasTaken(listener)),
+    ...faultOf(code, protocol, isSent),
+    ...explain(code, protocol, { hasTaken: hasTaken(listener) }),
     ...(words ? { reply: words } : {}),
     ...(detail ? { detail } : {}),
   };
 }
 
-async function detectService(
-  deps: DiagnosisDeps,
-  listener: Listener,
-  { code, class: outcome, destination }: ListenerTest,
-): Promise<Diagnosis | null> {
-  const { config } = deps;
-  const { host, port } = listener;
-  const { mayConnect } = destination;
-  const timeoutMs = config.LISTENER_TIMEOUT_MS;
-  const addresses = await addressesOf(host, config);
-  if (code === 'not-votifier') {
-    const banner = await readBanner(addresses, port, timeoutMs, mayConnect);
-    return banner && diagnosed(outcome, protocolOf(banner), banner);
-  }
-  const detected = await detectProtocol(addresses, port, timeoutMs, mayConnect);
-  return detected && diagnosed(outcome, detected.fault, detected.reply);
-}
-
-function diagnosed(outcome: OutcomeClass, fault: OtherService, received: Buffer): Diagnosis {
+function diagnosed(outcome: OutcomeClass, { fault, reply: received }: DetectedProtocol): Diagnosis {
   const reply = readable(received);
   return {
     outcome,
     confirmed: false,
     fault,
     step: 'greeting',
-    ...OTHER_SERVICES[fault],
+    ...SERVICE_EXPLANATIONS[fault],
     ...(reply ? { reply } : {}),
   };
-}
-
-/** The addresses are resolved and checked again: the host's address may have changed since the test vote. */
-async function addressesOf(host: string, config: DiagnosisDeps['config']): Promise<string[]> {
-  try {
-    return await resolveAddress(host, { ranges: config, timeoutMs: config.LISTENER_TIMEOUT_MS });
-  } catch (error) {
-    if (error instanceof AddressError) return [];
-    throw error;
-  }
-}
-
-/** The first bytes that a service sends; null when it sends nothing this time. */
-async function readBanner(
-  addresses: string[],
-  port: number,
-  timeoutMs: number,
-  mayConnect: MayConnect,
-): Promise<Buffer | null> {
-  const connection = await dial(addresses, port, deadlineIn(timeoutMs), mayConnect);
-  if (typeof connection === 'string') return null;
-  try {
-    const received = await connection.next(deadlineIn(timeoutMs));
-    return received.kind === 'bytes' ? received.bytes : null;
-  } finally {
-    connection.destroy();
-  }
 }

@@ -1,9 +1,6 @@
-import { defineMessage } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
-import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import type { OtherService, OutcomeCode } from '../../listeners/outcomes.ts';
 import type { DiagnosisStep } from './diagnosis-steps.ts';
-import type { Explanation } from './explanation.ts';
-import { EXPLANATIONS } from './explanations.ts';
 
 /**
  * The fault of each outcome of a test vote, and the step that failed. Without a step here, the step is `greeting`, or
@@ -69,36 +66,6 @@ export const FAULTS = {
   'http-votes-refused': ['vote-refused', 'acknowledgement'],
   'not-fetched': ['not-fetched', 'connecting'],
 } as const satisfies Partial<Record<OutcomeCode, [fault: string, step?: DiagnosisStep]>>;
-
-/** The services that may answer instead of a Votifier listener, by their fault codes. */
-export const OTHER_SERVICES = {
-  'http-server': {
-    cause: defineMessage('A website answers here, not a vote listener.'),
-    advice: defineMessage('Set the port from the vote plugin’s configuration, usually 8192.'),
-  },
-  'minecraft-server': {
-    cause: defineMessage('This is the port that players join on, not the one of the vote plugin.'),
-    advice: defineMessage('Set the port from the vote plugin’s configuration, usually 8192.'),
-  },
-  'tls-server': {
-    cause: defineMessage(
-      'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.',
-    ),
-    advice: defineMessage(
-      'Set the port from the vote plugin’s configuration, usually 8192, without a proxy in front of it.',
-    ),
-  },
-  'proxy-protocol': {
-    cause: defineMessage(
-      'A proxy in front of the listener speaks the PROXY protocol, which voting sites do not.',
-    ),
-    advice: defineMessage(
-      'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.',
-    ),
-  },
-  'other-protocol': EXPLANATIONS['not-votifier'],
-} as const satisfies Record<string, Explanation>;
-export type OtherService = keyof typeof OTHER_SERVICES;
 
 type Faults = typeof FAULTS;
 export type Fault = Faults[keyof Faults][0] | OtherService;

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Cause } from '../../listeners/causes.ts';
 import { attemptLeaseMs, delayAt, LAST_ANSWER_STEP, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
+import { nextAnswerStep } from '../../listeners/listener-state.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import { after, type Clock } from '../../platform/clock.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
@@ -61,7 +62,17 @@ function causeOfAttempt(
 /** The fields of a listener that taking votes reads. */
 export type TakeDeps = Pick<
   Listener,
-  'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'answerStep' | 'maxSendings'
+  | 'serverId'
+  | 'protocol'
+  | 'revision'
+  | 'breaker'
+  | 'released'
+  | 'lease'
+  | 'answerStep'
+  | 'maxSendings'
+  | 'acknowledgedAt'
+  | 'lastDeliveredAt'
+  | 'updatedAt'
 >;
 
 /** The order in which a listener's votes go out. */
@@ -103,7 +114,7 @@ export function newAttempt(
     protocol: listener.protocol,
     revision: listener.revision,
     test,
-    answerStep: listener.answerStep ?? 0,
+    answerStep: nextAnswerStep(listener),
     maxSendings: maxSendingsOf(listener),
   };
 }

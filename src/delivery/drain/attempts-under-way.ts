@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
 import type { ListenerProof } from '../../listeners/listener.ts';
-import { confirmsVotes, listenerState } from '../../listeners/listener.ts';
+import { confirmsVotes, listenerState } from '../../listeners/listener-state.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import { outcome } from '../../listeners/outcomes.ts';
 import { within } from '../../platform/deadline.ts';

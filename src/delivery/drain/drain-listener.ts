@@ -1,10 +1,11 @@
 import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
-import { listenerState } from '../../listeners/listener.ts';
+import { listenerState } from '../../listeners/listener-state.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
+import { detectOnce } from '../diagnosis/detect-service.ts';
 import { giveBackLeftVotes, giveBackWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
@@ -116,7 +117,9 @@ async function drainLeased(
   }
   await giveUpSentVotes(deps, leased.now);
   deps.onBegin?.(server.name);
-  const end = await sendDueVotes(deps, leased, options, server.ownerId?.toHexString() ?? null);
+  const accountId = server.ownerId?.toHexString() ?? null;
+  const end = await sendDueVotes(deps, leased, options, accountId);
+  await detectOnce(deps, leased.now, { accountId, stop: options.stop });
   return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
 }
 

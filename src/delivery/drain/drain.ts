@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { DeliveryQueue } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
+import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -17,7 +18,9 @@ export type DrainDeps = RecordDeps & {
   /** Shared with the other drains of this process. */
   batcher: Batcher;
   rateLimits: OutgoingLimitDeps['rateLimits'];
-  config: RecordDeps['config'] & OutgoingLimitDeps['config'] & { BREAKER_SCHEDULE: readonly number[] };
+  config: RecordDeps['config'] &
+    OutgoingLimitDeps['config'] &
+    AddressRanges & { BREAKER_SCHEDULE: readonly number[] };
   log: Logger;
   /** Makes one attempt on the network. */
   send: Send;

@@ -1,11 +1,7 @@
 import type { Collection } from 'mongodb';
 import { answerStepFor, LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
-import {
-  hasAcknowledged,
-  hasTakenVotes,
-  type Listener,
-  type ListenerProof,
-} from '../../listeners/listener.ts';
+import type { Listener, ListenerProof } from '../../listeners/listener.ts';
+import { firstBeyondAscii, hasAcknowledged, hasTakenVotes } from '../../listeners/listener-state.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
@@ -13,6 +9,7 @@ import { type Clock, SECOND } from '../../platform/clock.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
+import type { Vote } from '../../votes/vote.ts';
 import { withChallenge } from '../destination.ts';
 import { asRefusalOfAll } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
@@ -135,6 +132,7 @@ export class LeasedListener {
     const isSame = attempt.revision === this.#now.revision;
     const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
     if (!isSame) return;
+    await this.#noteName(vote, outcome);
     // Anybody may vote under any name: otherwise five votes with very long names would pause the listener.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: ListenerHealth = {
@@ -163,6 +161,16 @@ export class LeasedListener {
     if (health.answerStep > before.answerStep) await this.#raiseAnswerStep(health.answerStep);
     const { answerStep: _, ...change } = health;
     if (health !== before || delivered) await this.#write({ ...change, ...delivered });
+  }
+
+  /** Keeps the first name beyond ASCII that was sent in Votifier v1: many listeners mangle it. */
+  async #noteName({ _id: voteId, username }: Vote, { reached }: Outcome): Promise<void> {
+    const isSent = reached === 'written' || reached === 'acknowledged';
+    const isAscii = /^[\u0020-\u007e]*$/.test(username);
+    if (this.#now.protocol !== 'votifier-v1' || !isSent || isAscii || firstBeyondAscii(this.#now)) return;
+    const beyondAscii = { at: this.#deps.clock.now(), voteId };
+    this.#now = { ...this.#now, beyondAscii };
+    await this.#write({ beyondAscii });
   }
 
   /**

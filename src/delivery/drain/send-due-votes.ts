@@ -1,6 +1,6 @@
 import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import { queueOf } from '../../listeners/delivery-queues.ts';
-import { listenerState } from '../../listeners/listener.ts';
+import { listenerState } from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';

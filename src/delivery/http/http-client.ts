@@ -1,12 +1,12 @@
-import http, { type IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
 import { deadlineIn, dial, type PeerConnection, resolveListener } from '../connection.ts';
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
-import { answerMsOf, type SendOptions, type SendResult } from '../votifier/votifier-client.ts';
-import { leadsToSignIn, meaningOfStatus, retryAfterMs, wantsTls } from './http-answer.ts';
+import type { SendOptions, SendResult } from '../votifier/votifier-client.ts';
 import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
+import { exchange } from './http-exchange.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
 import { portOf } from './url-port.ts';
 
@@ -21,15 +21,6 @@ export type HttpTarget = {
   /** The secret before the last rotation; until `until`, messages are signed with it too. */
   previous: { secret: string; until: Date } | null;
 };
-
-/**
- * How much of an answer's body is read at most. Headers have no limit here but Node's 16 KiB: with a smaller limit, the
- * 200 of a website with long policy headers would become ambiguous.
- */
-const LONGEST_ANSWER = 4_096;
-
-/** How many informational responses (HTTP 1xx) may precede the answer; with one more, the attempt ends. */
-const MOST_INFORMATION = 8;
 
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
@@ -147,13 +138,8 @@ function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
   return previous && now < previous.until ? [secret, previous.secret] : [secret];
 }
 
-type Message = {
-  /** The headers with the signature. */
-  headers: Record<string, string>;
-  body: string;
-  /** Whether the body of a successful answer is read too. */
-  readsBody?: boolean;
-};
+/** `readsBody`: whether the body of a success is read too. */
+type Message = { headers: Record<string, string>; body: string; readsBody?: boolean };
 
 function signed(id: string, body: string, secrets: string[], now: Date): Message {
   return { headers: signedHeaders(id, body, secrets, now), body };
@@ -175,7 +161,7 @@ async function postOver(
     const obstacle = await whatIsInTheWay(connection, options);
     if (obstacle) return unanswered(obstacle);
     options.onStep?.('acknowledgement');
-    return await readStatusFrom(requestOver(connection, url, message), message, options);
+    return await exchange(requestOver(connection, url, message), message, options);
   } finally {
     plain.destroy();
   }
@@ -213,130 +199,4 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
     // No agent: this connection was checked and is used once.
     createConnection: () => connection.socket,
   });
-}
-
-/** Sends the request and waits for its status, with one deadline for all of it, however slowly bytes arrive. */
-async function readStatusFrom(
-  request: http.ClientRequest,
-  { body, readsBody = false }: Message,
-  options: SendOptions,
-): Promise<Answer> {
-  const { promise: unanswered, resolve } = Promise.withResolvers<Answer>();
-  const end = (code: OutcomeCode, words = '') =>
-    resolve({ end: outcome(code, 'written', printable(words)), status: 0, said: '' });
-  const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
-  let response: IncomingMessage | undefined;
-  let informed = 0;
-  const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
-  const onStop = () => stop('stopped-while-waiting');
-  // If the process is busy, it notices the deadline late, and an answer that came in time may still be unread.
-  let isLate = false;
-  const giveUp = () => {
-    isLate = true;
-    stop('no-answer');
-  };
-  const timer = setTimeout(() => setImmediate(giveUp), answerMsOf(options));
-  options.waitSignal?.addEventListener('abort', onStop);
-  request
-    // The socket is paused between two reads; Node's parser needs it flowing.
-    .on('socket', (socket) => socket.resume())
-    .on('information', ({ statusCode }) => {
-      informed += 1;
-      if (informed <= MOST_INFORMATION) return;
-      end('garbage-answer', `HTTP ${statusCode}`);
-      request.destroy();
-    })
-    .on('response', (received) => {
-      response = received;
-      answer(received);
-    })
-    .on('upgrade', (_response, socket) => {
-      socket.destroy();
-      end('http-upgraded', 'HTTP 101 Switching Protocols');
-    })
-    // Never removed: without a listener, an error after the answer would be an uncaught exception.
-    .on('error', (error) => end(brokenCode(error), wordsOf(error)));
-  request.end(body);
-  try {
-    const read = answered.then((response) => readAnswerFrom(response, readsBody, () => isLate));
-    return await Promise.race([unanswered, read]);
-  } finally {
-    clearTimeout(timer);
-    options.waitSignal?.removeEventListener('abort', onStop);
-    request.destroy();
-  }
-}
-
-/**
- * Reads the answer. The body of a success is skipped unless `readsBody`. From any other answer the first 4 KiB are
- * read, because they may contain a message.
- */
-async function readAnswerFrom(
-  response: IncomingMessage,
-  readsBody: boolean,
-  isLate: () => boolean,
-): Promise<Answer> {
-  const status = response.statusCode ?? 0;
-  const meaning = meaningOfStatus(status);
-  response.on('error', () => undefined);
-  const isTaken = meaning === 'acknowledged';
-  if (isTaken && !readsBody) return { end: outcome(meaning, 'acknowledged'), status, said: '' };
-  const bytes = await firstBytes(response);
-  const said = bytes.toString('utf8');
-  if (isTaken) {
-    const encoding = response.headers['content-encoding'];
-    const body = { bytes, isLate: isLate(), ...(encoding ? { encoding } : {}) };
-    return { end: outcome(meaning, 'acknowledged'), status, said, body };
-  }
-  const retry = retryAfterMs(response.headers['retry-after'], new Date());
-  const { location } = response.headers;
-  const code = exactly(meaning, { status, said, location });
-  const refused = {
-    ...outcome(code, 'written', printable(`HTTP ${status} ${readable(bytes)}`)),
-    ...(meaning === 'http-redirected' && location
-      ? { detail: printable(`The redirect leads to ${location}`) }
-      : {}),
-    ...(retry === null ? {} : { retryAfterMs: retry }),
-  };
-  return { end: refused, status, said };
-}
-
-/** A more precise outcome of a refusal, if its body or its redirect target says more than its status. */
-function exactly(
-  meaning: OutcomeCode,
-  { status, said, location = '' }: { status: number; said: string; location?: string | undefined },
-): OutcomeCode {
-  if (meaning === 'http-redirected' && leadsToSignIn(location)) return 'http-sign-in';
-  return wantsTls(status, said) ? 'tls-expected' : meaning;
-}
-
-async function firstBytes(response: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const piece of response) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length >= LONGEST_ANSWER) break;
-    }
-  } catch {
-    // The connection broke after the status; only the message is incomplete.
-  }
-  return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
-}
-
-/** The bytes that came instead of an HTTP answer: Node's parser errors contain them. */
-function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: unknown }): string {
-  return code.startsWith('HPE_') && Buffer.isBuffer(rawPacket) ? readable(rawPacket) : '';
-}
-
-/**
- * The outcome of a broken connection. Errors of Node's parser have codes that begin with HPE; a normal close is an
- * ECONNRESET without a system call.
- */
-function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';
-  if (code.startsWith('HPE_')) return 'garbage-answer';
-  if (code === 'ETIMEDOUT') return 'no-answer';
-  return syscall === undefined && code === 'ECONNRESET' ? 'closed-without-answer' : 'reset';
 }

@@ -4,7 +4,7 @@ import type { Cause } from '../../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
 import type { Attempt, DeliveryState } from '../../votes/vote.ts';
 import type { Explanation } from '../diagnosis/explanation.ts';
-import type { ListenerReason } from '../diagnosis/explanations.ts';
+import type { ListenerReason } from '../diagnosis/listener-reason.ts';
 import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 
@@ -110,7 +110,7 @@ export type VoteTimeline = {
   status: DeliveryStatus;
   /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /** The name has characters beyond ASCII and was sent with Votifier v1; many listeners cannot read such names. */
+  /** The first name beyond ASCII that this listener was sent in Votifier v1: many mangle it. Said once for each listener. */
   nameMayBeMangled: boolean;
   /** In chronological order. */
   events: TimelineEvent[];

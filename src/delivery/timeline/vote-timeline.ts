@@ -1,11 +1,13 @@
 import type { Collection } from 'mongodb';
 import { RESENDABLE_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
+import { firstBeyondAscii } from '../../listeners/listener-state.ts';
 import { after } from '../../platform/clock.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
-import { explain, listenerReason, type Taken } from '../diagnosis/explanations.ts';
+import { explain, type Known } from '../diagnosis/explanations.ts';
+import { type Explained, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
 import { timesUnavailable } from '../resend-vote.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
@@ -22,7 +24,8 @@ export const MOST_AHEAD = 100;
 
 /** The fields of a listener that decide what a vote waits for. */
 type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
-  Taken & { protocol?: Listener['protocol'] };
+  Explained &
+  Partial<Pick<Listener, 'beyondAscii'>>;
 
 /**
  * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
@@ -42,8 +45,8 @@ export async function voteTimeline(
   return {
     status: statusOf(vote, { listener, ahead, now, exclusions }),
     mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
-    nameMayBeMangled: nameMayBeMangled(vote),
-    events: eventsOf(vote, exclusions, listener?.acknowledgedAt ?? null),
+    nameMayBeMangled: (listener && firstBeyondAscii(listener)?.equals(vote._id)) ?? false,
+    events: eventsOf(vote, exclusions, listener),
   };
 }
 
@@ -140,18 +143,10 @@ export function arrivals(delivery: Delivery): number {
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 
-/** Whether a name with characters beyond ASCII was sent to a Votifier v1 listener: many listeners read v1 as ASCII. */
-function nameMayBeMangled({ username, delivery }: Vote): boolean {
-  const isSent = ({ protocol, reached }: Attempt) =>
-    protocol === 'votifier-v1' && (reached === 'written' || reached === 'acknowledged');
-  return /[^\u0020-\u007e]/.test(username) && delivery.attempts.some(isSent);
-}
-
-/** @param takenSince - when the listener first took a vote with its current settings */
-function eventsOf(vote: Vote, exclusions: VoteExclusion[], takenSince: Date | null): TimelineEvent[] {
+function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained | null): TimelineEvent[] {
   const { delivery, cooldownEndedAt, claim } = vote;
   const older = olderAttempts(vote);
-  const attempts = attemptEvents(delivery, takenSince);
+  const attempts = attemptEvents(delivery, listener);
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
@@ -178,13 +173,13 @@ function plainEvent({ kind, at, by, byId, from, mayArriveTwice }: Delivery['even
   return { kind, at, ...who, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
 }
 
-function attemptEvents(delivery: Delivery, takenSince: Date | null): AttemptEvent[] {
+function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptEvent[] {
   let number = olderCount(delivery);
   return delivery.attempts.map((attempt, index) => {
     const counted = counts(attempt);
     if (counted) number += 1;
     const { id, at, test, protocol, worker, wokenBy, relayed, lateAt } = attempt;
-    const end = endOf(attempt, takenSince !== null && takenSince < at);
+    const end = endOf(attempt, knownAt(listener, at));
     return {
       kind: 'attempt',
       at,
@@ -202,9 +197,18 @@ function attemptEvents(delivery: Delivery, takenSince: Date | null): AttemptEven
   });
 }
 
+/** What is known now of the listener of an attempt at this time. The service name is the current one: it is to be set. */
+function knownAt(listener: Explained | null, at: Date): Known {
+  if (!listener) return {};
+  const { serviceName, service } = knownOf(listener);
+  const { acknowledgedAt, updatedAt } = listener;
+  const hasTaken = !!acknowledgedAt && acknowledgedAt < at;
+  return { hasTaken, serviceName, service: updatedAt && at >= updatedAt ? service : null };
+}
+
 function endOf(
   { code, class: of, protocol, reached, words, detail, durationMs }: Attempt,
-  hasTaken: boolean,
+  known: Known,
 ): AttemptOutcome | null {
   if (!code || !of) return null;
   return {
@@ -214,6 +218,6 @@ function endOf(
     words: words ?? null,
     detail: detail ?? null,
     durationMs: durationMs ?? null,
-    ...explain(code, protocol, hasTaken),
+    ...explain(code, protocol, known),
   };
 }

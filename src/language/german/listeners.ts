@@ -12,6 +12,9 @@ export const LISTENERS = {
   'Votes wait until you resume the listener.': 'Stimmen warten, bis du den Listener fortsetzt.',
   'Next test {time}.': 'Nächster Test {time}.',
   'It is being tested.': 'Er wird gerade getestet.',
+  'Names beyond ASCII may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps them.':
+    'Namen mit Zeichen außerhalb von ASCII kommen vielleicht verstümmelt an: Viele Votifier-v1-Listener nehmen nur ASCII an; v2 erhält sie.',
+  'in a few seconds': 'in wenigen Sekunden',
   'now, with one vote. When it arrives, the others follow.':
     'jetzt, mit einer Stimme. Kommt sie an, folgen die anderen.',
   'The operator of this listing has paused vote delivery for all servers.':

@@ -134,6 +134,14 @@ export const OUTCOMES = {
     'Der Listener hat kein Token für unseren Namen des Dienstes.',
   'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.':
     'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Namen des Dienstes oder für „default“ hinzu, und stelle es hier ein.',
+  'The listener refused the signature: its token for our service name “{service}” is different.':
+    'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen „{service}“ ist ein anderes.',
+  'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.':
+    'Kopiere das Token für unseren Dienstnamen „{service}“, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
+  'The listener has no token for our service name “{service}”.':
+    'Der Listener hat kein Token für unseren Dienstnamen „{service}“.',
+  'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration and set it here.':
+    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Dienstnamen „{service}“ oder für „default“ hinzu, und stelle es hier ein.',
   'The listener could not decrypt the vote: its key is different.':
     'Der Listener konnte die Stimme nicht entschlüsseln: Sein Schlüssel ist ein anderer.',
   'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.':

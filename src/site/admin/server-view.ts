@@ -1,10 +1,11 @@
 import type { WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
-import { listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import { listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import { isProbed } from '../../games/games.ts';
 import { playersHidden, playersSource } from '../../history/current-status.ts';
 import { inEnglish, t } from '../../language/t.ts';
-import { type Listener, lastDelivery, listenerState } from '../../listeners/listener.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { lastDelivery, listenerState } from '../../listeners/listener-state.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';

@@ -1,5 +1,6 @@
 import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
+import { withServiceName } from '../../delivery/diagnosis/explanations.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -35,7 +36,7 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> =
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
 /** The settings of a listener that decide which steps its test has. */
-export type Tested = { protocol: Protocol; url?: string | null };
+export type Tested = { protocol: Protocol; url?: string | null; serviceName?: string };
 
 /** Whether a test has this step: an `http://` URL has no encryption, and HTTP no version and no token. */
 function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
@@ -63,7 +64,8 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
 
 /** The result of a test: each step with its result, then the cause and the fix. */
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
-  const { outcome, fault, cause, advice, reply, detail } = diagnosis;
+  const { outcome, fault, reply, detail } = diagnosis;
+  const { cause, advice } = withServiceName(diagnosis, tested.serviceName);
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';

@@ -83,7 +83,10 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     // Wait for the first step: until then, a refusal can still be answered with its own status code.
     const first = await Promise.race([test.begun, test.result]);
     if (first !== 'begun' && !diagnosisIn(first)) return refuse(missingResult(first));
-    const listener = await deps.listeners.findOne({ serverId }, { projection: { protocol: 1, url: 1 } });
+    const listener = await deps.listeners.findOne(
+      { serverId },
+      { projection: { protocol: 1, url: 1, serviceName: 1 } },
+    );
     const pieces = piecesOf(test, listener ?? { protocol: 'votifier-v2' });
     const body = (content: Content) =>
       page(request, [saved, card({ title: t('Test vote'), body: content })]).body;

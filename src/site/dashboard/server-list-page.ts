@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import {
-  type Listener,
   listenerState,
   PROOF_FIELDS,
   STATE_FIELDS,
   type settingsProof,
-} from '../../listeners/listener.ts';
+} from '../../listeners/listener-state.ts';
 import { listDrafts } from '../../servers/drafts.ts';
 import { invitationsOf, serversOf } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';

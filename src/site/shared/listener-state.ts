@@ -1,8 +1,13 @@
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { explain, hasTaken, listenerReason } from '../../delivery/diagnosis/explanations.ts';
+import { explainFor, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { type ListenerState, lastDelivery, settingsProof } from '../../listeners/listener.ts';
+import {
+  firstBeyondAscii,
+  type ListenerState,
+  lastDelivery,
+  settingsProof,
+} from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { count, relative, time, timeAgo } from './format.ts';
@@ -76,21 +81,27 @@ function shortReason(listener: ListenerView, now: Date): Content {
   return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
 }
 
-/** A due test begins within some seconds, because a worker must take it first. */
-const TEST_BEGINS_MS = 5 * SECOND;
-
 /** Whether a test is due: it is running, or waits for a worker. */
-const isDue = (nextTestAt: Date, now: Date) => nextTestAt.getTime() - now.getTime() < TEST_BEGINS_MS;
+const isDue = (nextTestAt: Date, now: Date) => nextTestAt <= now;
 
 /** When an unreachable listener is tested next. */
 function nextTest(at: Date, now: Date): Content {
   if (isDue(at, now)) return t('now, with one vote. When it arrives, the others follow.');
-  return t('{time}, with one vote. When it arrives, the others follow.', { time: timeAgo(at, now) });
+  const time = isSoon(at, now) ? t('in a few seconds') : timeAgo(at, now);
+  return t('{time}, with one vote. When it arrives, the others follow.', { time });
 }
 
 function shortNextTest(at: Date, now: Date): string {
-  return isDue(at, now) ? t('It is being tested.') : t('Next test {time}.', { time: relative(at, now) });
+  if (isDue(at, now)) return t('It is being tested.');
+  return t('Next test {time}.', { time: isSoon(at, now) ? t('in a few seconds') : relative(at, now) });
 }
+
+/** Beside “unreachable”, “in a moment” would sound as if nothing were wrong. */
+const isSoon = (at: Date, now: Date) => at.getTime() - now.getTime() < 5 * SECOND;
+
+const MAY_MANGLE = defineMessage(
+  'Names beyond ASCII may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps them.',
+);
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
@@ -109,7 +120,8 @@ export function listenerState(
 ): Html {
   const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
   const last = lastDelivery(listener);
-  return html`${why(listener, now)} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
+  const mayMangle = firstBeyondAscii(listener) ? notice('attention', t(MAY_MANGLE)) : '';
+  return html`${why(listener, now)} ${mayMangle} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
     ${facts([
       [t('Votes waiting'), waiting === 0 ? t('none') : waitingText(waiting)],
       [t('Unconfirmed'), unconfirmed === 0 ? null : unconfirmedText(unconfirmed, path)],
@@ -195,12 +207,12 @@ function why(listener: ListenerView, now: Date): Content {
   const retries = t(
     'We retry automatically. After three failures in a row, the listener is marked unreachable.',
   );
-  return html`<p>${times}: ${t(explain(breaker.code, listener.protocol, hasTaken(listener)).cause)} ${retries}</p>`;
+  return html`<p>${times}: ${t(explainFor(listener, breaker.code).cause)} ${retries}</p>`;
 }
 
 /** The state of a listener without failed attempts: the result of the last test vote. */
 function untroubled(listener: ListenerView): string {
-  const { tested, protocol } = listener;
+  const { tested } = listener;
   switch (settingsProof(listener)) {
     case 'works':
       return t('Votes are sent as soon as they are cast.');
@@ -209,7 +221,7 @@ function untroubled(listener: ListenerView): string {
     case 'failed':
       return t(
         'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
-        { cause: tested ? t(explain(tested.code, protocol, hasTaken(listener)).cause) : '' },
+        { cause: tested ? t(explainFor(listener, tested.code).cause) : '' },
       );
   }
 }

@@ -14,8 +14,9 @@ export function timelineList(events: TimelineEvent[]): Html {
 }
 
 /** The advice after an attempt; null if there is none. */
-function adviceOf(event: TimelineEvent): Text | null {
-  return event.kind === 'attempt' && event.end && event.end.class !== 'delivered' ? event.end.advice : null;
+function adviceOf(event: TimelineEvent): string | null {
+  const end = event.kind === 'attempt' ? event.end : null;
+  return end && end.class !== 'delivered' ? t(end.advice) : null;
 }
 
 function item(event: TimelineEvent, hasAdvice: boolean): Html {

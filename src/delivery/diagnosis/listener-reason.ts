@@ -1,0 +1,78 @@
+import { defineMessage } from '../../language/t.ts';
+import type { Breaker, Listener } from '../../listeners/listener.ts';
+import { hasTakenVotes } from '../../listeners/listener-state.ts';
+import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import type { Explanation } from './explanation.ts';
+import { explain, type Known } from './explanations.ts';
+
+/** Why a listener is not active, since when, and what to do about it. */
+export type ListenerReason = Explanation & {
+  /** Absent when its owner paused it. */
+  code?: OutcomeCode;
+  /** The listener's message, if it sent one. */
+  words?: string;
+  /** What Tallyport itself found. */
+  detail?: string;
+  since: Date;
+};
+
+type Stopped = Explained & Pick<Listener, 'pause' | 'breaker'>;
+
+/** Why a listener is paused or unreachable; null when it is active. */
+export function listenerReason(listener: Stopped): ListenerReason | null {
+  const { pause, breaker } = listener;
+  if (pause) return reason(pause, pause.at, listener);
+  return breaker.openSince ? reason(breaker, breaker.openSince, listener) : null;
+}
+
+/** The fields that `listenerReason` reads. */
+export const REASON_FIELDS = {
+  pause: 1,
+  breaker: 1,
+  protocol: 1,
+  serviceName: 1,
+  detected: 1,
+  acknowledgedAt: 1,
+  lastDeliveredAt: 1,
+  updatedAt: 1,
+} as const;
+
+/** The fields of a listener that its explanations depend on; those that were not read count as unknown. */
+export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
+type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>>;
+
+/** The explanation of an outcome of this listener. */
+export function explainFor(listener: Explained, code: OutcomeCode): Explanation {
+  return explain(code, listener.protocol, knownOf(listener));
+}
+
+/** What is known of a listener with its current settings. */
+export function knownOf(listener: Explained): Known {
+  const { serviceName, detected, updatedAt } = listener;
+  const isOfSettings = detected && updatedAt && detected.at >= updatedAt;
+  return { hasTaken: hasTaken(listener), serviceName, service: isOfSettings ? detected.service : null };
+}
+
+/** Whether a listener has taken a vote with its current settings; false where the fields were not read. */
+export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, updatedAt }: Taken): boolean {
+  if (!updatedAt) return !!acknowledgedAt;
+  return hasTakenVotes({
+    lastDeliveredAt,
+    updatedAt,
+    ...(acknowledgedAt === undefined ? {} : { acknowledgedAt }),
+  });
+}
+
+const PAUSED_BY_OWNER: Explanation = {
+  cause: defineMessage('Its owner paused it.'),
+  advice: defineMessage('Resume it to receive votes again: waiting votes are sent then.'),
+};
+
+function reason(
+  { code, words, detail }: Pick<Breaker, 'code' | 'words' | 'detail'>,
+  since: Date,
+  listener: Explained,
+): ListenerReason {
+  const explanation = code ? { code, ...explainFor(listener, code) } : PAUSED_BY_OWNER;
+  return { ...explanation, ...(words ? { words } : {}), ...(detail ? { detail } : {}), since };
+}

@@ -1,0 +1,137 @@
+import type { UUID } from 'mongodb';
+import type { Listener } from './listener.ts';
+import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+
+/**
+ * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet; the
+ * next vote or test sends one.
+ */
+export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
+
+/** The fields that `listenerState` reads. */
+export const STATE_FIELDS = {
+  protocol: 1,
+  pause: 1,
+  'breaker.openSince': 1,
+  'proven.at': 1,
+  lastDeliveredAt: 1,
+} as const;
+
+export function listenerState(
+  listener: Pick<Listener, 'pause' | 'breaker' | 'protocol' | 'proven' | 'lastDeliveredAt'>,
+): ListenerState {
+  if (listener.pause) return 'paused';
+  if (listener.breaker.openSince) return 'unreachable';
+  return isUnverified(listener) ? 'unverified' : 'active';
+}
+
+/** Whether it is an HTTP listener that never proved that it wants votes. A delivery by an older version is proof too. */
+export function isUnverified({
+  protocol,
+  proven,
+  lastDeliveredAt,
+}: Pick<Listener, 'protocol' | 'proven' | 'lastDeliveredAt'>): boolean {
+  if (protocol !== 'http') return false;
+  return proven ? proven.length === 0 : !lastDeliveredAt;
+}
+
+/**
+ * Whether a listener has taken a vote with its current settings, including a bare close in Votifier v1: its token or key
+ * is then considered correct. For older documents without the field, the last delivery is used.
+ */
+export function hasTakenVotes({
+  acknowledgedAt,
+  lastDeliveredAt,
+  updatedAt,
+}: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>): boolean {
+  if (acknowledgedAt !== undefined) return acknowledgedAt !== null;
+  return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
+}
+
+/** The last vote that a listener took with its current settings, and whether it confirmed it; null when there is none. */
+export function lastDelivery(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
+): { at: Date; confirmed: boolean | null } | null {
+  const { lastDeliveredAt, lastDeliveryConfirmed } = listener;
+  if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
+  return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
+}
+
+/**
+ * The first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its present settings: its name and
+ * those after it may arrive mangled. null when there is none.
+ */
+export function firstBeyondAscii({
+  protocol,
+  beyondAscii,
+  updatedAt,
+}: Partial<Pick<Listener, 'protocol' | 'beyondAscii' | 'updatedAt'>>): UUID | null {
+  const isOfSettings = beyondAscii && updatedAt && beyondAscii.at >= updatedAt;
+  return protocol === 'votifier-v1' && isOfSettings ? beyondAscii.voteId : null;
+}
+
+/** The step of a listener with a token, and of a website, that has taken no vote with its current settings. */
+const FIRST_ANSWER_STEP = 1;
+
+/**
+ * How long the next answer is waited for: a step of `answerTimeoutMs`. If the handler of a new listener takes its time, a
+ * short first wait would send its first vote twice (docs/adr/0123-votes-at-risk.md). A Votifier v1 listener that takes
+ * votes closes at once.
+ */
+export function nextAnswerStep(
+  listener: Pick<Listener, 'protocol' | 'answerStep' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>,
+): number {
+  const { protocol } = listener;
+  const answerStep = listener.answerStep ?? 0;
+  const isNew = protocol !== 'votifier-v1' && !hasTakenVotes(listener);
+  return isNew ? Math.max(answerStep, FIRST_ANSWER_STEP) : answerStep;
+}
+
+/** The outcome of the last test vote, if it was sent with the present settings. */
+function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
+  return tested && tested.at >= updatedAt ? tested.code : null;
+}
+
+/** Whether a listener has taken a vote, or acknowledged a test vote, with its present settings. */
+export function hasAcknowledged(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
+): boolean {
+  return hasTakenVotes(listener) || testOf(listener) === 'acknowledged';
+}
+
+/**
+ * Whether a Votifier v1 listener has confirmed votes with its present settings (`{"status":"ok"}`). A bare close then
+ * means that it did not take the vote, or that its plugin failed (docs/adr/0123-votes-at-risk.md).
+ */
+export function confirmsVotes(
+  listener: Pick<
+    Listener,
+    'protocol' | 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt' | 'tested'
+  >,
+): boolean {
+  if (listener.protocol !== 'votifier-v1') return false;
+  const test = testOf(listener);
+  // In v1 a test vote ends with the latter only if the listener had confirmed one before.
+  const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
+  return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
+}
+
+/**
+ * What is known of a listener's present settings: the newer of the last vote that it took and the last test vote.
+ * `untested`: nothing yet.
+ */
+export function settingsProof(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
+): 'works' | 'failed' | 'untested' {
+  const { tested, updatedAt, lastDeliveredAt } = listener;
+  const taken = hasTakenVotes(listener);
+  const test = tested && tested.at >= updatedAt ? tested : null;
+  const testClass = test ? OUTCOMES[test.code] : 'none';
+  // A failure of Tallyport itself says nothing.
+  if (!test || testClass === 'none') return taken ? 'works' : 'untested';
+  if (testClass === 'delivered') return 'works';
+  return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';
+}
+
+/** The fields that `settingsProof` reads. */
+export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 1, tested: 1 } as const;
