@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
+import { constantFrom, dictionary, json, nat, oneof, sample, stringMatching, tuple } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { buildJar, hashOfSources, JAR, javacVersion, readJar } from '../../relay/build.ts';
@@ -60,18 +60,14 @@ describe.skipIf(!HAS_JAVAC)('the relay reads', () => {
   }
 
   test('JSON as Node does, and refuses what is none', () => {
-    const valid = fc.sample(fc.json({ depthSize: 'medium', noUnicodeString: false }), 1_000);
-    const broken = fc.sample(
-      fc
-        .tuple(
-          fc.json(),
-          fc.nat(),
-          fc.constantFrom('', '"', '{', '}', ',', '\\', '0', '\n', '.', 'e', '\\u12'),
-        )
-        .map(([text, at, put]) => {
+    const valid = sample(json({ depthSize: 'medium', noUnicodeString: false }), 1_000);
+    const broken = sample(
+      tuple(json(), nat(), constantFrom('', '"', '{', '}', ',', '\\', '0', '\n', '.', 'e', '\\u12')).map(
+        ([text, at, put]) => {
           const place = at % (text.length + 1);
           return text.slice(0, place) + put + text.slice(place + 1);
-        }),
+        },
+      ),
       3_000,
     );
     const special = ['', ' ', '-', '01', '1.', '.5', '+1', '1e', 'NaN', '"\\x"', '"\t"', '[1,]', '{"a":1,}'];
@@ -102,9 +98,9 @@ describe.skipIf(!HAS_JAVAC)('the relay reads', () => {
   });
 
   test('the tokens of a config.yml, however the plugin has quoted them', () => {
-    const name = fc.stringMatching(/^[A-Za-z0-9ä._: '"#-]{1,30}$/).filter((text) => text.trim() === text);
-    const token = fc.oneof(fc.stringMatching(/^[a-z0-9]{26}$/), name);
-    const tokens = fc.sample(fc.dictionary(name, token, { minKeys: 1, noNullPrototype: true }), 500);
+    const name = stringMatching(/^[A-Za-z0-9ä._: '"#-]{1,30}$/).filter((text) => text.trim() === text);
+    const token = oneof(stringMatching(/^[a-z0-9]{26}$/), name);
+    const tokens = sample(dictionary(name, token, { minKeys: 1, noNullPrototype: true }), 500);
     const texts = tokens.map((some, index) =>
       stringify(
         {

@@ -33,7 +33,7 @@ describe.skipIf(!HAS_JAVA)('the relay and the listing', () => {
     const { attempts } = (await server.vote(long._id)).delivery;
     expect(attempts.at(-1)).toMatchObject({
       code: 'fetch-failed',
-      detail: 'CorruptedFrameException: Username too long',
+      words: 'CorruptedFrameException: Username too long',
     });
     await expect.poll(bench.readJournal).toMatch(new RegExp(` settled ${long._id.toString()} 1 `));
     expect(await relay.stop()).toBe(0);

@@ -47,6 +47,8 @@ export type RunningRelay = {
   says(text: string | RegExp, limit?: { timeout: number }): Promise<void>;
   /** SIGKILL, and waits for the end. */
   kill(): Promise<void>;
+  /** Waits until it ends by itself; resolves with the exit code. */
+  end(): Promise<number | null>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 };
@@ -140,6 +142,10 @@ function startRelay(folder: string, args: string[], command: string[]): RunningR
     },
     kill: async () => {
       await end('SIGKILL');
+    },
+    end: async () => {
+      await ended;
+      return child.exitCode;
     },
     stop: () => end('SIGTERM'),
   };

@@ -9,12 +9,12 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
     const file = `${bench.folder}/new.properties`;
     const first = bench.start(['--config', 'new.properties']);
     await first.says('Wrote new.properties: fill in server= and key=, then start the relay again.');
-    expect(await first.stop()).toBe(1);
+    expect(await first.end()).toBe(1);
     expect(readFileSync(file, 'utf8')).toContain('\nserver=\nkey=\n');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const second = bench.start(['--config', 'new.properties']);
     await second.says('fill in server= in new.properties');
-    expect(await second.stop()).toBe(1);
+    expect(await second.end()).toBe(1);
   });
 
   test('refuses a configuration that it does not understand, and names the line', async () => {
@@ -33,7 +33,7 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
       bench.writeConfig(config);
       const relay = bench.start();
       await relay.says(words);
-      expect(await relay.stop()).toBe(1);
+      expect(await relay.end()).toBe(1);
     }
     expect(bench.api.calls).toEqual([]);
   });
@@ -43,8 +43,8 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
     const vote = bench.api.cast('Alice');
     const check = async () => {
       const relay = bench.start(['--check']);
-      await expect.poll(() => relay.child.exitCode).not.toBeNull();
-      return { code: relay.child.exitCode, said: relay.lines.join('\n') };
+      const code = await relay.end();
+      return { code, said: relay.lines.join('\n') };
     };
     const good = await check();
     expect(good.said.split('\n')).toEqual([
@@ -76,7 +76,7 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
     const bench = await relayBench();
     const relay = bench.start(['--wrong']);
     await relay.says(/^Unknown argument: --wrong\n\nFetches the votes/);
-    expect(await relay.stop()).toBe(2);
+    expect(await relay.end()).toBe(2);
   });
 
   test('hands no vote over while its journal cannot be written, and says that the disk may be full', async () => {

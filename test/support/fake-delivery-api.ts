@@ -71,7 +71,7 @@ export type DeliveryCall = {
 
 /**
  * A fake of the two endpoints from which a server fetches its votes: `deliveries/take` and `deliveries/done`, exactly as
- * docs/fetching.md describes them. `intercept` lets it misbehave.
+ * the OpenAPI document describes them. `intercept` lets it misbehave.
  */
 export class FakeDeliveryApi {
   readonly key = `tp_${randomUUID()}`;

@@ -76,13 +76,12 @@ final class Batch {
     }
 
     /**
-     * The hand-over that answers for this delivery already: the same sending, or an earlier one whose outcome the listing
-     * has not got. If it has got that one, a new number means that somebody, or its schedule, sends the vote again. After
-     * "retry" and "failed" nothing has arrived: the vote can be handed over, and the listing counts no new sending.
+     * The hand-over of the same sending, if it may have arrived. All outcomes were told before votes were taken: another
+     * number means that the listing, or an owner, sends the vote again knowing them. After "retry" and "failed" nothing has
+     * arrived: the vote can be handed over, and the listing counts no new sending.
      */
     private Journal.Entry handedOverAs(Delivery vote) {
-        Journal.Entry same = journal.find(vote.voteId, vote.sending);
-        Journal.Entry entry = same != null ? same : journal.unsettled(vote.voteId);
+        Journal.Entry entry = journal.find(vote.voteId, vote.sending);
         return entry == null || !entry.mayHaveArrived() ? null : entry;
     }
 

@@ -111,16 +111,6 @@ final class Journal implements Closeable {
         return entries.get(key(voteId, sending));
     }
 
-    /** Another sending of this vote whose outcome the listing does not know yet, or null. */
-    Entry unsettled(String voteId) {
-        for (Entry entry : unsettled()) {
-            if (entry.voteId.equals(voteId)) {
-                return entry;
-            }
-        }
-        return null;
-    }
-
     /** What the listing must still be told, oldest first. A hand-over that has not ended is among it. */
     List<Entry> unsettled() {
         List<Entry> open = new ArrayList<>();

@@ -51,7 +51,7 @@ final class SimpleYaml {
     private static String[] pair(String content) {
         char quote = content.charAt(0);
         boolean quoted = quote == '"' || quote == '\'';
-        int nameEnd = quoted ? content.indexOf(quote, 1) + 1 : 0;
+        int nameEnd = quoted ? quotedEnd(content) : 0;
         int colon = content.indexOf(':', nameEnd);
         // A colon inside a name, such as in "my:site: token", has no space after it.
         while (!quoted && colon >= 0 && colon + 1 < content.length() && content.charAt(colon + 1) != ' ') {
@@ -61,6 +61,21 @@ final class SimpleYaml {
             return null;
         }
         return new String[] {scalar(content.substring(0, colon)), scalar(content.substring(colon + 1))};
+    }
+
+    /** The index after the quote that closes the text at the beginning, or 0. */
+    private static int quotedEnd(String content) {
+        char quote = content.charAt(0);
+        for (int at = 1; at < content.length(); at++) {
+            char next = content.charAt(at);
+            boolean doubled = quote == '\'' && at + 1 < content.length() && content.charAt(at + 1) == quote;
+            if (next == '\\' && quote == '"' || next == quote && doubled) {
+                at++;
+            } else if (next == quote) {
+                return at + 1;
+            }
+        }
+        return 0;
     }
 
     private static String scalar(String raw) {
