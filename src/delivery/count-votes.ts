@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
-import { type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener-state.ts';
+import { isForgotten, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener-state.ts';
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';

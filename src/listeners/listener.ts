@@ -1,6 +1,5 @@
 import type { UUID } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
-import { MINUTE } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';

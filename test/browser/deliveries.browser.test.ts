@@ -68,7 +68,9 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await setListener(tab, listener.port, 'not-the-token-0123');
     await page.getByText('The test vote did not arrive').waitFor();
     await page
-      .getByText('The listener refused the signature: its token for our service name “Tallyport” is different.')
+      .getByText(
+        'The listener refused the signature: its token for our service name “Tallyport” is different.',
+      )
       .waitFor();
     expect(await page.getByRole('listitem').filter({ hasText: 'failed' }).textContent()).toContain(
       'Key or token',

@@ -79,7 +79,9 @@ describe.skipIf(!chromium)('the way of an owner, in a browser', () => {
     await open(`${path}/listener`);
     await setListener(tab, listener.port, 'not-the-token-0123');
     await page
-      .getByText('The listener refused the signature: its token for our service name “Tallyport” is different.')
+      .getByText(
+        'The listener refused the signature: its token for our service name “Tallyport” is different.',
+      )
       .waitFor();
     const failed = page.getByRole('listitem').filter({ hasText: 'failed' });
     expect(await failed.textContent()).toContain('Key or token');

@@ -67,7 +67,9 @@ test('an owner gets one mail that a listener is paused for a configuration error
     to: 'olivia@example.org',
     subject: 'Alpha: its vote listener is paused',
   });
-  expect(letter?.text).toContain('its token for our service name “Tallyport” is different. Its answer: “not valid”');
+  expect(letter?.text).toContain(
+    'its token for our service name “Tallyport” is different. Its answer: “not valid”',
+  );
   expect(letter?.text).toContain('Copy the token');
   expect(letter?.text).toContain('2 votes are waiting.');
   expect(letter?.text).toMatch(/https:\/\/example\.org\/listing\/dashboard\/servers\/[0-9a-f]{24}\/listener/);

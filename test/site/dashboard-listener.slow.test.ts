@@ -176,9 +176,13 @@ test('a paused listener shows the reason, its answer and the fix; resuming sends
   await fixture.drain();
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Paused because of an error since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
-  expect(page).toContain('The listener refused the signature: its token for our service name “Tallyport” is different.');
+  expect(page).toContain(
+    'The listener refused the signature: its token for our service name “Tallyport” is different.',
+  );
   expect(page).toMatch(/The listener’s answer: “ [^”]*Signature is not valid/);
-  expect(page).toContain('Copy the token for our service name “Tallyport”, or for “default” if it has none of its own');
+  expect(page).toContain(
+    'Copy the token for our service name “Tallyport”, or for “default” if it has none of its own',
+  );
   expect(page).toContain('Votes waiting 1 ');
   fixture.listener.tokens = { default: token };
   expect((await fixture.post('/listener/resume')).statusCode).toBe(303);
@@ -256,7 +260,9 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(text).toContain('Key or token failed');
   expect(text).toContain('Greeting passed');
   expect(text).toContain('The test vote did not arrive');
-  expect(text).toContain('The listener refused the signature: its token for our service name “Tallyport” is different.');
+  expect(text).toContain(
+    'The listener refused the signature: its token for our service name “Tallyport” is different.',
+  );
   expect(text).toMatch(/Listener’s answer “ [^”]*Signature is not valid/);
   expect(text).toContain('bad-signature');
   expect(await shown(fixture)).toEqual({

@@ -59,7 +59,9 @@ test('a paused listener shows the reason and its answer; one that answers is act
   await drain();
   const text = await read();
   expect(text).toMatch(/Status paused .* Since \d+ \w+ \d{4}/);
-  expect(text).toContain('The listener refused the signature: its token for our service name “Tallyport” is different.');
+  expect(text).toContain(
+    'The listener refused the signature: its token for our service name “Tallyport” is different.',
+  );
   expect(text).toContain('Signature is not valid');
 });
 

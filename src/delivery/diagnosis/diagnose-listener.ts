@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, type OutcomeClass } from '../../listeners/outcomes.ts';
+import { hasNotGreeted, OUTCOMES, type OutcomeClass } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';

@@ -2,13 +2,7 @@ import { defineMessage, filled } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import { hasNotGreeted, type OtherService, type OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
-import {
-  FETCH_TEXTS,
-  HTTP_TEXTS,
-  PROVEN_TEXTS,
-  type ProtocolTexts,
-  V1_TEXTS,
-} from './explanations-by-protocol.ts';
+import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
 import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
@@ -318,6 +312,7 @@ export function explain(
   { hasTaken = false, serviceName, service }: Known = {},
 ): Explanation {
   if (protocol === 'http') return HTTP_TEXTS[code] ?? EXPLANATIONS[code];
+  if (protocol === 'fetch') return FETCH_TEXTS[code] ?? EXPLANATIONS[code];
   if (service && !hasTaken && hasNotGreeted(code)) return SERVICE_EXPLANATIONS[service];
   const proven = hasTaken ? PROVEN_TEXTS[code] : undefined;
   const named = serviceName ? namedTexts(serviceName)[code] : undefined;

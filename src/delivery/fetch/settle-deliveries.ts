@@ -1,5 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { hasTakenVotes, type Listener } from '../../listeners/listener.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { hasTakenVotes } from '../../listeners/listener-state.ts';
 import { type Outcome, type OutcomeCode, outcome, type Step } from '../../listeners/outcomes.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
