@@ -55,7 +55,10 @@ const sessionDefinition = {
   secondFactorAt: { type: Date, default: null },
 } as const;
 
-/** Sessions of signed-in users. Deleting a document signs the user out there. */
+/**
+ * Sessions of signed-in users, one document for each sign-in. If a document is deleted, this session is signed out; the
+ * user's other sessions continue.
+ */
 export const sessionSchema = new Schema(sessionDefinition, { collection: 'sessions' });
 sessionSchema.index({ token: 1 }, { unique: true });
 sessionSchema.index({ userId: 1 });

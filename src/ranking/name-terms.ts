@@ -32,12 +32,17 @@ function wordsOf(folded: string): string[] {
 }
 
 /**
- * The search terms of a name after {@link foldName}: the whole name (`=alpha craft`), the name with each letter removed in
- * turn, each word's letters in alphabetical order (finds swapped letters), the trigrams of each word with its ends, and
- * the prefixes of the name.
+ * The search terms of a name after {@link foldName}. Only its first 12 words count, except in the first term.
  *
- * Terms with a removed letter find a misspelt name even when many names share its trigrams: if two names differ by one
- * letter, both give the same text when that letter is removed.
+ * - `=alpha craft`: the whole name;
+ * - `#123`: the name without spaces, whole and with each letter removed in turn (see `withoutALetter`). Names of more
+ *   than 30 letters have none;
+ * - `*aahlp`: the letters of each word in alphabetical order, which finds swapped letters;
+ * - ` al`, `alp`, …: the trigrams of each word with a space before and after it;
+ * - `^a`, `^al`: the first letter and the first two letters of each word.
+ *
+ * Terms with a removed letter find a misspelt name even if many names share its trigrams: if two names differ in one
+ * letter, both have the same text without it.
  */
 export function nameTerms(folded: string): string[] {
   const words = wordsOf(folded);

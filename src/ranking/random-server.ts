@@ -5,12 +5,14 @@ import { idsOf, type Lists } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
-/** A drawn server may have been hidden or removed since the ranking; then another place is drawn. */
+/**
+ * A drawn server may have been hidden or removed since the ranking. Then another one is drawn, up to this many in all.
+ */
 const MOST_DRAWS = 5;
 
 /**
- * The slug of a random server that passes the filters. Draws an online server if there is one, otherwise an offline
- * one. Makes three queries by id.
+ * The slug of a random server that passes the filters. If no online server passes, an offline one is drawn, unless the
+ * filters ask for online ones. Usually makes two or three queries by id.
  *
  * @returns null when there is none
  */

@@ -29,7 +29,10 @@ const SENT_NOT_CONFIRMED: Filter<Vote> = {
   $expr: { $eq: [{ $ifNull: [NEWEST_DELIVERY, CODE_BY_COUNT] }, 'sent-not-confirmed'] },
 };
 
-/** A query filter for votes of these selections. */
+/**
+ * A query filter for the votes that belong to at least one of these selections. If `delivered` is among them,
+ * `sent-not-confirmed` adds nothing, because it is a part of `delivered`.
+ */
 export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   const states = selections.filter((one): one is DeliveryState => one !== 'sent-not-confirmed');
   const inStates: Filter<Vote> = { 'delivery.state': { $in: states } };

@@ -49,7 +49,7 @@ export type Tab = {
   checkEachPage(): Promise<void>;
 };
 
-/** The path of the browser, for `describe.skipIf(!chromium)`. */
+/** The path of the browser; absent if there is none. For `describe.skipIf(!chromium)`. */
 export const chromium = inject('chromium');
 
 /** Starts the browser, which is closed when the test or the file ends (see `atTheEnd`). */

@@ -190,7 +190,7 @@ const TABLE: Record<string, Access> = {
   'POST /operator/votes/exclude-player': 'operator',
   'POST /operator/votes/exclusions/players/:groupId/undo': 'operator',
   'GET /operator/votes/:voteId': 'operator',
-  'POST /operator/votes/quarantines/:origin/release': 'operator',
+  'POST /operator/votes/quarantines/:origin/lift': 'operator',
   'POST /operator/votes/quarantines/:origin/exclude': 'operator',
   'POST /operator/votes/quarantines/:origin/block': 'operator',
   'GET /operator/votes/exclusions': 'operator',

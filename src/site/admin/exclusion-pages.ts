@@ -147,7 +147,7 @@ export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts)
   const originOf = (request: FastifyRequest) => (request.params as { origin: string }).origin;
 
   for (const [action, done] of [
-    ['release', 'including'],
+    ['lift', 'including'],
     ['exclude', 'excluding'],
   ] as const) {
     formRoute(app, {

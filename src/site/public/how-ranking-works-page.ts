@@ -98,7 +98,7 @@ function exceptions(name: string): Html {
       'Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.',
       { name },
     ),
-    t('Votes of the vote form that look unusual, until an operator releases them. Their players see that.'),
+    t('Votes of the vote form that look unusual, until an operator lets them count. Their players see that.'),
     t('Hidden and removed servers. They have no rank.'),
     t(
       'Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.',

@@ -31,7 +31,10 @@ const SUMMARY_TTL_MS = 5 * SECOND;
 /** How long browsers may cache the redirect from an old address of a list. */
 const REDIRECT_SECONDS = 60;
 
-/** `/`: the ranking, with filters or a search; `/games/<game>`: the ranking of one game. */
+/**
+ * `/`: the ranking, with filters or a search; `/games/<game>` and `/tags/<tag>`: the ranking of one game or tag. Their
+ * other addresses redirect to these.
+ */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));

@@ -136,7 +136,7 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
 
 /**
  * Lifts a block. Votes that it refused are not cast, and votes that it held back stay excluded until an operator
- * releases them.
+ * undoes their exclusion.
  *
  * @returns the block; null when no block with this id is active
  */

@@ -28,7 +28,7 @@ export type CastDeps = {
   tracing: Tracing;
 };
 
-/** A vote as a door passes it on. */
+/** A vote as an entry point passes it on. */
 export type CastRequest = {
   serverId: ObjectId;
   /** As `usernameSchema` gives it. */
@@ -37,9 +37,11 @@ export type CastRequest = {
   usernameKey: string;
   /** The token that casts it; null for a vote of the vote form. */
   tokenId: ObjectId | null;
-  /** The open quarantine that holds the vote: it is neither counted nor delivered until it is released. */
+  /** The open quarantine that holds the vote: the vote is neither counted nor delivered until the quarantine is lifted. */
   quarantineId?: ObjectId;
-  /** The player's cooldown. If the door has read it: it is not read again, and the vote gets the time of that read. */
+  /**
+   * The player's cooldown, if the entry point has read it: it is not read again, and the vote gets the time of that read.
+   */
   cooldown?: Cooldown;
 };
 

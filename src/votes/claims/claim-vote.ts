@@ -21,7 +21,7 @@ export type ClaimDeps = {
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
 
 /**
- * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or released from a quarantine.
+ * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or its quarantine was lifted.
  * `off`: only the server's listener rewards votes.
  */
 export type ClaimState =

@@ -192,7 +192,7 @@ async function unmarkVotes(
 
 /**
  * The delivery of a vote that leaves its quarantine. If the vote is from a restored backup: it becomes `unconfirmed`,
- * because its quarantine may have been released after the backup was taken.
+ * because its quarantine may have been lifted after the backup was taken.
  */
 function released(now: Date): Document {
   return {

@@ -25,8 +25,11 @@ usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 
 /**
- * What a challenge is bound to; a proof for one vote is no proof for another. `player` and `session` are keyed hashes,
- * `session` is empty without a script. `origins`: the network of the request, and the IPv6 /48 around it if there is one.
+ * What a challenge is bound to. Its solution is accepted only for the same server and player, and only from the same
+ * network; if the session is the same, also from another network.
+ *
+ * - `player`, `session`: keyed hashes. `session` is empty if the page sent no session, for example without JavaScript.
+ * - `origins`: the network of the request and, for IPv6, the /48 around it.
  */
 export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
 
