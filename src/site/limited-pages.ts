@@ -72,7 +72,7 @@ export async function limitImages({ ip, server: { images } }: FastifyRequest): P
  */
 export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
-    if (!signedIn || config.takesSlot || (method !== 'GET' && method !== 'HEAD')) return;
+    if (!signedIn || config.skipsSlotHook || (method !== 'GET' && method !== 'HEAD')) return;
     const nextAt = app.ownPages(signedIn.user._id.toHexString());
     if (nextAt)
       throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);

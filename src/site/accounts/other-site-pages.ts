@@ -8,9 +8,9 @@ import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { DeadlineError, within } from '../../platform/deadline.ts';
 import { errorType } from '../../platform/error-type.ts';
-import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../page-route.ts';
+import { signInHeaders } from '../guard-routes.ts';
+import { ANYONE } from '../route-options.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
@@ -108,7 +108,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
   const options = {
     ...ANYONE,
     // The other site may hang. So the route takes no slot for pages: two hanging sign-ins would occupy all slots.
-    config: { ...ANYONE.config, takesSlot: true },
+    config: { ...ANYONE.config, skipsSlotHook: true },
     // A HEAD request would use up the sign-in that this browser has started.
     exposeHeadRoute: false,
   } as const;

@@ -9,7 +9,7 @@ import { stateName } from '../../votes/state-names.ts';
 import type { VotesFrom } from '../../votes/vote-pages.ts';
 import { writeVotesFrom } from '../../votes/vote-pages.ts';
 import { PageError } from '../error-pages.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';

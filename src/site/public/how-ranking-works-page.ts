@@ -11,8 +11,8 @@ import {
 } from '../../ranking/explain-rank.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
-import { PUBLIC } from '../page-route.ts';
-import { sendPublicPage } from '../public-page.ts';
+import { CACHED } from '../route-options.ts';
+import { sendPublicPage } from '../send-public-page.ts';
 import { barChart } from '../shared/chart.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
@@ -29,7 +29,7 @@ const PATH = '/how-ranking-works';
 /** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
 export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
-  app.get(PATH, PUBLIC, (request, reply) => {
+  app.get(PATH, CACHED, (request, reply) => {
     const search = searchText(queryOf(request).server ?? '');
     const canonical = `${PATH}${queryText({ server: search })}`;
     return sendPublicPage(request, reply, canonical, async () => {
@@ -39,7 +39,7 @@ export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): vo
       ]);
       return {
         title: t('How the ranking works'),
-        listed: {
+        metadata: {
           canonical: PATH,
           description: t(
             'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.',

@@ -11,12 +11,12 @@ import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { readTags } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE, PUBLIC } from '../page-route.ts';
-import { sendPublicPage } from '../public-page.ts';
+import { ANYONE, CACHED } from '../route-options.ts';
+import { sendPublicPage } from '../send-public-page.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName, isGame } from '../shared/game-names.ts';
 import { type Content, html } from '../shared/html.ts';
-import type { Listed, Page } from '../shared/layout.ts';
+import type { Page, SearchMetadata } from '../shared/layout.ts';
 import { linkTo } from '../shared/parts.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -40,9 +40,9 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
   const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));
   const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(deps));
 
-  app.get('/', PUBLIC, send);
-  app.get('/games/:game', PUBLIC, send);
-  app.get('/tags/:tag', PUBLIC, send);
+  app.get('/', CACHED, send);
+  app.get('/games/:game', CACHED, send);
+  app.get('/tags/:tag', CACHED, send);
   for (const path of ['/games', '/games/', '/tags', '/tags/']) {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${base}/`, 301));
   }
@@ -94,10 +94,10 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const description = describe(query, list, name);
     const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
-    const listed: Listed = { canonical: to(page), description, previous, next };
+    const metadata: SearchMetadata = { canonical: to(page), description, previous, next };
     return {
       title: page > 1 ? t('{heading}, page {page}', { heading, page: count(page) }) : heading,
-      ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
+      ...(isForSearchEngines(query) && (total > 0 || !narrowed) ? { metadata } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} ${howRanked}`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary, tags) : ''} ${activeFilters(base, query)}
         ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
@@ -163,7 +163,10 @@ const ORDERS: Record<Sort, () => string> = {
 };
 
 /** Whether search engines may index the page: only the ranking, and the lists with one game, country or tag. */
-function isWorthListing({ sort, filters: { game, country, version, online, tag } }: RankingQuery): boolean {
+function isForSearchEngines({
+  sort,
+  filters: { game, country, version, online, tag },
+}: RankingQuery): boolean {
   return sort === 'rank' && !online && !version && !(game && (country || tag));
 }
 

@@ -20,7 +20,7 @@ import { usernameSchema } from '../../votes/username.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../page-route.ts';
+import { ANYONE } from '../route-options.ts';
 import { readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';

@@ -87,36 +87,36 @@ export async function castVote(
   const { serverId, usernameKey } = request;
   const now = request.cooldown?.now ?? deps.clock.now();
   const id = voteId ?? newVoteId(now);
-  const [{ newest, blocking }, listener, monthlyVotes, finished] = await Promise.all([
+  const [{ newest, blocking }, listener, monthlyVotes, castBefore] = await Promise.all([
     request.cooldown ?? readCooldown(deps, { serverId, usernameKey }, now),
     deps.batcher.load(listenersLoader, deps.listeners, serverId),
     deps.voteCounts.ofMonth(serverId, now),
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
-  if (finished) return acceptedBefore(deps, finished);
+  if (castBefore) return acceptedBefore(deps, castBefore);
   // A vote with our own id, inserted by another process meanwhile or not yet on a majority, does not refuse itself:
   // inserting it again with the same number finds out its state.
-  const ours = newest.live?._id.equals(id) ? newest.live : null;
+  const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
-  if (earlier && !ours) {
+  if (earlier && !ownVote) {
     await deps.durability.confirm(insertedBy(earlier));
     return refusedBy(earlier);
   }
 
   const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !request.quarantineId;
   // The unique index gives this number to one of the concurrent votes.
-  const seq = ours?.seq ?? (newest.live?.seq ?? 0) + 1;
+  const seq = ownVote?.seq ?? (newest.live?.seq ?? 0) + 1;
   deadline.allowInsert();
-  const { existing, insertedNow } = await insertVote(
+  const { vote, isNew } = await insertVote(
     deps,
     newVote(deps, request, { _id: id, seq, votedAt: now, isForwarded }),
   );
-  if (!existing._id.equals(id)) return refusedBy(existing);
+  if (!vote._id.equals(id)) return refusedBy(vote);
 
-  if (insertedNow) deps.voteCounts.add(existing);
+  if (isNew) deps.voteCounts.add(vote);
   if (listener && isForwarded) void wakeListener(deps.producer, listener);
-  if (!insertedNow) return acceptedBefore(deps, existing);
-  return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() + uncounted(existing) };
+  if (!isNew) return acceptedBefore(deps, vote);
+  return { kind: 'accepted', vote, monthlyVotes: monthlyVotes() + uncounted(vote) };
 }
 
 /** @param isForwarded - whether the server's listener gets the vote */
