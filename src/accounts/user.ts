@@ -5,8 +5,8 @@ const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The sign-in library reads and writes these collections itself. The unique indexes here ensure that two simultaneous
- * sign-ups with one address make one user.
+ * The sign-in library reads and writes these collections itself. If two sign-ups with one address run at the same time:
+ * because of the unique indexes of these schemas, they make one user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },

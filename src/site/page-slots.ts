@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
-import { siteOf } from '../platform/limits/network-of.ts';
+import { widerNetworkOf } from '../platform/limits/network-of.ts';
 
 /** Limits for work that keeps the event loop busy. */
 export type SlotLimits = {
@@ -100,7 +100,7 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
 
 /** Visitors are counted by network, so that one network cannot occupy all waiting places. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
-  return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(siteOf(ip));
+  return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(widerNetworkOf(ip));
 }
 
 /** Does `work` in a slot for pages. */

@@ -9,8 +9,8 @@ export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
 /**
- * Options of a public page or image that `sendPublicPage` or `sendPublic` sends: cached, compressed, and made in a slot (see
- * send-public-page.ts). Private pages are compressed only by `sendPage`, because of the BREACH attack.
+ * Options of a public page or image that `sendPublicPage` or `sendPublic` sends: cached, compressed, and made in a slot
+ * (see send-public-page.ts). Private pages are compressed only by `sendPage`, because of the BREACH attack.
  */
 export const CACHED = {
   ...PAGE,

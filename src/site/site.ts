@@ -39,7 +39,7 @@ const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
   deps: AppDeps;
-  metrics: Pick<Metrics, 'voteEnded'>;
+  metrics: Pick<Metrics, 'countVoteResult'>;
   assets: Assets;
   restoreGate: onRequestHookHandler;
 };

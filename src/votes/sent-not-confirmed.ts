@@ -47,7 +47,7 @@ export function isSelected({ delivery }: Pick<Vote, 'delivery'>, selection: Vote
 
 /**
  * Whether a listener acknowledged a delivered vote: false when a Votifier v1 listener closed without an answer, null
- * when that is not on record.
+ * when no stored attempt or count says it.
  */
 export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
   if (state !== 'delivered') return null;

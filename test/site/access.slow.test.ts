@@ -9,7 +9,7 @@ import { testDeps } from '../support/test-deps.ts';
 import { CHEAP_PASSWORDS, OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 /**
- * The access of each route. A route with another access in the code, or missing here, fails the test, so that each
+ * The access of each route. A route with another access in the code, or missing in this table, fails the test, so that each
  * change of access is made twice.
  */
 const TABLE: Record<string, Access> = {

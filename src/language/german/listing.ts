@@ -85,7 +85,7 @@ export const LISTING = {
   'No listed server has a name like “<bdi>{search}</bdi>”.':
     'Kein gelisteter Server heißt ähnlich wie „<bdi>{search}</bdi>“.',
   'Choose a server:': 'Wähle einen Server:',
-  'rank {place}': 'Rang {place}',
+  'rank {rank}': 'Rang {rank}',
   'uptime (equal votes)': 'Verfügbarkeit (bei gleich vielen Stimmen)',
   'age of the listing (equal votes and uptime)':
     'Alter des Eintrags (bei gleichen Stimmen und Verfügbarkeit)',
@@ -96,8 +96,8 @@ export const LISTING = {
   'It had {votes}.': 'Er hatte {votes}.',
   'It was listed after the last ranking and gets its rank with the next one.':
     'Er wurde nach der letzten Rangliste gelistet und bekommt seinen Rang mit der nächsten.',
-  '<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}':
-    '<strong><bdi>{server}</bdi></strong> hat Rang <strong>{place}</strong> von {listed}. {why}',
+  '<strong><bdi>{server}</bdi></strong> has rank <strong>{rank}</strong> of {listed}. {why}':
+    '<strong><bdi>{server}</bdi></strong> hat Rang <strong>{rank}</strong> von {listed}. {why}',
   'The server and its neighbours in the ranking': 'Der Server und seine Nachbarn in der Rangliste',
   none: 'keine',
   'Decided by': 'Entschieden durch',

@@ -142,7 +142,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);
     }
-    // The provider's `error`. Anybody can put a value there, so it is checked.
+    // The provider's `error`. Anybody can send any value in this parameter, so it is checked.
     const code = location?.searchParams.get('error') ?? '';
     return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
   });

@@ -136,10 +136,10 @@ async function check(deps: AppDeps, request: FastifyRequest, search: string): Pr
   if (alike.length === 0)
     return html`<p role="status">${t('No listed server has a name like “<bdi>{search}</bdi>”.', { search })}</p>`;
   return html`<p role="status">${t('Choose a server:')}</p>
-    <ul class="plain">${alike.map(({ slug, name, place }) => {
+    <ul class="plain">${alike.map(({ slug, name, rank }) => {
       const path = `${base}${PATH}${queryText({ server: slug })}#check`;
-      const rank = t('rank {place}', { place: count(place) });
-      return html`<li><a href="${path}"><bdi>${name}</bdi></a> <span class="soft">${rank}</span></li>`;
+      const rankText = t('rank {rank}', { rank: count(rank) });
+      return html`<li><a href="${path}"><bdi>${name}</bdi></a> <span class="soft">${rankText}</span></li>`;
     })}</ul>`;
 }
 
@@ -165,15 +165,12 @@ function explained(base: string, explanation: RankExplanation): Html {
       ? t('It was listed after the last ranking and gets its rank with the next one.')
       : html`${then}${since}${weighing(base, server)}`;
   const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
-  const rank = t(
-    '<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}',
-    {
-      server: server.name,
-      place: count(server.place),
-      listed: count(listed),
-      why,
-    },
-  );
+  const rank = t('<strong><bdi>{server}</bdi></strong> has rank <strong>{rank}</strong> of {listed}. {why}', {
+    server: server.name,
+    rank: count(server.rank),
+    listed: count(listed),
+    why,
+  });
   return html`<p role="status">${rank}</p>
     ${neighbours(base, server, rows)}
     ${votesByDay(days)}`;
@@ -196,7 +193,7 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
     rows,
     empty: '',
     columns: [
-      { title: t('Rank'), kind: 'number', cell: ({ place }) => count(place) },
+      { title: t('Rank'), kind: 'number', cell: ({ rank }) => count(rank) },
       {
         title: t('Server'),
         heads: true,
@@ -220,10 +217,10 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
       { title: t('Listed'), cell: ({ listedAt }) => day(listedAt) },
       {
         title: t('Decided by'),
-        cell: ({ by, place }) =>
+        cell: ({ by, rank }) =>
           by === null
             ? html`<span class="soft">${t('this server')}</span>`
-            : place < server.place
+            : rank < server.rank
               ? t('above by {by}', { by: t(WHY[by]) })
               : t('below by {by}', { by: t(WHY[by]) }),
       },

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
-import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
-import type { Choices } from '../../ranking/ranked-list.ts';
-import { type ListPage, listingSummary, ROWS, readListPage } from '../../ranking/read-lists.ts';
+import type { ListingSummary } from '../../ranking/ranked-list.ts';
+import { type ListPage, ROWS, readListingSummary, readListPage } from '../../ranking/read-lists.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { readTags } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
@@ -37,8 +37,8 @@ const REDIRECT_SECONDS = 60;
  */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
-  const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));
-  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(deps));
+  const summaryNow = cachedFor(SUMMARY_TTL_MS, () => readListingSummary(deps));
+  const tagsNow = cachedFor(SUMMARY_TTL_MS, () => readTags(deps));
 
   app.get('/', CACHED, send);
   app.get('/games/:game', CACHED, send);
@@ -78,7 +78,11 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
     signedIn ? favouriteIds(deps, signedIn.user._id) : null;
 
-  async function listPage(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+  async function listPage(
+    request: FastifyRequest,
+    query: RankingQuery,
+    summary: ListingSummary,
+  ): Promise<Page> {
     const { filters, page, sort } = query;
     const [list, favourites, tags] = await Promise.all([
       readListPage(deps, filters, page, sort),
@@ -112,7 +116,11 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     };
   }
 
-  async function searchPage(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+  async function searchPage(
+    request: FastifyRequest,
+    query: RankingQuery,
+    summary: ListingSummary,
+  ): Promise<Page> {
     const rows = await limitedSearch(deps, request, query.q, query.filters);
     const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
     return {
@@ -175,7 +183,11 @@ function head(heading: string, detail: Content) {
 }
 
 /** The number of servers in the list, and its order. */
-function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
+function listSummary(
+  { filters, sort }: RankingQuery,
+  total: number,
+  { servers, online }: ListingSummary,
+): Content {
   const age = AGES[sort];
   const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
   if (isNarrowed(filters)) {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { defineMessage } from '../../language/t.ts';
-import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
+import { listedSlugs, readListingSummary } from '../../ranking/read-lists.ts';
 import { PageError } from '../error-pages.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
@@ -49,7 +49,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     sendPublic(request, reply, '/sitemap.xml', {
       type: XML,
       make: async () => {
-        const { servers } = await listingSummary(deps);
+        const { servers } = await readListingSummary(deps);
         const files = Array.from(
           { length: Math.max(1, Math.ceil(servers / ADDRESSES_PER_FILE)) },
           (_, i) => i + 1,
@@ -77,7 +77,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
         });
         if (slugs.length === 0 && file > 1)
           throw new PageError(404, defineMessage('This site map does not exist.'));
-        const { games } = await listingSummary(deps);
+        const { games } = await readListingSummary(deps);
         const fixed =
           file === 1
             ? ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))]

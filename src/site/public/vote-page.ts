@@ -138,11 +138,11 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     });
     const serverId = server._id.toHexString();
     if (!result) {
-      metrics.voteEnded('unknown');
+      metrics.countVoteResult('unknown');
       request.log.warn({ event: 'web_vote.result_unknown', serverId });
       return refuse(resultUnknown());
     }
-    metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
+    metrics.countVoteResult(result.kind === 'accepted' ? 'accepted' : 'refused');
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
       // The vote is already cast: if remembering the name fails, the answer stays the same.

@@ -119,7 +119,7 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/** Removes blocks that have ended from the list. This makes room, also for new blocks of the same values. */
+/** Removes blocks that have ended from the list, so that new blocks, also of the same values, have room in it. */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }

@@ -140,7 +140,10 @@ function newVote(
   };
 }
 
-/** If another process inserted the vote, its increment may be pending there: the month is counted from the votes. */
+/**
+ * If another process inserted the vote, that process may not have written its increment yet: the month is counted from the
+ * votes.
+ */
 async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);

@@ -128,7 +128,7 @@ function findByKey(
  * Makes a claim that was read durable. The read may show a claim that a failover rolls back later; then the player would
  * be rewarded a second time.
  *
- * @returns false when the claim is no longer there
+ * @returns false when a failover has removed the claim
  */
 async function isClaimDurable(
   { votes }: ClaimDeps,

@@ -6,7 +6,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
 import { defineMessage } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
-import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 import type { Origin } from './origin-keys.ts';
@@ -190,7 +190,7 @@ export async function useProofOfWork(
 /** The origins that a challenge was made for. The caller has checked its signature. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
-  return site ? [network, { id: site, kind: 'site', factor: SITE_FACTOR }] : [network];
+  return site ? [network, { id: site, kind: 'site', factor: WIDER_NETWORK_FACTOR }] : [network];
 }
 
 function parseProofOfWork(proof: string) {
