@@ -107,7 +107,7 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 /**
  * Whether the network of a request has used up its new accounts. Callers check this limit before they send a link: a
  * link that cannot make an account is not sent. The limit does not depend on the address, because the answer would tell
- * strangers whether it has an account.
+ * strangers whether accounts were made with it.
  *
  * @returns null when one more may be made; else from when on
  */
