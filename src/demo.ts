@@ -121,7 +121,7 @@ async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
 async function start(): Promise<void> {
   const env = {
     DATA_DIR: '.data/demo',
-    // The Redis of the environment may contain queues of another installation.
+    // If the environment names a Redis, it may contain queues of another installation: the prefix separates them.
     QUEUE_PREFIX: 'tallyport-demo',
     LOG_LEVEL: 'error',
     SERVICE_NAME: 'Tallyport sample',

@@ -47,7 +47,7 @@ describe('The one-way import rule', () => {
     expect(saidOf(`${folder}/tried-${number}.ts`)).toEqual([expect.stringMatching(says)]);
   });
 
-  it('lets a door import a feature', () => {
+  it('lets an adapter import a feature', () => {
     expect(saidOf('src/cli/allowed.ts')).toEqual([]);
   });
 });

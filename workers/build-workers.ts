@@ -90,7 +90,7 @@ function processors(
   };
 }
 
-/** The queues with these names; an empty list means all. `forward-votes` stands for all delivery queues. */
+/** The queues with these names; an empty list means all. `forward-votes` means all delivery queues. */
 function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {

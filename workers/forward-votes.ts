@@ -24,8 +24,8 @@ export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
  * The processors of the delivery queues. A job drains its listener. If the listener's state has changed so that another
- * queue handles it, the job adds one there before it ends. If the listener is unreachable, the job is delayed until the
- * next test is due, and its progress in Bull Board says so.
+ * queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is delayed
+ * until the next test is due, and its progress in Bull Board says so.
  */
 export function forwardVotes(
   deps: AppDeps,

@@ -24,12 +24,12 @@ export type MongodbWatch = {
  * while a job is active, BullMQ starts no other one for the same listener. The work itself goes on, and records its
  * outcomes when MongoDB is back (ADR 107).
  *
- * @param goingOn - receives the work of each given-up job, and loses it when the work ends
+ * @param runningWork - receives the work of each given-up job, and loses it when the work ends
  */
 export function withoutMongodb(
   { mongo, config, log }: Pick<AppDeps, 'mongo' | 'config' | 'log'>,
   workers: Workers,
-  goingOn: Set<Promise<unknown>>,
+  runningWork: Set<Promise<unknown>>,
 ): MongodbWatch {
   const client = mongo.connection.getClient();
   /** The work of each running delivery job, with a function that makes the job fail. */
@@ -61,7 +61,7 @@ export function withoutMongodb(
   function giveUp(): void {
     if (running.size > 0) log.warn({ event: 'mongodb.jobs_given_up', jobs: running.size });
     for (const [work, giveUpJob] of running) {
-      goingOn.add(work);
+      runningWork.add(work);
       giveUpJob(new DeadlineError(config.LEASE_MS));
     }
     running.clear();
@@ -82,7 +82,7 @@ export function withoutMongodb(
         .then(resolve, reject)
         .finally(() => {
           running.delete(work);
-          goingOn.delete(work);
+          runningWork.delete(work);
         });
       running.set(work, reject);
       return promise;

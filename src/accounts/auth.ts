@@ -98,7 +98,8 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
       },
       validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
-        // An unconfirmed address may belong to another person. An account with it would stop that person's sign-up.
+        // If the other site has not confirmed the address, it may belong to another person: an account with it would
+        // prevent this person's sign-up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
         if (source.action === 'create-user') {
           const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
@@ -115,7 +116,7 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
       },
       expiresIn: SESSION_MS / SECOND,
       updateAge: DAY / SECOND,
-      // Each request looks its session up, so that a deleted session ends on all processes at once.
+      // If a session is deleted, it ends on all processes at once, because each request reads its session.
       cookieCache: { enabled: false },
     },
     account: {
@@ -184,7 +185,8 @@ export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => P
       },
     },
     hooks: { before: refuseUsedCode(sources) },
-    // The library would print an error of the database and answer 500; the route logs it and answers.
+    // If the database fails, the library would print the error and answer 500. With `throw`, the route logs the error and
+    // answers.
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [
       twoFactor({

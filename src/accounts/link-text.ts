@@ -3,7 +3,7 @@ import type { OneTimeLink } from './one-time-link.ts';
 
 /**
  * The mail with a one-time link. It contains no text that was typed into a form: anybody can enter a stranger's
- * address there and would send them text in our name.
+ * address in the form, and would send this person text in our name.
  */
 export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): MailText {
   const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);

@@ -23,8 +23,8 @@ export type EnteredMail = {
 };
 
 /**
- * Counts one mail to an address that somebody entered, across all web processes. Every page that causes such a mail counts
- * here: sign-up, forgotten password, sign-in to an unconfirmed account, change of address, invitation.
+ * Counts one mail to an address that somebody entered, across all web processes. Every page that causes such a mail calls
+ * this function: sign-up, forgotten password, sign-in to an unconfirmed account, change of address, invitation.
  *
  * @returns null when the mail may be sent; otherwise when the next one may
  */
@@ -40,7 +40,7 @@ export function countMail(
   ]);
 }
 
-/** Hashes an e-mail address, so that text that users enter there by mistake is not stored. */
+/** Hashes an e-mail address, so that other text that users enter in its field by mistake is not stored. */
 export function hashedAddress(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }

@@ -35,7 +35,7 @@ function partsOf(email: string): { local: string; host: string } {
 
 /**
  * Whether everybody can get a mailbox of this domain, but each costs some effort (a phone number, a captcha, a contract).
- * Its users have nothing to do with each other, so a limit for one domain means another thing there.
+ * The users of such a domain do not know each other, so many accounts of it are no sign of one person.
  */
 export function isPublicMail(domain: string): boolean {
   return PUBLIC_MAIL.has(domain);

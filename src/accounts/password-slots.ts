@@ -80,7 +80,7 @@ export function createPasswordSlots({
     await promise;
   }
 
-  /** Gives the slot directly to the next waiting call, so that a new call cannot take it first. */
+  /** If calls wait, gives the slot directly to the next one, so that a new call cannot take it first. */
   function releaseSlot(): void {
     const queue = (isKnownNext || others.length === 0) && known.length > 0 ? known : others;
     isKnownNext = queue === others;

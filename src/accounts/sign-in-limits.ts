@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 import { byNetwork, type Limit, takeAll } from '../platform/limits/by-network.ts';
-import { networkOf, siteOf } from '../platform/limits/network-of.ts';
+import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
 import { type Allowance, type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
 import { hashedAddress } from './mail-limits.ts';
 
@@ -9,8 +9,8 @@ import { hashedAddress } from './mail-limits.ts';
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
 /** Tries from one network, which many users may share. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
-/** Tries for one account from one IPv4 address or IPv6 /48. A /48 contains many networks but counts as one site. */
-const ACCOUNT_BY_SITE: Allowance = { times: 20, windowMs: HOUR };
+/** Tries for one account from one IPv4 address or IPv6 /48. A /48 contains many networks and counts as one. */
+const ACCOUNT_BY_WIDER_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /**
  * Tries for one account from all networks together, without known devices. NIST SP 800-63B allows 100 consecutive wrong
  * tries. An attacker needs five sites to reach this limit, and known devices can still sign in.
@@ -58,7 +58,7 @@ function rulesOf({ email, address, device }: Try): Rule[] {
   return [
     { key: `sign-in:all:${network}`, allowance: ALL_OF_NETWORK, countsAll: true },
     ...byNetwork('sign-in:address', address, BY_NETWORK),
-    { key: `sign-in:site:${account}:${siteOf(address)}`, allowance: ACCOUNT_BY_SITE },
+    { key: `sign-in:site:${account}:${widerNetworkOf(address)}`, allowance: ACCOUNT_BY_WIDER_NETWORK },
     { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
     { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
   ];
@@ -90,14 +90,14 @@ export function countOtherSite(limits: Limits, address: string): Promise<Date | 
   return takeAll(limits, byNetwork('other-site:address', address, BY_NETWORK));
 }
 
-/** Counts one return from another site, which ends a sign-in there. Returns the same as `countTry`. */
+/** Counts one return from another site, which ends a sign-in at that site. Returns the same as `countTry`. */
 export function countOtherSiteCallback(limits: Limits, address: string): Promise<Date | null> {
   return takeAll(limits, byNetwork('other-site-return:address', address, BY_NETWORK));
 }
 
 /**
  * Counts one try, right or wrong, of a signed-in user to confirm their identity by password or code. Tries to sign in
- * do not count here. Returns the same as `countTry`.
+ * have another limit. Returns the same as `countTry`.
  */
 export function countReAuthentication(limits: Limits, userId: ObjectId): Promise<Date | null> {
   return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);

@@ -3,7 +3,7 @@ import type { Collection } from 'mongodb';
 import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Limit } from '../platform/limits/by-network.ts';
-import { networkOf, siteOf, subnetOf } from '../platform/limits/network-of.ts';
+import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
 import { type RateLimit, refund, useAllowances } from '../platform/limits/rate-limit.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
@@ -20,11 +20,11 @@ export type NewAccount = {
   address: string;
 };
 
-/** One mailbox may make this many accounts a day, with `+` tags and dots. */
+/** The most accounts a day of one mailbox. Addresses that differ in a `+` tag or in dots are one mailbox. */
 const OF_MAILBOX = 2;
 
 /**
- * The limit of a public provider is this many times that of another domain, because anybody can get an address there.
+ * The limit of a public provider is this many times that of another domain, because anybody can get an address of it.
  */
 const PUBLIC_FACTOR = 50;
 
@@ -35,7 +35,7 @@ const PUBLIC_FACTOR = 50;
 function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
   const { SIGN_UPS_PER_NETWORK: network, SIGN_UPS_PER_MAIL_DOMAIN: mailDomain } = config;
   const domain = mailDomainOf(email);
-  const wide = siteOf(address) === networkOf(address) ? subnetOf(address) : siteOf(address);
+  const wide = widerNetworkOf(address) === networkOf(address) ? subnetOf(address) : widerNetworkOf(address);
   const limit = (of: string, times: number): Limit => ({
     key: `new-account:${of}`,
     allowance: { times, windowMs: DAY },
@@ -105,8 +105,9 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 }
 
 /**
- * Whether the network of a request has used up its new accounts: This is checked before a link is sent, so that nobody
- * waits for a link in vain. It does not ask about the address, because the answer would tell strangers about it.
+ * Whether the network of a request has used up its new accounts. Callers check this limit before they send a link: a
+ * link that cannot make an account is not sent. The limit does not depend on the address, because the answer would tell
+ * strangers whether accounts were made with it.
  *
  * @returns null when one more may be made; else from when on
  */

@@ -5,8 +5,8 @@ const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The sign-in library reads and writes these collections itself. The unique indexes here ensure that two simultaneous
- * sign-ups with one address make one user.
+ * The sign-in library reads and writes these collections itself. If two sign-ups with one address run at the same time:
+ * because of the unique indexes of these schemas, they make one user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
@@ -55,7 +55,10 @@ const sessionDefinition = {
   secondFactorAt: { type: Date, default: null },
 } as const;
 
-/** Sessions of signed-in users. Deleting a document signs the user out there. */
+/**
+ * Sessions of signed-in users, one document for each sign-in. If a document is deleted, this session is signed out; the
+ * user's other sessions continue.
+ */
 export const sessionSchema = new Schema(sessionDefinition, { collection: 'sessions' });
 sessionSchema.index({ token: 1 }, { unique: true });
 sessionSchema.index({ userId: 1 });

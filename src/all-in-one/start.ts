@@ -105,7 +105,7 @@ function whenAborted(signal: AbortSignal | undefined): Promise<never> {
   return promise;
 }
 
-/** Replaces PORT=0 by a free port, in PUBLIC_URL too, so that users can be shown the address. */
+/** If PORT is 0, replaces it by a free port, in PUBLIC_URL too, so that the address can be printed. */
 async function withPort(config: Config): Promise<Config> {
   if (config.PORT !== 0) return config;
   const PORT = await freePort();
@@ -127,10 +127,10 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Environme
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Node resolves host names in this thread pool. With its default of four threads, a few name servers that do not
-    // answer would delay every listener.
+    // Node resolves host names in this thread pool. If the pool had its default of four threads, a few name servers that
+    // do not answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // No other process can take over requests, so a delay would only make the shutdown longer.
+    // The delay lets a load balancer choose another web process. The only one needs no delay before its shutdown.
     SHUTDOWN_DELAY_MS: '0',
   };
 }

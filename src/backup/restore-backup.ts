@@ -243,17 +243,19 @@ class Changes {
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // The resend may have been made after the backup, so it is cancelled.
+        // If a resend was still owed at the backup, it may have been made since: it is cancelled.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // The uploaded file is not in the backup. The server's owner sees that it was lost.
+        // If a banner was waiting to be encoded: its uploaded file is not in the backup, and the server's owner sees that it
+        // was lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // A message above a server's limit was counted but not sent. Another message stands for it, so it is not sent now.
+    // If a message was above a server's limit: it was counted but not sent, and another message tells of it. So it is not
+    // sent now either.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

@@ -23,7 +23,7 @@ export type RestoreRun = {
   /** Set when an earlier run of the same backup has restored every document, so that only the migration is missing. */
   restored: RestoredDocuments | undefined;
   /**
-   * Records that every document is restored. If this run is interrupted, the next one continues from here.
+   * Records that every document is restored. If this run is interrupted, the next one continues after this step.
    *
    * @throws {BackupError} like `throwIfLost`
    */

@@ -20,8 +20,8 @@ import {
 } from './manifest.ts';
 
 /**
- * Options of reads in a snapshot. The driver adds the time of the session's first read; the read concern must be given
- * here.
+ * Options of reads in a snapshot. The driver adds the time of the session's first read, and needs the read concern in
+ * these options.
  */
 const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
 
@@ -65,7 +65,7 @@ export async function takeBackup(
     let done = 0;
     const collections: BackupCollection[] = [];
     const applied = mongo.db.collection<AppliedMigration>('migrations');
-    // A newer version may have run migrations that this version does not know; they are included.
+    // If a newer version has run migrations that this version does not know: their names are stored as well.
     const migrations = await applied.distinct('_id', {}, session ? { session, ...SNAPSHOT } : MAJORITY);
     for (const { name, options } of found) {
       const file = `${encodeURIComponent(name)}.bson.gz`;

@@ -89,7 +89,7 @@ async function write({ terminal }: Session, { total, lines }: Export): Promise<v
     const shownProgress = stdout.isTTY ? () => undefined : progress;
     await pipeline(Readable.from(counted(lines, total, shownProgress)), stdout, { end: false }).catch(
       (error: NodeJS.ErrnoException) => {
-        // A reader of the pipe, such as `head`, may close it early. That is not an error.
+        // If the reader of the pipe closes it early, as `head` does: the export ends without an error.
         if (error.code !== 'EPIPE') throw error;
       },
     );

@@ -73,11 +73,11 @@ async function explain(deps: AppDeps, text: string): Promise<Answer> {
   return { json: explanationJson(explanation), text: explanationText(explanation, deps.clock.now()) };
 }
 
-function figuresJson({ serverId, slug, place, votesCount, rankVotes, probedUptime, listedAt }: RankFigures) {
+function figuresJson({ serverId, slug, rank, votesCount, rankVotes, probedUptime, listedAt }: RankFigures) {
   return {
     server_id: serverId.toHexString(),
     slug,
-    rank_position: place,
+    rank_position: rank,
     votes_count: votesCount,
     rank_votes: rankVotes,
     probed_uptime: probedUptime,
@@ -127,14 +127,14 @@ function reasonsText(day: RankDay): string {
 function explanationText(explanation: RankExplanation, now: Date): string {
   const { server, rankedAt, listed, days, above, below } = explanation;
   const head = pairs([
-    ['Rank', `${server.place} of ${listed}`],
+    ['Rank', `${server.rank} of ${listed}`],
     [
       'Ranked',
       server.votesCount === null ? 'not yet: it is last until the next ranking' : when(rankedAt, now),
     ],
   ]);
   const row = (figures: RankFigures, why: string) => [
-    figures.place,
+    figures.rank,
     figures.slug,
     figures.votesCount ?? '-',
     figures.rankVotes ?? '-',

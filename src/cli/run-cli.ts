@@ -80,7 +80,7 @@ export async function runCli(
     await Promise.race([tallyport(terminal).parseAsync(args, { from: 'user' }), interrupted.promise]);
     return stopping ? await interrupted.promise : terminal.exitCode;
   } catch (error) {
-    // After an interruption, an error is only its consequence, so it is not reported.
+    // If the command was interrupted, the interruption causes the error, so the error is not reported.
     if (stopping) return await interrupted.promise;
     // Commander throws an error with exit code 0 after it has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

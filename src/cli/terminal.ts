@@ -11,7 +11,7 @@ export type Streams = {
 
 type Output = Writable & { isTTY?: boolean; columns?: number };
 
-/** The exit code of a vote that was sent and not confirmed. */
+/** The exit code of `listener test` if the test vote was sent and the listener did not confirm it. */
 export const UNCONFIRMED = 3;
 
 /** The interface between a command and its process. */

@@ -32,10 +32,10 @@ import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-ma
 import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease-record.ts';
 import { type RankSnapshot, rankSnapshotSchema } from '../ranking/rank-snapshot.ts';
 import {
-  type ListingSummary,
   listingSummarySchema,
   type RankedList,
   rankedListSchema,
+  type StoredListingSummary,
 } from '../ranking/ranked-list.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
@@ -94,7 +94,7 @@ const MODELS = {
   workLeases: define<WorkLease>('WorkLease', workLeaseSchema),
   rankSnapshots: define<RankSnapshot>('RankSnapshot', rankSnapshotSchema),
   rankedLists: define<RankedList>('RankedList', rankedListSchema),
-  listingSummary: define<ListingSummary>('ListingSummary', listingSummarySchema),
+  listingSummary: define<StoredListingSummary>('ListingSummary', listingSummarySchema),
   reviews: define<Review>('Review', reviewSchema),
   reviewLists: define<ReviewList>('ReviewList', reviewListSchema),
   favourites: define<FavouriteList>('FavouriteList', favouriteListSchema),

@@ -36,7 +36,7 @@ export async function prepareDatabase(
 ): Promise<Migrated> {
   const { created, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
-    // An empty database has no documents of an earlier version, so no migration has anything to do.
+    // If the database was empty, it has no documents of an earlier version, and no migration is needed.
     await noteApplied(mongo, migrations);
     return { created, migrations: [] };
   }

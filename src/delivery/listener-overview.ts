@@ -6,7 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
-import { pageOfVotes, type VotesFrom } from '../votes/vote-pages.ts';
+import { pageOfVotes, type VotesCursor } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './diagnosis/listener-reason.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
@@ -47,7 +47,7 @@ export type ListenerOverview = {
   /** Newest first. */
   votes: VoteInShort[];
   /** Where the next page begins; null on the last one. */
-  next: VotesFrom | null;
+  next: VotesCursor | null;
 };
 
 type ReadDeps = {
@@ -66,7 +66,7 @@ type ReadDeps = {
 export async function listenerOverview(
   { listeners, servers, votes, clock }: ReadDeps,
   listenerId: ObjectId,
-  page: { state?: VoteSelection | undefined; from?: VotesFrom | undefined } = {},
+  page: { state?: VoteSelection | undefined; from?: VotesCursor | undefined } = {},
 ): Promise<ListenerOverview | null> {
   const listener = await listeners.findOne(
     { _id: listenerId },

@@ -32,7 +32,7 @@ export class Listening {
     const chosen = port || this.#port || (await freePort());
     const server = net.createServer((socket) => {
       this.#sockets.add(socket);
-      // The peer may close the connection at any time.
+      // If the peer resets the connection: the error needs no report, and the socket is destroyed.
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => socket.destroy());
       this.#accept(socket);
     });

@@ -7,7 +7,7 @@ import { samplePlayersAt } from './sample-days.ts';
 import { drawIcon } from './sample-pictures.ts';
 import { answerOfBedrock, answerOfSource, UdpGameServer } from './udp-game-server.ts';
 
-/** The listed address of a sample server, and the fake server that answers there. */
+/** The listed address of a sample server, and the fake server that answers at this address. */
 export type SampleAddress = {
   address: string;
   port: number;

@@ -1,8 +1,9 @@
-import { countImported, type ImportDeps, summarise } from '../import-export/import.ts';
+import { aggregateTouchedDays, type ImportDeps } from '../import-export/import.ts';
 import { writeSamples } from '../import-export/import-samples.ts';
 import { writeVotes } from '../import-export/import-votes.ts';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { recountVotes } from '../votes/recount-votes.ts';
 import { type ListedSample, samplesOf, votesOn } from './sample-days.ts';
 
 const HISTORY_DAYS = 30;
@@ -30,10 +31,10 @@ export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[
     const votes = days.flatMap((day) => votesOn(one, day)).filter(({ votedAt }) => votedAt <= settled);
     for (const some of batches(votes)) await writeVotes(deps, some);
   }
-  await summarise(deps, touched);
+  await aggregateTouchedDays(deps, touched);
   const today = dayOf(now);
   for (const { serverId, days } of touched)
-    await countImported(
+    await recountVotes(
       deps,
       serverId,
       days.filter((day) => day < today),
@@ -43,7 +44,7 @@ export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[
 /** Counts today's votes of sample servers. */
 export async function countToday(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
   const today = dayOf(deps.clock.now());
-  await Promise.all(listed.map(({ serverId }) => countImported(deps, serverId, [today])));
+  await Promise.all(listed.map(({ serverId }) => recountVotes(deps, serverId, [today])));
 }
 
 function daysFrom(from: Date, now: Date): string[] {

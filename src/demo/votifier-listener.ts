@@ -14,7 +14,8 @@ export type Behaviour = {
   /** Greets like the original Votifier, and does not accept v2 frames. */
   v1Only?: boolean;
   /**
-   * What it does after a complete frame: answer, send nothing, close, or reset. A valid vote is recorded in any case.
+   * What it does after a complete frame: answer, send nothing, close, or reset. A valid vote is recorded
+   * with all four.
    */
   onFrame?: 'answer' | 'silence' | 'close' | 'reset';
   /** Text that is sent unchanged instead of the answer, also for v1. Then the connection closes. */

@@ -49,7 +49,7 @@ export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Env
  * Runs `path --version` and reads the program and version.
  *
  * @param kind - the expected program; `redis` also accepts Valkey
- * @throws when it does not run here or is another program; the message gives the reason.
+ * @throws when the file does not run on this machine or is another program; the message gives the reason.
  */
 export async function tryBinary(path: string, kind: 'mongod' | 'redis', source: string): Promise<Binary> {
   const { stdout } = await run(path, ['--version'], { timeout: 30 * SECOND }).catch((error) => {

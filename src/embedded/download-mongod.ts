@@ -5,8 +5,8 @@
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {
-  // Imported here, because an installation without development dependencies (such as the image) does not have the
-  // package.
+  // If the installation has no development dependencies (such as the image), the package is missing: the import inside
+  // `try` makes this an error for the parent.
   const { MongoBinary } = await import('mongodb-memory-server');
   process.send?.({ path: await MongoBinary.getPath({ version, checkMD5: true }) });
 } catch (error) {

@@ -10,9 +10,9 @@ export type WrittenData = {
 
 /** A place where a program may be found. */
 export type Source = {
-  /** The series of the program there (such as `mongod 8.2`), if it is known in advance. */
+  /** The series of the program at this place (such as `mongod 8.2`), if it is known in advance. */
   series?: string;
-  /** Returns undefined when the program is not there. If it fails: throws an error with a short message for users. */
+  /** Returns undefined when the program is not at this place. If it fails: throws an error with a short message for users. */
   find(): Promise<Binary | undefined>;
 };
 

@@ -35,7 +35,7 @@ export type ServiceProcess = Running & { pid: number; port: number };
  * stop it before the processes that use it.
  *
  * @param port - if absent, a free one is chosen
- * @param onSpawn - called with each process before it answers, so that the process is on record even if ours crashes
+ * @param onSpawn - called with each process before it answers: if this process crashes, the caller has recorded the other
  * @throws {ServiceError} when it exits at once or does not answer within 60 s; nothing is left running then.
  */
 export async function startService(
@@ -59,7 +59,7 @@ export async function startService(
     } catch (error) {
       await service.stop();
       const message = await lastLogError(join(options.dir, 'log'));
-      // Another process may have taken the port after our check.
+      // If another process has taken the port after our check: try again with another port.
       const portTaken = options.port === undefined && /address already in use/i.test(message);
       if (portTaken && attempt < PORT_ATTEMPTS) continue;
       if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${message}`.trim());
@@ -117,7 +117,7 @@ function exitOf(child: ChildProcess): Promise<string> {
 async function untilAnswering(kind: ServiceKind, binary: Binary, service: ServiceProcess): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    // Another process may listen on that port, so the process id must be that of our service.
+    // If another process listens on that port, it answers too: only the process id shows whether it is our service.
     const answering = await kind.answeringPid(service.port).catch(() => undefined);
     if (!living.has(service.pid)) {
       const how = await service.ended;

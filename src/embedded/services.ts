@@ -22,11 +22,11 @@ export type OpenServices = {
   config: ConnectedConfig;
   /** One line for each service, for users: what it is, where it was found, where its data is. */
   description: string[];
-  /** The titles of the services that were started here, such as `MongoDB`. */
+  /** The titles of the services that this call started, such as `MongoDB`. */
   started: string[];
-  /** Stops the services that were started here, Redis first. They write their data. May be called twice. */
+  /** Stops the services that this call started, Redis first. They write their data. May be called twice. */
   close(): Promise<void>;
-  /** Kills the services that were started here, without waiting for them to write. */
+  /** Kills the services that this call started, without waiting for them to write. */
   kill(): void;
 };
 

@@ -13,7 +13,7 @@ export type HistoryRange = '48h' | '30d' | 'all';
 /** Why a time has no data: no check was made, failed checks were not confirmed, or our canary failed. */
 export type NoDataReason = 'no-data' | 'unconfirmed' | 'canary';
 
-/** A sample, an hour or a day of a chart. Null means unknown, not zero: the chart has a gap there. */
+/** A sample, an hour or a day of a chart. Null means unknown, not zero: the chart has a gap at this time. */
 export type HistoryPoint = {
   /** The time of the sample; the beginning of the hour or UTC day. */
   at: Date;

@@ -39,7 +39,7 @@ export async function inSlices(
     const slice: SlicedServer[] = await servers
       .find({
         ...(serverIds ? {} : { removedAt: null }),
-        // An empty range would match an empty id.
+        // If neither is given, there is no filter by id: an empty range would match only a document with an empty id.
         ...(last || serverIds ? { _id: range } : {}),
       })
       .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1 })

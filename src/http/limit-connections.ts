@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts';
 
 /** Limits for the connections of one process. Times are in milliseconds. */
 export type ConnectionLimits = {
-  /** How many connections there may be in all. An idle connection needs memory too. */
+  /** The most connections of all clients together, idle ones included, because these need memory too. */
   most: number;
   /**
    * How many connections one address may have (an IPv4 address or an IPv6 /64). An IPv6 /48 may have four times as

@@ -23,7 +23,7 @@ export function watchRequests(app: FastifyInstance): void {
       method: request.method,
       // The route's pattern, not the path: a path may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      // Only a valid id is logged, because the client can send any text.
+      // If the client sent an id that is not valid, it is not logged, because it can be any text.
       ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,

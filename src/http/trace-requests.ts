@@ -57,7 +57,7 @@ function endSpan(
   answer: { headersSent: boolean; writableFinished: boolean; statusCode: number },
 ): void {
   const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
-  // Only a valid id is recorded, because the client can send any text.
+  // If the client sent an id that is not valid, it is not recorded, because it can be any text.
   if (/^[0-9a-f]{24}$/.test(serverId)) span.set({ 'tallyport.server.id': serverId });
   if (answer.headersSent) span.set({ 'http.response.status_code': answer.statusCode });
   if (answer.headersSent && answer.statusCode >= 500) span.fail(String(answer.statusCode));

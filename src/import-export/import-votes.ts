@@ -13,7 +13,7 @@ import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
 
-/** A vote that was cast on another listing. If the player's name was removed there, `usernameKey` is set. */
+/** A vote that was cast on another listing. If that listing removed the player's name, `usernameKey` is set. */
 export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };
 
 export type VoteImportDeps = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
@@ -89,7 +89,7 @@ export function voteImporter(
 }
 
 /**
- * Records the time of the oldest imported vote. The next removal of old player names begins there (see
+ * Records the time of the oldest imported vote. The next removal of old player names begins at this time (see
  * workflows/retention).
  */
 async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {

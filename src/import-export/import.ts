@@ -26,9 +26,9 @@ export async function importServers(
   options: ImportOptions,
   by: string,
 ): Promise<ImportResult> {
-  const end = await importLines(source, () => serverImporter(deps, by), options);
+  const result = await importLines(source, () => serverImporter(deps, by), options);
   await requestRanks(deps.producer);
-  return end;
+  return result;
 }
 
 /** Imports votes and counts them; see `voteImporter`. */
@@ -37,10 +37,10 @@ export async function importVotes(
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const count = (serverId: ObjectId, days: string[]) => countImported(deps, serverId, days);
-  const end = await importLines(source, () => voteImporter(deps, count), options);
+  const count = (serverId: ObjectId, days: string[]) => recountVotes(deps, serverId, days);
+  const result = await importLines(source, () => voteImporter(deps, count), options);
   await requestRanks(deps.producer);
-  return end;
+  return result;
 }
 
 /**
@@ -54,30 +54,22 @@ export async function importSamples(
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const aggregate = (touched: Touched) => summarise(deps, touched);
-  const end = await withLease(deps, 'import-samples', ({ throwIfLost }) =>
+  const aggregate = (touched: Touched) => aggregateTouchedDays(deps, touched);
+  const result = await withLease(deps, 'import-samples', ({ throwIfLost }) =>
     importLines(source, () => sampleImporter(deps, { aggregate, throwIfLost }), options),
   );
   await requestRanks(deps.producer);
-  return end;
-}
-
-/** Counts UTC days of a server from its votes. */
-export async function countImported(
-  deps: Pick<ImportDeps, 'votes' | 'voteCounters' | 'clock'>,
-  serverId: ObjectId,
-  days: string[],
-): Promise<void> {
-  await recountVotes(deps, serverId, days);
+  return result;
 }
 
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes the finished days, and then the figures of their servers. Today is computed when it is over. If midnight
- * passes during an import, the oldest day becomes too old and is skipped; a second import adds its samples to the sums.
+ * Computes the finished days of the touched servers, then the daily figures of these servers. Today is left out; it is
+ * computed when it is over. If midnight passes during an import, the oldest day becomes too old and is skipped; a second
+ * import adds its samples to the sums.
  */
-export async function summarise(deps: SampleImportDeps, touched: Touched): Promise<void> {
+export async function aggregateTouchedDays(deps: SampleImportDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());
   const serversOf = new Map<string, ObjectId[]>();
   for (const { serverId, days } of touched) {

@@ -18,7 +18,10 @@ type PlaceholderName<Rest extends string> = Rest extends `${infer Inside}}${stri
 /** `S` if it is a name. The branches of an ICU plural are not names: they contain spaces or `#`. */
 type Word<S extends string> = S extends '' | `${string} ${string}` | `${string}#${string}` ? never : S;
 
-/** The names of a text's elements, as in `Without it, <a>sign in</a>.` */
+/**
+ * The names of the elements that need a function: `a` in `Without it, <a>sign in</a>.` Closing tags and `PlainTag` are
+ * left out.
+ */
 type Tag<S extends string> = S extends `${string}<${infer Name}>${infer Rest}`
   ? Exclude<Name, PlainTag | `/${string}`> | Tag<Rest>
   : never;

@@ -44,7 +44,7 @@ export type AddressRanges = Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'REFUSED_RAN
 
 /**
  * Why the guard refuses an IP address with the ranges of this environment; null when it does not. A host name is not
- * resolved here: each connection resolves it and checks its addresses.
+ * resolved by this function: each connection resolves it and checks its addresses.
  */
 export function hostWarning(host: string, ranges: AddressRanges): string | null {
   if (isIP(host) === 0) return null;

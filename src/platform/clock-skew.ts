@@ -55,7 +55,8 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   return () => {
     const age = last ? performance.now() - last.at : Number.POSITIVE_INFINITY;
     if (last && age < STALE_MS && skewBy(last) === 0) {
-      // An error is ignored here. If a call needs the new measurement, it waits for it and gets the error.
+      // If the measurement in the background fails, its error is ignored: a later call that needs a new measurement waits
+      // for it and gets the error.
       if (age > FRESH_MS) renew().catch(() => undefined);
       return 0;
     }

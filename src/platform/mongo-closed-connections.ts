@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** The parts of the driver's `Connection` that are used here: the driver does not export the class. */
+/** The parts of the driver's `Connection` that this file uses: the driver does not export the class. */
 type DriverConnection = { socket: Socket; cleanup(error: Error): void };
 
 const driver = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {

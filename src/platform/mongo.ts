@@ -17,8 +17,8 @@ export type Mongo = {
 
 /**
  * How long an operation of a web process may take. If it takes longer, an API request is answered with 503
- * (docs/errors.md). This limits how long a socket may be without an answer; the driver's `timeoutMS` has no effect with
- * it.
+ * (docs/errors.md). The setting limits how long a socket may be without an answer; the driver's `timeoutMS` has no
+ * effect with it.
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 

@@ -26,7 +26,7 @@ export function onStopSignal(act: { first(): void; second(): void }): () => void
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Writing to a closed terminal fails. This must not prevent an orderly shutdown.
+  // If the terminal is closed, writing to it fails. The error must not prevent an orderly shutdown.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   return () => {

@@ -101,7 +101,7 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
       errors.push(error);
     }
   }
-  // If a limit skipped an address or port, the server may be there, so the result is the limit.
+  // If a limit skipped an address or port, the server may answer on it, so the result is the limit.
   if (isLimited && errors.every(isUnreachable)) throw outgoingLimited();
   throw mostSpecific(errors);
 }

@@ -130,7 +130,7 @@ function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
       const wait = lastBegan + LEAST_GAP_MS - performance.now();
       if (wait > 0) await pause(wait);
       lastBegan = performance.now();
-      // From here on, new calls must wait for another run.
+      // If a call comes after this line, its answer must be newer than this run, so it waits for another one.
       next = undefined;
       const answer = load();
       running = answer;

@@ -152,7 +152,8 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // The status is not used here: if a server failed before a time without checks, it must not count as newly failing.
+  // If a server failed before a time without checks, it must not count as newly failing. So `lastSeenOnline` is computed
+  // from the probes, not from the status, which is then unknown.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';

@@ -69,7 +69,7 @@ export class HttpExchange {
         })
         .on('response', (response) => this.#receive(response, resolve));
     });
-    // The exchange may fail before `answer()` is called; without this, that would be an unhandled rejection.
+    // If the exchange fails before `answer()` is called: without this handler, the error would be an unhandled rejection.
     this.#answer.catch(() => {});
     this.#request.end(body);
   }

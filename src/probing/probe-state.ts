@@ -45,9 +45,9 @@ type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'ur
 /**
  * The plan of a server whose probe is taken at `now`.
  *
- * A scheduled probe stands for the time from its take until the next scheduled probe, as planned at the take. So the
- * samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample and
- * stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) stands for no time and
+ * The sample of a scheduled probe covers the time from its take until the next scheduled probe, as planned at the take.
+ * So the samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample and
+ * stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and
  * does not change the schedule.
  *
  * @param random - 0 to 1. A server that is new, or late by an interval, gets a random time within the round: otherwise
@@ -130,7 +130,7 @@ function afterAnswer(
   const plan =
     before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
-  // The next scheduled probe is now earlier, so the sample stands for the time until then at most.
+  // The next scheduled probe is now earlier, so the sample covers at most the time until that probe.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
   const state: ProbeState = {
     ...before,

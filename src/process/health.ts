@@ -3,9 +3,10 @@ import { missingUniqueIndexes } from '../database/indexes.ts';
 import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../database/unfinished-restore.ts';
 import type { ErrorCode } from '../http/error-codes.ts';
 import { RETRY_AFTER_SECONDS } from '../http/http-errors.ts';
+import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';
 import { describeSkew } from '../platform/clock-skew.ts';
-import { remembered, within } from '../platform/deadline.ts';
+import { within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
@@ -95,7 +96,7 @@ function describeMissing(indexes: string[]): string {
  */
 export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
-  const load = remembered(FRESH_MS, async () => {
+  const load = cachedFor(FRESH_MS, async () => {
     const result = await readiness(sources);
     const { ready, degraded, checks } = result;
     const now = JSON.stringify({ ready, degraded });

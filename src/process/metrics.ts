@@ -26,7 +26,7 @@ type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
 /** The metrics of one process. Adapters and workers increment them; features do not depend on them. */
 export type Metrics = {
   /** Counts a finished call to cast a vote. */
-  voteEnded(result: VoteResult): void;
+  countVoteResult(result: VoteResult): void;
   /** Counts a finished attempt to forward a vote. */
   attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
   /**
@@ -148,7 +148,7 @@ export function createMetrics(sources: MetricsDeps): Metrics {
   registerRanksAge(registry, sources);
 
   return {
-    voteEnded: (result) => votes.inc({ result }),
+    countVoteResult: (result) => votes.inc({ result }),
     attemptEnded: (protocol, outcome) => attempts.inc({ class: outcome.class, code: outcome.code, protocol }),
     voteArrived: (protocol, latencyMs) => arrivals.observe({ protocol }, latencyMs / SECOND),
     voteDelayed: (queue, delayMs) => delays.observe({ queue }, delayMs / SECOND),

@@ -18,7 +18,7 @@ type ProcessEndpoints = {
  * Serves `/healthz`, `/readyz` and `/metrics` on `METRICS_HOST:METRICS_PORT`. If the port is 0, the system chooses a
  * free one, which is logged.
  *
- * @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen there
+ * @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen on this port and host
  */
 export async function serveProcessEndpoints(
   { config, log }: { config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>; log: Logger },

@@ -1,6 +1,7 @@
 import { countVotes, type QueueCounts } from '../delivery/count-votes.ts';
+import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';
-import { remembered, within } from '../platform/deadline.ts';
+import { within } from '../platform/deadline.ts';
 import { dueTimeOf } from '../platform/delayed-jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { AppDeps } from './app-deps.ts';
@@ -32,7 +33,7 @@ const FRESH_MS = 10 * SECOND;
 
 /** Counts waiting work. The result is cached for ten seconds. Never throws. */
 export function createWaitingWork(sources: WaitingWorkDeps): () => Promise<WaitingWork> {
-  return remembered(FRESH_MS, () => countWaitingWork(sources));
+  return cachedFor(FRESH_MS, () => countWaitingWork(sources));
 }
 
 async function countWaitingWork(sources: WaitingWorkDeps): Promise<WaitingWork> {

@@ -6,9 +6,9 @@ import type { WorkLease } from '../platform/periods/work-lease-record.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { type RankDay, rankVotesByDay } from './evidence/rank-votes.ts';
-import type { ListingSummary, RankedList } from './ranked-list.ts';
+import type { RankedList, StoredListingSummary } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
-import { listingSummary, rankedIds } from './read-lists.ts';
+import { rankedIds, readListingSummary } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
 type ExplainDeps = {
@@ -16,7 +16,7 @@ type ExplainDeps = {
   voteCounters: Collection<VoteCounter>;
   workLeases: Collection<WorkLease>;
   rankedLists: Collection<RankedList>;
-  listingSummary: Collection<ListingSummary>;
+  listingSummary: Collection<StoredListingSummary>;
   periodMarks: Collection<PeriodMark>;
   clock: Clock;
 };
@@ -29,7 +29,7 @@ export type RankFigures = {
   serverId: ObjectId;
   name: string;
   slug: string;
-  place: number;
+  rank: number;
   votesCount: number | null;
   rankVotes: number | null;
   probedUptime: number | null;
@@ -56,7 +56,7 @@ function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<S
     serverId: _id,
     name,
     slug,
-    place: rankPosition,
+    rank: rankPosition,
     votesCount: ranked?.votesCount ?? null,
     rankVotes: ranked?.rankVotes ?? ranked?.votesCount ?? null,
     probedUptime: ranked?.probedUptime ?? null,
@@ -71,8 +71,8 @@ function decider(one: RankFigures, other: RankFigures): Decider {
 }
 
 /** The servers above and below a rank. They are read from the list, because hidden servers share the last rank. */
-async function neighboursOf({ servers, rankedLists }: ExplainDeps, place: number) {
-  const ids = await rankedIds({ rankedLists }, [place - 1, place + 1]);
+async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number) {
+  const ids = await rankedIds({ rankedLists }, [rank - 1, rank + 1]);
   const known = ids.filter((id) => id !== null);
   const found = await servers.find({ _id: { $in: known }, ...RANKED }).toArray();
   return ids.map((id) => found.find(({ _id }) => id?.equals(_id)) ?? null);
@@ -86,7 +86,7 @@ export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Pro
   const at = await rankedAt(deps);
   const [[above, below], { servers: listed }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),
-    listingSummary(deps),
+    readListingSummary(deps),
     rankVotesByDay(deps, found._id, dayOf(at ?? deps.clock.now())),
   ]);
   const server = figuresOf(found);

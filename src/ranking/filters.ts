@@ -38,8 +38,11 @@ export const FILTERED = {
 const MOST_VERSIONS = 30;
 
 const RELEASE = /(?<![\d.])(\d{1,3})\.(\d{1,3})(?!\d)/g;
-/** Separates the ends of a range: `1.8.x-1.21`, `1.20 – 1.21`, `1.8 to 1.20`. */
-const TO = /^[.x\d]*\s*(?:-|–|—|to)\s*$/i;
+/**
+ * Matches the text between the two releases of a range: `.x-` in `1.8.x-1.21`, ` – ` in `1.20 – 1.21`, ` to ` in
+ * `1.8 to 1.20`.
+ */
+const BETWEEN_RELEASES = /^[.x\d]*\s*(?:-|–|—|to)\s*$/i;
 
 /**
  * The releases (`1.21`) in a server's version text: `Paper 1.21.4`, `1.20.x – 1.21`, `Requires MC 1.8 / 1.21`. A range
@@ -50,7 +53,7 @@ export function versionsOf(text: string): string[] {
   let before: { major: number; minor: number; end: number } | undefined;
   for (const match of text.matchAll(RELEASE)) {
     const [major, minor] = [Number(match[1]), Number(match[2])];
-    const isRange = before?.major === major && TO.test(text.slice(before.end, match.index));
+    const isRange = before?.major === major && BETWEEN_RELEASES.test(text.slice(before.end, match.index));
     const from = isRange && before && minor - before.minor < MOST_VERSIONS ? before.minor : minor;
     for (let one = Math.min(from, minor); one <= minor; one += 1) found.add(`${major}.${one}`);
     before = { major, minor, end: match.index + match[0].length };

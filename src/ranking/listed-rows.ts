@@ -15,7 +15,7 @@ export type ListedRow = {
   id: string;
   name: string;
   slug: string;
-  place: number;
+  rank: number;
   game: string | null;
   countryCode: string | null;
   /** The current status; the list may be older. */
@@ -101,7 +101,7 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     id: server._id.toHexString(),
     name,
     slug,
-    place: rankPosition,
+    rank: rankPosition,
     game: game ?? null,
     countryCode: countryCode ?? null,
     status,

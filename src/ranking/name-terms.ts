@@ -32,12 +32,17 @@ function wordsOf(folded: string): string[] {
 }
 
 /**
- * The search terms of a name after {@link foldName}: the whole name (`=alpha craft`), the name with each letter removed in
- * turn, each word's letters in alphabetical order (finds swapped letters), the trigrams of each word with its ends, and
- * the prefixes of the name.
+ * The search terms of a name after {@link foldName}. Only its first 12 words count, except in the first term.
  *
- * Terms with a removed letter find a misspelt name even when many names share its trigrams: if two names differ by one
- * letter, both give the same text when that letter is removed.
+ * - `=alpha craft`: the whole name;
+ * - `#123`: the name without spaces, whole and with each letter removed in turn (see `withoutALetter`). Names of more
+ *   than 30 letters have none;
+ * - `*aahlp`: the letters of each word in alphabetical order, which finds swapped letters;
+ * - ` al`, `alp`, …: the trigrams of each word with a space before and after it;
+ * - `^a`, `^al`: the first letter and the first two letters of each word.
+ *
+ * Terms with a removed letter find a misspelt name even if many names share its trigrams: if two names differ in one
+ * letter, both have the same text without it.
  */
 export function nameTerms(folded: string): string[] {
   const words = wordsOf(folded);
@@ -99,23 +104,23 @@ export function hashOf(text: string): number {
 }
 
 /** Names with a lower similarity are not in the results. */
-export const LIKELY = 0.55;
+export const LEAST_SIMILARITY = 0.55;
 
 /**
  * The similarity of a name and a search text, both folded: 1 for equal, 0 for nothing in common. Each word of the search
  * text counts by its length with the most similar word of the name. Fewer other words, or the same words without spaces,
  * raise it a little.
  */
-export function likeness(typed: string, name: string): number {
+export function similarity(typed: string, name: string): number {
   if (typed === name) return 1;
   const [searched, words] = [wordsOf(typed), wordsOf(name)];
   if (searched.length === 0 || words.length === 0) return 0;
   const letters = searched.reduce((sum, word) => sum + word.length, 0);
   const byWords = searched.reduce((sum, word) => {
-    return sum + word.length * Math.max(...words.map((other) => wordLikeness(word, other)));
+    return sum + word.length * Math.max(...words.map((other) => wordSimilarity(word, other)));
   }, 0);
   // One word more or less: `mine craft`, `alphacraft`.
-  const joined = wordLikeness(searched.join(''), words.join(''));
+  const joined = wordSimilarity(searched.join(''), words.join(''));
   const spare = Math.max(words.length - searched.length, 0);
   return Math.max((byWords / letters) * (1 - 0.02 * Math.min(spare, 5)), 0.97 * joined);
 }
@@ -124,7 +129,7 @@ export function likeness(typed: string, name: string): number {
 const COMPARED_LETTERS = 40;
 
 /** The similarity of two words: 1 for equal ones, high for a beginning or a mistake, 0 for nothing in common. */
-export function wordLikeness(whole: string, wholeWord: string): number {
+export function wordSimilarity(whole: string, wholeWord: string): number {
   if (whole === wholeWord) return 1;
   const [typed, word] = [whole.slice(0, COMPARED_LETTERS), wholeWord.slice(0, COMPARED_LETTERS)];
   // A longer prefix is a better match.
@@ -140,7 +145,7 @@ export function wordLikeness(whole: string, wholeWord: string): number {
 function mistaken(typed: string, word: string): number {
   const [shorter = 0, longer = 0] = [typed.length, word.length].toSorted((a, b) => a - b);
   // The difference in length is a lower bound of the distance.
-  if (shorter < LIKELY * longer && longer > 2) return 0;
+  if (shorter < LEAST_SIMILARITY * longer && longer > 2) return 0;
   const distance = editDistance(typed, word);
   const alike = Math.max(0, 1 - distance / longer);
   // A short word may have one mistake.

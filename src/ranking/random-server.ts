@@ -5,12 +5,14 @@ import { idsOf, type Lists } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
-/** A drawn server may have been hidden or removed since the ranking; then another place is drawn. */
+/**
+ * A drawn server may have been hidden or removed since the ranking. Then another one is drawn, up to this many in all.
+ */
 const MOST_DRAWS = 5;
 
 /**
- * The slug of a random server that passes the filters. Draws an online server if there is one, otherwise an offline
- * one. Makes three queries by id.
+ * The slug of a random server that passes the filters. If no online server passes, an offline one is drawn, unless the
+ * filters ask for online ones. Usually makes two or three queries by id.
  *
  * @returns null when there is none
  */
@@ -18,26 +20,28 @@ export async function randomSlug(
   deps: Pick<Rows, 'servers'> & Lists,
   filters: Filters,
 ): Promise<string | null> {
-  return (await drawn(deps, { ...filters, online: true })) ?? (filters.online ? null : drawn(deps, filters));
+  return (
+    (await drawSlug(deps, { ...filters, online: true })) ?? (filters.online ? null : drawSlug(deps, filters))
+  );
 }
 
-async function drawn({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists, filters: Filters) {
+async function drawSlug({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists, filters: Filters) {
   const key = listKey(filters);
   const first = await rankedLists.findOne({ _id: partId(key, 0) });
   if (!first || first.total === 0) return null;
-  for (const place of randomPlaces(first.total)) {
-    const part = Math.floor(place / PART);
+  for (const index of randomIndexes(first.total)) {
+    const part = Math.floor(index / PART);
     const list = part === 0 ? first : await rankedLists.findOne({ _id: partId(key, part) });
-    const _id = list && idsOf(list)[place % PART];
+    const _id = list && idsOf(list)[index % PART];
     const server = _id && (await servers.findOne({ _id, ...RANKED }, { projection: { slug: 1 } }));
     if (server) return server.slug;
   }
   return null;
 }
 
-/** Up to `MOST_DRAWS` different places from 0 to `total - 1`. */
-function randomPlaces(total: number): Set<number> {
-  const places = new Set<number>();
-  while (places.size < Math.min(MOST_DRAWS, total)) places.add(Math.floor(Math.random() * total));
-  return places;
+/** Up to `MOST_DRAWS` different indexes from 0 to `total - 1`. */
+function randomIndexes(total: number): Set<number> {
+  const indexes = new Set<number>();
+  while (indexes.size < Math.min(MOST_DRAWS, total)) indexes.add(Math.floor(Math.random() * total));
+  return indexes;
 }

@@ -5,11 +5,11 @@ import type { RankSnapshot } from './rank-snapshot.ts';
 export async function rankHistory(
   { rankSnapshots }: { rankSnapshots: Collection<RankSnapshot> },
   serverId: ObjectId,
-): Promise<{ day: string; place: number }[]> {
+): Promise<{ day: string; rank: number }[]> {
   const months = await rankSnapshots.find({ serverId }).sort({ month: 1 }).toArray();
   return months.flatMap(({ month, days }) =>
     Object.entries(days)
-      .map(([day, place]) => ({ day: `${month}-${day}`, place }))
+      .map(([day, rank]) => ({ day: `${month}-${day}`, rank }))
       .toSorted((a, b) => (a.day < b.day ? -1 : 1)),
   );
 }

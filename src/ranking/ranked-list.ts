@@ -64,7 +64,7 @@ export const listingSummarySchema = new Schema(listingSummaryDefinition, { colle
 export type Choice = { value: string; servers: number };
 
 /** The figures of the whole listing. */
-export type Choices = {
+export type ListingSummary = {
   servers: number;
   online: number;
   games: Choice[];
@@ -73,7 +73,7 @@ export type Choices = {
   gameVersions?: Record<string, Choice[]>;
 };
 type Written = { digest: string; at: Date };
-export type ListingSummary = Choices & { _id: string; names: Written; texts?: Written };
+export type StoredListingSummary = ListingSummary & { _id: string; names: Written; texts?: Written };
 
 /** The id of the one document. */
 export const SUMMARY = 'listing';

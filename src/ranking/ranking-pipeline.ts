@@ -5,7 +5,7 @@ import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import type { WeighDeps } from './evidence/weigh-votes.ts';
 import type { RankSnapshot } from './rank-snapshot.ts';
-import type { ListingSummary, RankedList } from './ranked-list.ts';
+import type { RankedList, StoredListingSummary } from './ranked-list.ts';
 import { rankingDays } from './ranking-days.ts';
 
 /** The dependencies of a ranking. */
@@ -14,7 +14,7 @@ export type RankDeps = LeaseDeps &
     reviewLists: Collection<ReviewList>;
     rankSnapshots: Collection<RankSnapshot>;
     rankedLists: Collection<RankedList>;
-    listingSummary: Collection<ListingSummary>;
+    listingSummary: Collection<StoredListingSummary>;
     log: Logger;
   };
 
@@ -33,8 +33,8 @@ function byMonth(days: string[]): Map<string, string[]> {
 
 /**
  * The ranking: what the votes weigh descending, then probed uptime (none last), then the
- * older listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes, waiting, probedUptime, place,
- * …}` where `place` is the rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than
+ * older listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes, waiting, probedUptime, rank,
+ * …}` where `rank` is the rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than
  * a lookup for each.
  *
  * @param lastDay - the newest UTC day whose votes count
@@ -98,7 +98,7 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
       $setWindowFields: {
         sortBy: { tenths: -1, probedUptime: -1, listedAt: 1, _id: 1 },
         // $documentNumber sorts by one field only.
-        output: { place: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
+        output: { rank: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
       },
     },
     { $set: { rankVotes: { $divide: ['$tenths', 10] } } },

@@ -2,7 +2,7 @@ import { type Collection, ObjectId } from 'mongodb';
 import type { ReviewList } from '../reviews/review.ts';
 import { type Filters, listKey } from './filters.ts';
 import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
-import { type Choices, type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
+import { type ListingSummary, type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { partId } from './replace-lists.ts';
 import { type Rating, ratingOf, type Sort } from './sorts.ts';
@@ -67,16 +67,16 @@ export function idsOf({ ids }: RankedList): ObjectId[] {
 }
 
 /** The ids of the servers at these ranks (from 1) in the last ranking; null where there is none. */
-export async function rankedIds({ rankedLists }: Lists, places: number[]): Promise<(ObjectId | null)[]> {
-  const partOf = (place: number) => partId(listKey({}), Math.floor((place - 1) / PART));
-  const parts = await rankedLists.find({ _id: { $in: [...new Set(places.map(partOf))] } }).toArray();
-  return places.map((place) => {
-    const part = parts.find(({ _id }) => _id === partOf(place));
-    return (place > 0 && part && idsOf(part)[(place - 1) % PART]) || null;
+export async function rankedIds({ rankedLists }: Lists, ranks: number[]): Promise<(ObjectId | null)[]> {
+  const partOf = (rank: number) => partId(listKey({}), Math.floor((rank - 1) / PART));
+  const parts = await rankedLists.find({ _id: { $in: [...new Set(ranks.map(partOf))] } }).toArray();
+  return ranks.map((rank) => {
+    const part = parts.find(({ _id }) => _id === partOf(rank));
+    return (rank > 0 && part && idsOf(part)[(rank - 1) % PART]) || null;
   });
 }
 
-const NOTHING: Choices = {
+const NOTHING: ListingSummary = {
   servers: 0,
   online: 0,
   games: [],
@@ -85,7 +85,9 @@ const NOTHING: Choices = {
 };
 
 /** The values to filter by in the last ranking. */
-export async function listingSummary(deps: { listingSummary: Collection<ListingSummary> }): Promise<Choices> {
+export async function readListingSummary(deps: {
+  listingSummary: Collection<StoredListingSummary>;
+}): Promise<ListingSummary> {
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 

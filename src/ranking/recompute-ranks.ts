@@ -23,7 +23,7 @@ const BULK = 1_000;
 
 type Place = {
   _id: ObjectId;
-  place: number;
+  rank: number;
   votesCount: number;
   rankVotes: number;
   waiting: number;
@@ -61,7 +61,7 @@ async function writePlaces(
 ): Promise<Omit<Ranked, 'weighed'>> {
   const figures = {
     $and: [
-      { $eq: ['$place', '$rankPosition'] },
+      { $eq: ['$rank', '$rankPosition'] },
       { $eq: ['$votesCount', '$ranked.votesCount'] },
       { $eq: ['$rankVotes', { $ifNull: ['$ranked.rankVotes', '$ranked.votesCount'] }] },
       { $eq: ['$waiting', { $ifNull: ['$ranked.waiting', 0] }] },
@@ -72,7 +72,7 @@ async function writePlaces(
     [
       ...rankingPipeline(dayOf(clock.now()), RANKED, first),
       { $match: { $expr: { $not: figures } } },
-      { $project: { place: 1, votesCount: 1, rankVotes: 1, waiting: 1, probedUptime: 1, rankPosition: 1 } },
+      { $project: { rank: 1, votesCount: 1, rankVotes: 1, waiting: 1, probedUptime: 1, rankPosition: 1 } },
     ],
     { allowDiskUse: true, batchSize: BULK },
   );
@@ -84,15 +84,15 @@ async function writePlaces(
     await servers.bulkWrite(writes, { ordered: false });
     writes = [];
   };
-  for await (const { _id, place, votesCount, rankVotes, waiting, probedUptime, rankPosition } of changed) {
-    if (place !== rankPosition) moved += 1;
+  for await (const { _id, rank, votesCount, rankVotes, waiting, probedUptime, rankPosition } of changed) {
+    if (rank !== rankPosition) moved += 1;
     const ranked = {
       votesCount,
       probedUptime,
       ...(rankVotes === votesCount ? {} : { rankVotes }),
       ...(waiting > 0 ? { waiting } : {}),
     };
-    const update = { $set: { rankPosition: place, ranked } };
+    const update = { $set: { rankPosition: rank, ranked } };
     writes.push({ updateOne: { filter: { _id }, update } });
     if (writes.length === BULK) await write();
   }

@@ -1,13 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { FILTERED, type Filtered, type Filters, passes } from './filters.ts';
 import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
-import { foldName, LIKELY, likeness, nameTerms, termKey, termWeight } from './name-terms.ts';
+import { foldName, LEAST_SIMILARITY, nameTerms, similarity, termKey, termWeight } from './name-terms.ts';
 import type { RankedList } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { idsOf, ROWS } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import {
-  LIKELY_TEXT,
+  LEAST_TEXT_SIMILARITY,
   SEARCHED,
   type Searched,
   textComparison,
@@ -66,27 +66,30 @@ export async function searchListing(
     .find({ _id: { $in: candidates }, ...RANKED })
     .project<Candidate>({ name: 1, rankPosition: 1, ...FILTERED, ...SEARCHED })
     .toArray();
-  const likest = servers
+  const mostSimilar = servers
     .filter((server) => passes(server, filters, now))
-    .map((server) => ({ ...server, like: likenessOf(server, folded, ofTexts) }))
-    .filter(({ like }) => like > 0)
-    .toSorted((a, b) => b.like - a.like || a.rankPosition - b.rankPosition)
+    .map((server) => ({ ...server, similarity: similarityOf(server, folded, ofTexts) }))
+    .filter(({ similarity }) => similarity > 0)
+    .toSorted((a, b) => b.similarity - a.similarity || a.rankPosition - b.rankPosition)
     .slice(0, ROWS);
   return listedRows(
     deps,
-    likest.map(({ _id }) => _id),
+    mostSimilar.map(({ _id }) => _id),
   );
 }
 
 /** The similarity of a server: that of its name or, if greater, of all its words. 0 if it is not a result. */
-function likenessOf(
+function similarityOf(
   { name, ...server }: Candidate,
   folded: string,
   ofTexts: (words: string[]) => number,
 ): number {
-  const byName = likeness(folded, foldName(name));
+  const byName = similarity(folded, foldName(name));
   const byText = ofTexts(textWords(`${name} ${textsOf(server)}`));
-  return Math.max(byName >= LIKELY ? byName : 0, byText >= LIKELY_TEXT ? OF_A_TEXT * byText : 0);
+  return Math.max(
+    byName >= LEAST_SIMILARITY ? byName : 0,
+    byText >= LEAST_TEXT_SIMILARITY ? OF_A_TEXT * byText : 0,
+  );
 }
 
 function isOfTexts({ _id }: RankedList): boolean {

@@ -59,7 +59,7 @@ export async function storeRanks(
             _id: 0,
             serverId: '$_id',
             month: { $literal: month },
-            days: { $arrayToObject: [[{ k: { $literal: field }, v: '$place' }]] },
+            days: { $arrayToObject: [[{ k: { $literal: field }, v: '$rank' }]] },
           },
         },
         {

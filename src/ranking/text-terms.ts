@@ -1,7 +1,7 @@
 import { plainText } from '../probing/minecraft-text.ts';
 import type { ProfileTexts } from '../servers/profile.ts';
 import type { Server } from '../servers/server.ts';
-import { foldName, hashOf, withoutALetter, wordLikeness } from './name-terms.ts';
+import { foldName, hashOf, withoutALetter, wordSimilarity } from './name-terms.ts';
 
 /** The projection of the fields of a server that a search reads besides its name. */
 export const SEARCHED = {
@@ -94,12 +94,12 @@ export function textComparison(typed: string): (words: string[]) => number {
     for (const { word, known } of searched) {
       let best = 0;
       for (const other of words) {
-        let like = known.get(other);
-        if (like === undefined) {
-          like = wordLikeness(word, other);
-          known.set(other, like);
+        let similarity = known.get(other);
+        if (similarity === undefined) {
+          similarity = wordSimilarity(word, other);
+          known.set(other, similarity);
         }
-        if (like > best) best = like;
+        if (similarity > best) best = similarity;
       }
       alike += word.length * best;
     }
@@ -108,7 +108,7 @@ export function textComparison(typed: string): (words: string[]) => number {
 }
 
 /** Texts with a lower similarity are not in the results. */
-export const LIKELY_TEXT = 0.75;
+export const LEAST_TEXT_SIMILARITY = 0.75;
 
 /** The key of the list of the servers whose texts have a term. */
 export function textKey(term: string): string {

@@ -6,7 +6,13 @@ import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
-import { type Choice, type Choices, type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
+import {
+  type Choice,
+  type ListingSummary,
+  type RankedList,
+  type StoredListingSummary,
+  SUMMARY,
+} from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
 import {
@@ -24,7 +30,7 @@ type WriteListsDeps = {
   servers: Collection<Server>;
   reviewLists: Collection<ReviewList>;
   rankedLists: Collection<RankedList>;
-  listingSummary: Collection<ListingSummary>;
+  listingSummary: Collection<StoredListingSummary>;
   clock: Clock;
 };
 
@@ -67,7 +73,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
   }
   const before = await listingSummary.findOne({ _id: SUMMARY });
   const now = clock.now();
-  const isCurrent = (written: ListingSummary['names'] | undefined, digest: string, ttlMs: number) =>
+  const isCurrent = (written: StoredListingSummary['names'] | undefined, digest: string, ttlMs: number) =>
     written?.digest === digest && written.at > after(now, -ttlMs);
   const namesDigest = digestOf(ids, names);
   const namesCurrent = isCurrent(before?.names, namesDigest, TERMS_TTL_MS);
@@ -180,7 +186,7 @@ function digestOf(ids: ObjectId[], names: string[]): string {
   return `${names.length} ${sum}`;
 }
 
-function summaryOf(lists: Map<string, ListInProgress>, servers: number): Choices {
+function summaryOf(lists: Map<string, ListInProgress>, servers: number): ListingSummary {
   return {
     servers,
     online: lists.get(listKey({ online: true }))?.total ?? 0,

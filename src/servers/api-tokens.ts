@@ -76,7 +76,7 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
  * Creates a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
- * @param by - the user for the audit log, here and in the functions below
+ * @param by - the user for the audit log; the same in the other functions of this file
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
  * {TokenMadeError} when a token with this id exists
  */

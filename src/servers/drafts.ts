@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { addressHolder, type ServerAddress } from './listed-addresses.ts';
+import { findAddressOwner, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
@@ -63,7 +63,7 @@ export const MOVE_TAKEN = defineMessage(
  * @throws {InvalidDocumentError} for `address`
  */
 async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
-  const { kind } = await addressHolder(deps, wanted, ownerId);
+  const { kind } = await findAddressOwner(deps, wanted, ownerId);
   if (kind === 'own')
     throw new InvalidDocumentError({ address: t('You have listed this address and port already.') });
   if (kind === 'other') throw new InvalidDocumentError({ address: t(TAKEN) });
@@ -180,10 +180,10 @@ export async function saveMove(
   const wanted = parseInput(addressSettings, input);
   if (wanted.address === server.address && wanted.port === server.port)
     throw new InvalidDocumentError({ address: t('This is where the server is already.') });
-  const holder = await addressHolder(deps, wanted, ownerId);
-  if (holder.kind === 'own')
+  const addressOwner = await findAddressOwner(deps, wanted, ownerId);
+  if (addressOwner.kind === 'own')
     throw new InvalidDocumentError({ address: t('Another server of yours is listed there.') });
-  if (holder.kind !== 'nobody')
+  if (addressOwner.kind !== 'nobody')
     throw new InvalidDocumentError({
       address: t(MOVE_TAKEN),
     });

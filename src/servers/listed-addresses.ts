@@ -6,7 +6,7 @@ import type { Server } from './server.ts';
 export type ServerAddress = { address: string; port: number };
 
 /** Who owns the server at an address, for a user who wants to list a server there. */
-type AddressHolder =
+type AddressOwner =
   | { kind: 'nobody' }
   /** The user's own server. */
   | { kind: 'own'; server: WithId<Server> }
@@ -18,11 +18,11 @@ type AddressHolder =
  * Finds who owns the server at an address. If several imported servers have the address: a server of another user is
  * returned rather than one without an owner.
  */
-export async function addressHolder(
+export async function findAddressOwner(
   { servers }: { servers: Collection<Server> },
   { address, port }: ServerAddress,
   userId: ObjectId,
-): Promise<AddressHolder> {
+): Promise<AddressOwner> {
   const there = await servers.find({ address, port, removedAt: null }).sort({ listedAt: 1 }).toArray();
   const own = there.find(({ ownerId }) => ownerId?.equals(userId));
   if (own) return { kind: 'own', server: own };

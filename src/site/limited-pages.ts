@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { defineMessage, t } from '../language/t.ts';
 import { type Clock, MINUTE } from '../platform/clock.ts';
-import { byNetwork, SITE_FACTOR, takeAll } from '../platform/limits/by-network.ts';
+import { byNetwork, takeAll, WIDER_NETWORK_FACTOR } from '../platform/limits/by-network.ts';
 import { createLocalLimit, type LocalLimit } from '../platform/limits/local-limit.ts';
-import { networkOf, siteOf } from '../platform/limits/network-of.ts';
+import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
@@ -61,8 +61,8 @@ export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
  * @throws {PageError} 429, with the time of the next allowed image
  */
 export async function limitImages({ ip, server: { images } }: FastifyRequest): Promise<void> {
-  const [network, site] = [networkOf(ip), siteOf(ip)];
-  const nextAt = images(network) ?? (site === network ? null : images(site, 1 / SITE_FACTOR));
+  const [network, wider] = [networkOf(ip), widerNetworkOf(ip)];
+  const nextAt = images(network) ?? (wider === network ? null : images(wider, 1 / WIDER_NETWORK_FACTOR));
   if (nextAt) throw new PageError(429, t('Too many images from your network address.'), nextAt);
 }
 
@@ -72,7 +72,7 @@ export async function limitImages({ ip, server: { images } }: FastifyRequest): P
  */
 export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
-    if (!signedIn || config.takesSlot || (method !== 'GET' && method !== 'HEAD')) return;
+    if (!signedIn || config.skipsSlotHook || (method !== 'GET' && method !== 'HEAD')) return;
     const nextAt = app.ownPages(signedIn.user._id.toHexString());
     if (nextAt)
       throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);

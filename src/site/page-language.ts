@@ -4,7 +4,7 @@ import { inLanguage, isLanguage, type Language } from '../language/language.ts';
 import { t } from '../language/t.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { PageError } from './error-pages.ts';
-import { ANYONE } from './page-route.ts';
+import { ANYONE } from './route-options.ts';
 import { nextPath } from './shared/next-path.ts';
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
-import { siteOf } from '../platform/limits/network-of.ts';
+import { widerNetworkOf } from '../platform/limits/network-of.ts';
 
 /** Limits for work that keeps the event loop busy. */
 export type SlotLimits = {
@@ -83,10 +83,10 @@ const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitM
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Set if the route takes a slot itself (only when its cached answer is missing), or if it needs none because it
-     * mostly waits for a remote peer.
+     * If true, the hook takes no slot: the route takes one itself when its cached answer is missing, or it mostly waits
+     * for a remote peer. `limitOwnPages` does not count such a route.
      */
-    takesSlot?: true;
+    skipsSlotHook?: true;
   }
   interface FastifyInstance {
     pageSlots: { visitors: TakeSlot; users: TakeSlot };
@@ -100,7 +100,7 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
 
 /** Visitors are counted by network, so that one network cannot occupy all waiting places. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
-  return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(siteOf(ip));
+  return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(widerNetworkOf(ip));
 }
 
 /** Does `work` in a slot for pages. */
@@ -115,14 +115,14 @@ export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise
 
 /**
  * Makes every GET request to a route that is registered later in `app` take a slot until its page is made. Routes with
- * `takesSlot` are excluded. The slot is returned before the page is sent, so a slow client does not keep it.
+ * `skipsSlotHook` are excluded. The slot is returned before the page is sent, so a slow client does not keep it.
  */
 export function takePageSlots(app: FastifyInstance): void {
   const held = new WeakMap<FastifyRequest, () => void>();
   const giveBack = (request: FastifyRequest) => held.get(request)?.();
   app.addHook('preHandler', async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return;
-    if (request.routeOptions.config.takesSlot) return;
+    if (request.routeOptions.config.skipsSlotHook) return;
     held.set(request, await takeSlot(request));
   });
   app.addHook('onSend', async (request) => giveBack(request));

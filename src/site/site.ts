@@ -6,16 +6,16 @@ import { sendLink } from '../accounts/send-link.ts';
 import { defineMessage } from '../language/t.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import type { Metrics } from '../process/metrics.ts';
-import { guardRoutes } from './access.ts';
 import { accountPages } from './accounts/account-pages.ts';
 import { adminArea } from './admin/admin-area.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
+import { guardRoutes } from './guard-routes.ts';
 import { limitOwnPages } from './limited-pages.ts';
 import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
-import { listing } from './public/public-pages.ts';
+import { publicPages } from './public/public-pages.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { refreshAnnouncement } from './shared/announcement.ts';
 import { serveFlags } from './shared/flags.ts';
@@ -39,14 +39,14 @@ const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
   deps: AppDeps;
-  metrics: Pick<Metrics, 'voteEnded'>;
+  metrics: Pick<Metrics, 'countVoteResult'>;
   assets: Assets;
   restoreGate: onRequestHookHandler;
 };
 
 /**
  * All pages, under the plugin's prefix. If a form comes from another site, it is refused before its body is read. Each
- * route states its access (see access.ts).
+ * route states its access (see guard-routes.ts).
  */
 export async function site(
   app: FastifyInstance,
@@ -78,7 +78,7 @@ export async function site(
     await pages.register(async (limited) => {
       limitOwnPages(limited);
       takePageSlots(limited);
-      await limited.register(listing, { deps, metrics });
+      await limited.register(publicPages, { deps, metrics });
       await limited.register(accountPages, { deps, auth, devices });
       await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });

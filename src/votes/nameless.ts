@@ -57,8 +57,8 @@ export async function openVotes(
 }
 
 /**
- * Votes that no longer block another vote and that no plugin can claim any more: they were cast, and released from a
- * quarantine, over 24 hours ago.
+ * Votes that no longer block another vote and that no plugin can claim: they were cast at least 24 hours ago, and if they
+ * were held, this did not end within the last 24 hours.
  */
 export function pastCooldown(now: Date): Filter<Vote> {
   const since = after(now, -DAY);

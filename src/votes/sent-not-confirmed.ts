@@ -29,7 +29,10 @@ const SENT_NOT_CONFIRMED: Filter<Vote> = {
   $expr: { $eq: [{ $ifNull: [NEWEST_DELIVERY, CODE_BY_COUNT] }, 'sent-not-confirmed'] },
 };
 
-/** A query filter for votes of these selections. */
+/**
+ * A query filter for the votes that belong to at least one of these selections. If `delivered` is among them,
+ * `sent-not-confirmed` adds nothing, because it is a part of `delivered`.
+ */
 export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   const states = selections.filter((one): one is DeliveryState => one !== 'sent-not-confirmed');
   const inStates: Filter<Vote> = { 'delivery.state': { $in: states } };
@@ -44,7 +47,7 @@ export function isSelected({ delivery }: Pick<Vote, 'delivery'>, selection: Vote
 
 /**
  * Whether a listener acknowledged a delivered vote: false when a Votifier v1 listener closed without an answer, null
- * when that is not on record.
+ * when no stored attempt or count says it.
  */
 export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
   if (state !== 'delivered') return null;

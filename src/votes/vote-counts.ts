@@ -163,7 +163,10 @@ export class VoteCounts {
     await batch.written;
   }
 
-  /** Writes the pending increments within `ms` milliseconds. */
+  /**
+   * Writes the pending increments and waits at most `ms` milliseconds. Never fails: the repair counts the votes whose
+   * increments were not written.
+   */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }

@@ -6,7 +6,7 @@ import type { Vote } from './vote.ts';
 /** How many votes a page has, unless its reader wants fewer or more. */
 export const VOTES_A_PAGE = 50;
 
-/** From here on the number of votes of one moment is checked before they are skipped. */
+/** If a cursor skips more votes of one moment than this, their number is checked first. */
 const MOST_SKIPPED_UNCHECKED = 1_000;
 
 /** A filter for a server's votes; an absent field does not filter. */
@@ -25,13 +25,13 @@ export type VotesWanted = {
  * Where a page of votes begins: at the moment `at`, without the `seen` votes of that moment on earlier pages. For the
  * votes of one player: below the number `seq`.
  */
-export type VotesFrom = { at: Date; seen: number } | { seq: number };
+export type VotesCursor = { at: Date; seen: number } | { seq: number };
 
 /** One page of votes, newest first. Each vote has only its newest attempt. */
 export type VotesPage = {
   votes: Vote[];
   /** Where the next page begins; null on the last one. */
-  next: VotesFrom | null;
+  next: VotesCursor | null;
 };
 
 const IN_SHORT = {
@@ -51,12 +51,15 @@ const IN_SHORT = {
   'delivery.restoredAt': 1,
 } as const;
 
-/** Reads one page of a server's votes. Every filter uses an index. */
+/**
+ * Reads one page of a server's votes. Every filter uses an index. The list of one player has other cursors than the list of
+ * all votes; if `from` is of the other kind, the first page is returned.
+ */
 export function pageOfVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
   wanted: VotesWanted,
-  from?: VotesFrom,
+  from?: VotesCursor,
 ): Promise<VotesPage> {
   const { player } = wanted;
   return player === undefined
@@ -87,7 +90,7 @@ async function pageByTime(
     .project<Vote>(IN_SHORT)
     .toArray();
   const shown = found.slice(0, limit);
-  return { votes: shown, next: found.length > limit ? endOf(shown, from) : null };
+  return { votes: shown, next: found.length > limit ? nextCursor(shown, from) : null };
 }
 
 /**
@@ -103,7 +106,7 @@ async function skipped(
   return await votes.countDocuments({ ...ofState, votedAt: at }, { limit: seen });
 }
 
-function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): VotesFrom | null {
+function nextCursor(shown: Vote[], from: { at: Date; seen: number } | undefined): VotesCursor | null {
   const at = shown.at(-1)?.votedAt;
   if (!at) return null;
   const here = shown.filter(({ votedAt }) => votedAt.getTime() === at.getTime()).length;
@@ -113,8 +116,8 @@ function endOf(shown: Vote[], from: { at: Date; seen: number } | undefined): Vot
 
 /**
  * Reads a player's votes in the order of their numbers, so live votes come before imported ones. State and time are
- * filtered here, because no index covers all three fields. A page may therefore have few votes or none while the next
- * one has more.
+ * filtered after the read, because no index covers all three fields. A page may therefore have few votes or none while
+ * the next one has more.
  */
 async function pageOfPlayer(
   votes: Collection<Vote>,
@@ -142,12 +145,12 @@ async function pageOfPlayer(
 }
 
 /** The start of a page of votes as text: `1764230400000.3` or `seq12`. */
-export function writeVotesFrom(from: VotesFrom): string {
+export function formatVotesCursor(from: VotesCursor): string {
   return 'seq' in from ? `seq${from.seq}` : `${from.at.getTime()}.${from.seen}`;
 }
 
-/** The reverse of `writeVotesFrom`; undefined for any other text. */
-export function readVotesFrom(text: string): VotesFrom | undefined {
+/** The reverse of `formatVotesCursor`; undefined for any other text. */
+export function parseVotesCursor(text: string): VotesCursor | undefined {
   if (!/^(-?\d{1,15}\.\d{1,7}|seq-?\d{1,15})$/.test(text)) return undefined;
   if (text.startsWith('seq')) return { seq: Number(text.slice(3)) };
   const [at, seen] = text.split('.').map(Number);

@@ -57,7 +57,7 @@ const attemptDefinition = {
   /** What Tallyport itself found (see `Outcome`). */
   detail: { type: String },
   durationMs: { type: Number },
-  /** What started the attempt; absent if that is not on record. */
+  /** What started the attempt; absent if it was not recorded. */
   wokenBy: { type: String, enum: CAUSES },
   /** True if the sweep found the vote due in MongoDB, because its wake-up job was lost. */
   relayed: { type: Boolean },
@@ -94,7 +94,7 @@ const claimDefinition = {
 
 /** A summary of the attempts whose details are no longer stored. */
 const olderDefinition = {
-  /** When the first of all attempts was made; absent when that is not on record. */
+  /** When the first of all attempts was made; absent when it was not recorded. */
   firstAt: { type: Date },
   lastAt: { type: Date, required: true },
 } as const;

@@ -6,7 +6,7 @@ import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { plainText } from '../probing/minecraft-text.ts';
 import { queryPorts } from '../probing/resolve-server.ts';
 import { type DraftDeps, recordName, recordText } from '../servers/drafts.ts';
-import { addressHolder } from '../servers/listed-addresses.ts';
+import { findAddressOwner } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
@@ -17,7 +17,7 @@ export type DraftCheckDeps = DraftDeps & OutgoingLimitDeps & { ask: Ask };
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the
  * server can be queried, it must answer: a TXT record alone does not list an unreachable server.
  *
- * @returns the result; `proof` is what proves the ownership, or null
+ * @returns the result; `proof` is the method that proves the ownership, or null if neither does
  */
 export async function checkDraft(
   deps: DraftCheckDeps,
@@ -66,8 +66,8 @@ async function targetOf(
 /** The listed server that a draft concerns: the server that moves, or a server without an owner at the same address. */
 async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
   if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
-  const holder = await addressHolder(deps, draft, draft.ownerId);
-  return holder.kind === 'ownerless' ? holder.server : null;
+  const addressOwner = await findAddressOwner(deps, draft, draft.ownerId);
+  return addressOwner.kind === 'ownerless' ? addressOwner.server : null;
 }
 
 function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {

@@ -2,7 +2,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
 import type { LeaseDeps } from '../platform/periods/work-lease.ts';
 import { findMove } from '../servers/drafts.ts';
-import { addressHolder, withAddressLock } from '../servers/listed-addresses.ts';
+import { findAddressOwner, withAddressLock } from '../servers/listed-addresses.ts';
 import { editServer, lastRank, newListing } from '../servers/listed-servers.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
@@ -35,9 +35,8 @@ export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: Objec
   if (known.kind !== 'unchecked') return known;
   const { draft } = known;
   const check = await checkDraft(deps, draft);
-  return check.proof
-    ? listDraft(deps, { draft, check, method: check.proof, by: prover.email })
-    : { kind: 'not-proven' };
+  const { proof: method } = check;
+  return method ? listDraft(deps, { draft, check, method, by: prover.email }) : { kind: 'not-proven' };
 }
 
 type ProvenDraft = {
@@ -47,39 +46,45 @@ type ProvenDraft = {
   by: string;
 };
 
+/** What was decided about an address under its lock. */
+type UnderLock =
+  | { kind: 'listed'; server: WithId<Server> }
+  | { kind: 'taken' | 'too-many-servers' | 'not-found' };
+
 async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDraft): Promise<Proved> {
-  const proof = { method, at: deps.clock.now() };
-  const server = await withAddressLock(
+  const ownershipProof = { method, at: deps.clock.now() };
+  const result = await withAddressLock(
     deps,
-    async ({ throwIfLost }) => {
-      const holder = await addressHolder(deps, draft, draft.ownerId);
+    async ({ throwIfLost }): Promise<UnderLock> => {
+      const addressOwner = await findAddressOwner(deps, draft, draft.ownerId);
       throwIfLost();
-      if (holder.kind === 'own') return holder.server;
-      if (holder.kind === 'other') return null;
+      if (addressOwner.kind === 'own') return { kind: 'listed', server: addressOwner.server };
+      if (addressOwner.kind === 'other') return { kind: 'taken' };
       // If two drafts of an account are proven at the same time, the second may be over the limit.
-      if (await hasTooManyServers(deps, draft.ownerId)) return 'too-many-servers';
-      return holder.kind === 'ownerless'
-        ? adoptServer(deps, holder.server._id, draft.ownerId, proof)
-        : insertServer(deps, draft, check, proof);
+      if (await hasTooManyServers(deps, draft.ownerId)) return { kind: 'too-many-servers' };
+      const server =
+        addressOwner.kind === 'ownerless'
+          ? await adoptServer(deps, addressOwner.server._id, draft.ownerId, ownershipProof)
+          : await insertServer(deps, draft, check, ownershipProof);
+      return server ? { kind: 'listed', server } : { kind: 'taken' };
     },
     AbortSignal.timeout(DECIDE_MS),
   );
-  if (server === 'too-many-servers') return { kind: server };
-  if (!server) return { kind: 'taken' };
-  await finishListing(deps, draft._id, server, by);
-  return { kind: 'listed', serverId: server._id };
+  if (result.kind !== 'listed') return result;
+  await finishListing(deps, draft._id, result.server, by);
+  return { kind: 'listed', serverId: result.server._id };
 }
 
 function adoptServer(
   { servers }: ProveDeps,
   serverId: ObjectId,
   ownerId: ObjectId,
-  proof: NonNullable<Server['proof']>,
+  ownershipProof: NonNullable<Server['proof']>,
 ): Promise<WithId<Server> | null> {
   return servers.findOneAndUpdate(
     // Matches only a server without an owner (absent or null): an operator may have assigned it meanwhile.
     { _id: serverId, ownerId: null, removedAt: null } as never,
-    { $set: { ownerId, proof }, $unset: { ownerEmail: '' } },
+    { $set: { ownerId, proof: ownershipProof }, $unset: { ownerEmail: '' } },
     { returnDocument: 'after' },
   );
 }
@@ -88,14 +93,20 @@ async function insertServer(
   { servers, clock }: ProveDeps,
   { _id, ownerId, name, address, port, queryPort = null, game = null, countryCode = null }: ServerDraft,
   check: DraftCheck,
-  proof: NonNullable<Server['proof']>,
+  ownershipProof: NonNullable<Server['proof']>,
 ): Promise<WithId<Server> | null> {
   const now = clock.now();
   const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
   const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
   const seen = seenFigures(check);
   const current = { ...listing.current, ...seen?.current };
-  const server = { ...listing, current, probe: { ...listing.probe, ...seen?.probe }, ownerId, proof };
+  const server = {
+    ...listing,
+    current,
+    probe: { ...listing.probe, ...seen?.probe },
+    ownerId,
+    proof: ownershipProof,
+  };
   const slug = await insertUnderFreeSlug(servers, server);
   return slug === null ? null : { ...server, slug, slugs: [slug] };
 }
@@ -113,24 +124,25 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
   const { proof: method } = check;
   if (!method) return { kind: 'not-proven' };
   const { address, port } = move;
-  const moved = await withAddressLock(
+  const result = await withAddressLock(
     deps,
-    async ({ throwIfLost }) => {
+    async ({ throwIfLost }): Promise<UnderLock> => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
-      if (await deps.servers.findOne(other)) return 'taken';
+      if (await deps.servers.findOne(other)) return { kind: 'taken' };
       // The user may have cancelled the move meanwhile, or an operator may have transferred the server.
-      const isWished = await deps.serverDrafts.findOne({ _id: move._id, address, port });
-      if (!isWished) return deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
-      throwIfLost();
-      return editServer(deps, serverId, { address, port }, prover.email);
+      const isStillPlanned = await deps.serverDrafts.findOne({ _id: move._id, address, port });
+      if (isStillPlanned) throwIfLost();
+      const moved = isStillPlanned
+        ? await editServer(deps, serverId, { address, port }, prover.email)
+        : await deps.servers.findOne({ _id: serverId, address, port, removedAt: null });
+      return moved ? { kind: 'listed', server: moved } : { kind: 'not-found' };
     },
     AbortSignal.timeout(DECIDE_MS),
   );
-  if (moved === 'taken') return { kind: 'taken' };
-  if (!moved) return { kind: 'not-found' };
-  const proof = { method, at: deps.clock.now() };
-  await deps.servers.updateOne({ _id: serverId }, { $set: { proof } });
-  await showSeen(deps, moved, check);
+  if (result.kind !== 'listed') return result;
+  const ownershipProof = { method, at: deps.clock.now() };
+  await deps.servers.updateOne({ _id: serverId }, { $set: { proof: ownershipProof } });
+  await showSeen(deps, result.server, check);
   await deps.serverDrafts.deleteOne({ _id: move._id, address, port });
   return { kind: 'listed', serverId };
 }

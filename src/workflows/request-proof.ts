@@ -7,7 +7,7 @@ import type { Producer } from '../platform/queues.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import { type DraftDeps, findDraft, findMove } from '../servers/drafts.ts';
-import { addressHolder } from '../servers/listed-addresses.ts';
+import { findAddressOwner } from '../servers/listed-addresses.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
@@ -89,11 +89,11 @@ export async function knownOfDraft(
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }
   if (!draft) return { kind: 'not-found' };
-  const holder = await addressHolder(deps, draft, prover._id);
-  if (holder.kind === 'other') return { kind: 'taken' };
-  if (holder.kind === 'own') {
-    await finishListing(deps, draftId, holder.server, prover.email);
-    return { kind: 'listed', serverId: holder.server._id };
+  const addressOwner = await findAddressOwner(deps, draft, prover._id);
+  if (addressOwner.kind === 'other') return { kind: 'taken' };
+  if (addressOwner.kind === 'own') {
+    await finishListing(deps, draftId, addressOwner.server, prover.email);
+    return { kind: 'listed', serverId: addressOwner.server._id };
   }
   if (await hasTooManyServers(deps, prover._id)) return { kind: 'too-many-servers' };
   return { kind: 'unchecked', draft };

@@ -20,8 +20,8 @@ export class TransferError extends CodedError<'user-not-found' | 'user-suspended
 /**
  * Finds the new owner of a server.
  *
- * @param email - the address of an account, in any case
- * @throws {TransferError}
+ * @param email - the address of an account; upper and lower case and surrounding spaces do not matter
+ * @throws {TransferError} if there is no such account, or if its user is suspended
  */
 export async function nextOwner({ users }: Users, email: string): Promise<User> {
   const user = await users.findOne({ email: email.trim().toLowerCase() });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   port = Number(new URL(await web.app.listen({ port: 0, host: '127.0.0.1' })).port);
 });
 
-/** The largest request may cost this much in any case: a ratio of shorter times is noise. */
+/** If the largest request costs less than this, its ratio is not checked: a ratio of shorter times is noise. */
 const NEGLIGIBLE_MS = 0.5;
 
 /** Runs of each size: the minimum, and the maximum on a busy machine. */

@@ -44,13 +44,13 @@ export type Tab = {
   /** Fails if a page has an accessibility error, is too large or too wide, or made a request to another host. */
   check(rules?: AccessibilityRules): Promise<void>;
   /**
-   * From now on, axe is loaded together with each page. That takes a third of the time that `check` needs to load it
-   * afterwards.
+   * From now on, axe is loaded together with each page. Loading it with the page takes a third of the time that
+   * `check` needs to load it afterwards.
    */
   checkEachPage(): Promise<void>;
 };
 
-/** The path of the browser, for `describe.skipIf(!chromium)`. */
+/** The path of the browser; absent if there is none. For `describe.skipIf(!chromium)`. */
 export const chromium = inject('chromium');
 
 /** Starts the browser, which is closed when the test or the file ends (see `atTheEnd`). */

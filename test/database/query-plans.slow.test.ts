@@ -27,7 +27,7 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/random-server.ts';
-import { listedSlugs, listingSummary, readListPage } from '../../src/ranking/read-lists.ts';
+import { listedSlugs, readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
@@ -37,7 +37,7 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
-import { addressHolder } from '../../src/servers/listed-addresses.ts';
+import { findAddressOwner } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
@@ -477,7 +477,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['where a server is to move to', () => findMove(tallyport.deps, busy.serverId)],
   [
     'who has a place',
-    () => addressHolder(tallyport.deps, { address: 'nowhere.example', port: 1_024 }, nobody()),
+    () => findAddressOwner(tallyport.deps, { address: 'nowhere.example', port: 1_024 }, nobody()),
   ],
   ['the tokens of a server', () => listTokens(tallyport.deps, busy.serverId)],
   [
@@ -705,7 +705,7 @@ test('the public pages, of a thousand servers with names alike: one or two queri
       () => listedSlugs(deps, { skip: 0, limit: 1_000 }),
       ['query ranked_lists', 'query servers'],
     ],
-    ['what there is to filter by', () => listingSummary(deps), ['query listing_summary']],
+    ['what there is to filter by', () => readListingSummary(deps), ['query listing_summary']],
   ];
   for (const [name, queries, expected] of PUBLIC) {
     const operations = await profiled(queries);

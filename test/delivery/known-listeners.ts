@@ -51,7 +51,10 @@ function judge(
 
 type NuVotifierSettings = {
   tokens?: Record<string, string>;
-  /** What the plugin does that receives the votes of the listener. */
+  /**
+   * How the plugin behind the listener handles a vote: it takes `stallsFor` milliseconds, or it throws. By default it
+   * returns at once.
+   */
   handler?: { stallsFor: number } | 'throws';
 };
 

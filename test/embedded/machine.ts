@@ -9,7 +9,7 @@ import { ownEnvironment } from '../../src/platform/config.ts';
 
 const run = promisify(execFile);
 
-/** A new machine: its PATH has only the programs that the test puts there, and its caches are empty. */
+/** A new machine: its PATH has only the programs that the test puts into it, and its caches are empty. */
 export type Machine = {
   env: Environment;
   /** The folder of downloaded programs. */

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DailySums } from '../../src/history/daily-stats.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
-import { summarise } from '../../src/import-export/import.ts';
+import { aggregateTouchedDays } from '../../src/import-export/import.ts';
 import { sampleImporter } from '../../src/import-export/import-samples.ts';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
@@ -135,7 +135,7 @@ it('an import over midnight computes every day that still can be; run again, it 
   const text = lines(sample(YOUNG_DAY, 0), sample(next, 0), sample(TODAY, 0));
   await importSamples(text);
   clock.set(startOf(addDays(TODAY, 1)));
-  await summarise(deps, aggregated);
+  await aggregateTouchedDays(deps, aggregated);
 
   expect(await probesOf(YOUNG_DAY)).toBeUndefined();
   for (const day of [next, TODAY]) expect(await probesOf(day)).toMatchObject({ onlineSeconds: 300 });

@@ -4,7 +4,7 @@ import type { SourceFile } from '../../src/import-export/source-file.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 
-/** Lines of JSON, one for each record; a text stands as it is. */
+/** Lines of JSON, one for each record; a string becomes a line without a change. */
 export function lines(...records: unknown[]): string {
   return records
     .map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`)

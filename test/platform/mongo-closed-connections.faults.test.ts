@@ -54,7 +54,7 @@ test.each([
   expect(answered).toBeGreaterThan(ROUNDS);
 });
 
-/** The parts of the driver's own modules that are used here. */
+/** The parts of the driver's own modules that this test uses. */
 type Driver = {
   Connection: {
     new (

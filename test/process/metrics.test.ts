@@ -236,9 +236,9 @@ test('scrapes within ten seconds count once', async () => {
 
 test('votes, attempts and arrivals are counted by result', async () => {
   const metrics = createMetrics(await testDeps());
-  metrics.voteEnded('accepted');
-  metrics.voteEnded('accepted');
-  metrics.voteEnded('refused');
+  metrics.countVoteResult('accepted');
+  metrics.countVoteResult('accepted');
+  metrics.countVoteResult('refused');
   metrics.attemptEnded('votifier-v2', { class: 'transient', code: 'connection-refused' });
   metrics.voteArrived('votifier-v2', 1_500);
   metrics.voteDelayed('forward-votes', 12_000);

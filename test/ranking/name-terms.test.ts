@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { foldName, LIKELY, likeness, nameTerms } from '../../src/ranking/name-terms.ts';
+import { foldName, LEAST_SIMILARITY, nameTerms, similarity } from '../../src/ranking/name-terms.ts';
 import { anyText } from '../support/any-text.ts';
 import { cpuMs } from '../support/cpu-time.ts';
 
@@ -36,8 +36,8 @@ test('a name with any one mistake has a term of the whole name left, and is like
         nameTerms(b).some((term) => whole.has(term)),
         typed,
       ).toBe(true);
-      expect(likeness(b, a), typed).toBeGreaterThanOrEqual(LIKELY);
-      expect(likeness(a, a)).toBe(1);
+      expect(similarity(b, a), typed).toBeGreaterThanOrEqual(LEAST_SIMILARITY);
+      expect(similarity(a, a)).toBe(1);
     }),
     { numRuns: 2_000 },
   );
@@ -46,7 +46,7 @@ test('a name with any one mistake has a term of the whole name left, and is like
 test('a name is compared in bounded time, whatever is typed', () => {
   fc.assert(
     fc.property(anyText({ maxLength: 300 }), anyText({ maxLength: 300 }), (a, b) => {
-      const like = likeness(foldName(a), foldName(b));
+      const like = similarity(foldName(a), foldName(b));
       expect(like).toBeGreaterThanOrEqual(0);
       expect(like).toBeLessThanOrEqual(1);
     }),
@@ -54,7 +54,7 @@ test('a name is compared in bounded time, whatever is typed', () => {
   const long = (letter: string) => foldName(`${letter}${'z'.repeat(98)}${letter}`);
   const spent = cpuMs(() => {
     // As many as a search compares.
-    for (let i = 0; i < 500; i += 1) likeness(long('a'), long('b'));
+    for (let i = 0; i < 500; i += 1) similarity(long('a'), long('b'));
   });
   expect(spent).toBeLessThan(5_000);
 });

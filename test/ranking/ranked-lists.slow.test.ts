@@ -4,7 +4,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type Filters, passes } from '../../src/ranking/filters.ts';
-import { listingSummary, readListPage } from '../../src/ranking/read-lists.ts';
+import { readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
@@ -45,7 +45,7 @@ it('has each server once, in the order of the ranking, on pages of twenty', asyn
   expect(await allPages(deps, {})).toEqual(ranked.map(({ name }) => name));
   // Parts of lists end between pages: page 11 begins a new one.
   const page = await readListPage(deps, {}, 11);
-  expect(page?.rows.map(({ place }) => place)).toEqual(Array.from({ length: 20 }, (_, i) => 201 + i));
+  expect(page?.rows.map(({ rank }) => rank)).toEqual(Array.from({ length: 20 }, (_, i) => 201 + i));
   expect(page).toMatchObject({ total: 425, pages: 22 });
   expect((await readListPage(deps, {}, 22))?.rows).toHaveLength(5);
   expect(await readListPage(deps, {}, 23)).toBeNull();
@@ -72,14 +72,14 @@ it('has, for every set of filters, exactly the servers that pass, by rank', asyn
 
 it('says what there is to filter by, the most frequent first', async () => {
   const deps = await testDeps();
-  expect(await listingSummary(deps)).toMatchObject({ servers: 0, games: [] });
+  expect(await readListingSummary(deps)).toMatchObject({ servers: 0, games: [] });
   await listServers(deps, [
     { game: 'rust', countryCode: 'DE', online: 3, version: '1.21.4' },
     { game: 'minecraft', countryCode: 'DE', version: '1.21.1' },
     { game: 'minecraft', online: 1, version: '1.8' },
     { game: 'mbe', hiddenAt: new Date() },
   ]);
-  expect(await listingSummary(deps)).toMatchObject({
+  expect(await readListingSummary(deps)).toMatchObject({
     servers: 3,
     online: 2,
     games: [

@@ -56,7 +56,7 @@ it('leaves hidden servers out, behind all others, until they are listed again', 
   clock.set(new Date('2026-11-22T02:00:00Z'));
   await computeDays(deps);
   await recomputeRanks(deps);
-  expect(await rankHistory(deps, first)).toEqual([{ day: '2026-11-21', place: 1 }]);
+  expect(await rankHistory(deps, first)).toEqual([{ day: '2026-11-21', rank: 1 }]);
   expect(await rankHistory(deps, hidden)).toEqual([]);
 
   expect(await unhideServer(deps, hidden, 'test')).toMatchObject({ hiddenAt: null });
@@ -133,7 +133,7 @@ it('agrees with the formula in plain code on random listings', async () => {
   );
 });
 
-it('keeps a place for each finished day, of the servers listed then, and leaves a gap after downtime', async () => {
+it('stores a rank for each finished day, of the servers listed then, and leaves a gap after downtime', async () => {
   const { deps, clock } = await rankingAt('2026-11-02T00:30:00Z');
   const leaving = await listServer(deps, { removedAt: new Date('2026-11-02T00:10:00Z') });
   const staying = await listServer(deps);
@@ -148,7 +148,7 @@ it('keeps a place for each finished day, of the servers listed then, and leaves 
   clock.set(new Date('2026-11-02T23:50:00Z'));
   await computeDays(deps);
   await recomputeRanks(deps);
-  const first = [[{ day: '2026-11-01', place: 1 }], [{ day: '2026-11-01', place: 2 }], []];
+  const first = [[{ day: '2026-11-01', rank: 1 }], [{ day: '2026-11-01', rank: 2 }], []];
   expect(await history()).toEqual(first);
 
   // Stored once: a later recount does not change it.
@@ -160,12 +160,12 @@ it('keeps a place for each finished day, of the servers listed then, and leaves 
   await computeDays(deps);
   await recomputeRanks(deps);
   expect(await history()).toEqual([
-    [{ day: '2026-11-01', place: 1 }],
+    [{ day: '2026-11-01', rank: 1 }],
     [
-      { day: '2026-11-01', place: 2 },
-      { day: '2026-11-04', place: 2 },
+      { day: '2026-11-01', rank: 2 },
+      { day: '2026-11-04', rank: 2 },
     ],
-    [{ day: '2026-11-04', place: 1 }],
+    [{ day: '2026-11-04', rank: 1 }],
   ]);
 });
 
@@ -181,8 +181,8 @@ it('keeps a day’s places only when its uptime is computed, which after downtim
   expect(await rankHistory(deps, offline)).toEqual([]);
   await computeDays(deps);
   await recomputeRanks(deps);
-  expect(await rankHistory(deps, online)).toEqual([{ day: '2026-11-01', place: 1 }]);
-  expect(await rankHistory(deps, offline)).toEqual([{ day: '2026-11-01', place: 2 }]);
+  expect(await rankHistory(deps, online)).toEqual([{ day: '2026-11-01', rank: 1 }]);
+  expect(await rankHistory(deps, offline)).toEqual([{ day: '2026-11-01', rank: 2 }]);
 });
 
 it('is dense from 1 however many run at once while servers come and go', async () => {

@@ -85,7 +85,7 @@ test.each([
 test('of names that are alike the better ranked come first, a page of them at most', async () => {
   const alike = await searchListing(deps, 'craft');
   expect(alike).toHaveLength(20);
-  expect(alike.map(({ place }) => place)).toEqual(alike.map(({ place }) => place).toSorted((a, b) => a - b));
+  expect(alike.map(({ rank }) => rank)).toEqual(alike.map(({ rank }) => rank).toSorted((a, b) => a - b));
   expect(alike[0]?.name).toBe('Craft 0');
 });
 

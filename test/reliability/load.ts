@@ -65,7 +65,8 @@ export function startLoad(
     for (let sent = 0; !stopping.signal.aborted; ) {
       const wish = wishes.next();
       const first = Math.floor(random() * urls.length);
-      // The same player in two processes at once: only one may be accepted.
+      // If the call is raced: the same player votes in every web process at the same moment, and at most one of these
+      // votes may be accepted.
       const raced = random() < RACED ? urls.length : 1;
       for (let racer = 0; racer < raced; racer += 1, sent += 1) {
         start(racer === 0 ? wish : wishes.respelt(wish), urls[(first + racer) % urls.length] as string);

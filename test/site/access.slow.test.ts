@@ -9,7 +9,7 @@ import { testDeps } from '../support/test-deps.ts';
 import { CHEAP_PASSWORDS, OWN_ORIGIN, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 /**
- * The access of each route. A route with another access in the code, or missing here, fails the test, so that each
+ * The access of each route. A route with another access in the code, or missing in this table, fails the test, so that each
  * change of access is made twice.
  */
 const TABLE: Record<string, Access> = {
@@ -190,7 +190,7 @@ const TABLE: Record<string, Access> = {
   'POST /operator/votes/exclude-player': 'operator',
   'POST /operator/votes/exclusions/players/:groupId/undo': 'operator',
   'GET /operator/votes/:voteId': 'operator',
-  'POST /operator/votes/quarantines/:origin/release': 'operator',
+  'POST /operator/votes/quarantines/:origin/lift': 'operator',
   'POST /operator/votes/quarantines/:origin/exclude': 'operator',
   'POST /operator/votes/quarantines/:origin/block': 'operator',
   'GET /operator/votes/exclusions': 'operator',

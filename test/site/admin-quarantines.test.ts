@@ -44,7 +44,7 @@ test('one row shows the votes of a network on all servers, with one decision for
 });
 
 test.each([
-  ['release', 'releasing', 'including'],
+  ['lift', 'releasing', 'including'],
   ['exclude', 'confirming', 'excluding'],
 ])('“%s” decides about all of them, once', async (action, state, done) => {
   const decided = await press(action);

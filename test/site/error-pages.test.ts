@@ -3,7 +3,7 @@ import { buildApp } from '../../src/app.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { PageError } from '../../src/site/error-pages.ts';
-import { ANYONE } from '../../src/site/page-route.ts';
+import { ANYONE } from '../../src/site/route-options.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';

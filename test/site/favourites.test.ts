@@ -121,7 +121,7 @@ test('the list shows when the player of the user’s last vote may vote next', a
   expect((await list(25)).rows.map(({ nextVoteAt }) => nextVoteAt)).toEqual([null, null]);
   expect(await show()).toContain('The times are for Steve');
   expect((await getPage(web, '/favourites', user.headers)).body).toContain('/vote?username=Steve');
-  // The name of a refused vote is remembered too. Other users' names do not change.
+  // The name of a refused vote is stored with the favourites too. Other users' names do not change.
   expect((await vote('STEVE')).statusCode).toBe(429);
   expect((await list(0)).username).toBe('STEVE');
   expect(await web.deps.favourites.countDocuments({ username: { $exists: true } })).toBe(1);

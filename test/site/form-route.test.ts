@@ -9,7 +9,7 @@ import { after, MINUTE } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { loadAssets } from '../../src/site/assets.ts';
 import { handleErrors, PageError } from '../../src/site/error-pages.ts';
-import { ANYONE } from '../../src/site/page-route.ts';
+import { ANYONE } from '../../src/site/route-options.ts';
 import { type Form, formRoute, type Refused, refused } from '../../src/site/shared/form-route.ts';
 import { textArea, textField } from '../../src/site/shared/parts.ts';
 import { nameSite } from '../../src/site/shared/site-settings.ts';

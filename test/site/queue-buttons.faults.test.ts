@@ -134,8 +134,8 @@ async function makeJobs({ deps, serverId }: DeliveryBench): Promise<void> {
   const passing = await queue.add('passing', payload, old);
   const failing = await queue.add('failing', payload, old);
   const hanging = await queue.add('hanging', payload, old);
-  // The states of these jobs are checked, not their numbers: a job that was added while the queue was emptied may be
-  // there too.
+  // The states of these jobs are checked, not their numbers: if a job was added while the queue was emptied, the
+  // queue may hold it as well.
   const isInState = async () =>
     (await passing.isCompleted()) && (await failing.isFailed()) && (await hanging.isActive());
   await vi.waitUntil(isInState, EVENTUALLY);

@@ -490,7 +490,7 @@ describe('the page of a vote', () => {
       await useAllowance(open.deps, `new-web-voters:${open.serverId.toHexString()}:firsts`, limit);
     const { location } = (await voteOnPage(open, open.slug, 'Steve')).headers;
     const page = textOf((await getPage(open, String(location))).body);
-    expect(page).toContain('The reason is not you: many new players vote for Alpha Craft now.');
+    expect(page).toContain('This is not because of you: many new players are voting for Alpha Craft now.');
   });
 
   it('is no page for another server, an unknown vote or an id that is none', async () => {

@@ -88,7 +88,7 @@ test('a list is read once a minute, also by requests at the same time, and its m
   expect(await top('2026-03')).toEqual([['Steve', 1]]);
 });
 
-test('a read that fails is not remembered', async () => {
+test('a read that fails is not cached', async () => {
   const { deps, top } = await serverWith([['Steve', '2026-03-01T00:00:00.000Z']]);
   vi.spyOn(deps.votes, 'aggregate').mockImplementationOnce(() => {
     throw new Error('no database');

@@ -41,7 +41,7 @@ it('delivers promptly while many listeners never answer, with few sockets and li
     await server.cast('first');
     await vi.waitUntil(async () => (await server.count('delivered')) === 1, EVENTUALLY);
   }
-  // An answer marks the listener as working. This is recorded when its drain has ended.
+  // If a listener answers, it counts as working. Its state is stored when its drain has ended.
   await vi.waitUntil(
     async () => (await deps.listeners.countDocuments({ lastDeliveredAt: { $ne: null }, lease: null })) === 2,
     EVENTUALLY,

@@ -112,7 +112,8 @@ it('never sends after its lease has expired: a resumed worker gives up votes tha
   sender.resume();
   await vi.waitUntil(() => slow.sockets[0]?.destroyed || slow.sockets[0]?.readableEnded, EVENTUALLY);
   expect(slow.heard.bytes).toBe(0);
-  // On a busy machine the lease of the other worker may expire before it writes; this does not count as an attempt.
+  // If the machine is busy, the lease of the other worker may expire before it writes. An attempt under such a lease is
+  // left out.
   const attempts = (await alpha.delivery(vote)).attempts.filter(({ code }) => code !== 'our-fault');
   expect(attempts).toMatchObject([{ code: 'lease-ran-out' }, { code: 'acknowledged' }]);
   expect(madeBy(attempts[1], other)).toBe(true);

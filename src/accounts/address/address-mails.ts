@@ -28,7 +28,7 @@ export function operatorOldText(site: Site, { from, to }: Ends, link: string): M
 
 /**
  * The mail to the new address. It contains no text that was typed into a form: anybody can enter a stranger's address
- * there and would send them text in our name.
+ * in the form, and would send this person text in our name.
  */
 export function confirmNewText(site: Site, link: string): MailText {
   return mailText(

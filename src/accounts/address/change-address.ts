@@ -121,8 +121,8 @@ export async function storeChange(
 }
 
 /**
- * Changes the address at once, for a listing without mail: no address can be confirmed there, and the address is only a
- * name to sign in with.
+ * Changes the address at once, for a listing without mail: such a listing cannot confirm an address, and the address is
+ * only a name to sign in with.
  *
  * @param who - for the audit log: the user, or an operator
  * @returns whether it was changed; false when another account has the address

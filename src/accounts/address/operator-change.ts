@@ -22,7 +22,7 @@ const reasonSchema = z.object({ reason: reasonText });
  * password and the second factor stay. A repeated call replaces the change and its links.
  *
  * @param input - `reason` is internal
- * @returns `requested`; without mail `changed`, since no address can be confirmed there
+ * @returns `requested`; `changed` if the listing sends no mail and so cannot confirm an address
  * @throws {InvalidDocumentError} for the input; {UserError}
  */
 export async function changeAddressFor(

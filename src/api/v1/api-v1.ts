@@ -28,7 +28,7 @@ export async function apiV1(
     claimCalls,
   }: {
     deps: AppDeps;
-    metrics: Pick<Metrics, 'voteEnded' | 'attemptEnded' | 'voteArrived'>;
+    metrics: Pick<Metrics, 'countVoteResult' | 'attemptEnded' | 'voteArrived'>;
     restoreGate: onRequestHookHandler;
     claimCalls: ClaimCalls;
   },

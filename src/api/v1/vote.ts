@@ -97,7 +97,7 @@ export function keyReusedRefusal({ username }: Pick<KeyReused, 'username'>): Ref
 /** POST …/vote: casts a vote. */
 export const voteEndpoint: FastifyPluginAsyncZod<{
   deps: AppDeps;
-  metrics: Pick<Metrics, 'voteEnded'>;
+  metrics: Pick<Metrics, 'countVoteResult'>;
 }> = async (app, { deps, metrics }) => {
   app.post(
     '/vote',
@@ -144,9 +144,9 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         key: request.headers['idempotency-key'],
       };
       const deadline = new CastDeadline(databaseTimeLeft(request));
-      const end = await castVoteFromApi(deps, vote, deadline).catch((error: unknown) => {
+      const result = await castVoteFromApi(deps, vote, deadline).catch((error: unknown) => {
         if (!(error instanceof VoteResultUnknownError)) throw error;
-        metrics.voteEnded('unknown');
+        metrics.countVoteResult('unknown');
         request.log.warn({
           event: 'vote.end_unknown',
           serverId: serverId.toHexString(),
@@ -154,14 +154,14 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         });
         throw new RefusedError(unavailable('result-unknown', RESULT_UNKNOWN));
       });
-      if (end.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(end));
-      if (end.kind === 'refused') {
-        metrics.voteEnded('refused');
-        throw new RefusedError(cooldownRefusal(end, deps));
+      if (result.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(result));
+      if (result.kind === 'refused') {
+        metrics.countVoteResult('refused');
+        throw new RefusedError(cooldownRefusal(result, deps));
       }
-      const { nextVoteAt, body, replayed } = end;
-      const voteId = end.voteId.toString();
-      metrics.voteEnded(replayed ? 'replayed' : 'accepted');
+      const { nextVoteAt, body, replayed } = result;
+      const voteId = result.voteId.toString();
+      metrics.countVoteResult(replayed ? 'replayed' : 'accepted');
       const event = replayed ? 'vote.replayed' : 'vote.accepted';
       request.log.info({ event, serverId: serverId.toHexString(), voteId });
       return (

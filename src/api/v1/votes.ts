@@ -6,11 +6,11 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { DELIVERY_STATES, VOTE_SOURCES } from '../../votes/vote.ts';
 import {
+  formatVotesCursor,
   pageOfVotes,
-  readVotesFrom,
+  parseVotesCursor,
   VOTES_A_PAGE,
-  type VotesFrom,
-  writeVotesFrom,
+  type VotesCursor,
 } from '../../votes/vote-pages.ts';
 import { callerOf } from './authentication.ts';
 import { wholeNumber } from './query-numbers.ts';
@@ -59,8 +59,8 @@ const page = z
   .meta({ title: 'VotePage' });
 
 /** Decodes a cursor. The list of one player has other cursors than the list of all votes. */
-function positionOf(cursor: string, ofPlayer: boolean): VotesFrom {
-  const from = readVotesFrom(Buffer.from(cursor, 'base64url').toString());
+function positionOf(cursor: string, ofPlayer: boolean): VotesCursor {
+  const from = parseVotesCursor(Buffer.from(cursor, 'base64url').toString());
   if (!from || 'seq' in from !== ofPlayer)
     throw new RefusedError({ status: 400, code: 'malformed', sentence: `${MALFORMED_CURSOR}.` });
   return from;
@@ -100,7 +100,7 @@ export const votesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (ap
           delivery: delivery.state,
           excluded: excludedAt != null,
         })),
-        next_cursor: found.next && Buffer.from(writeVotesFrom(found.next)).toString('base64url'),
+        next_cursor: found.next && Buffer.from(formatVotesCursor(found.next)).toString('base64url'),
       };
     },
   );

@@ -72,8 +72,8 @@ export const LISTING = {
     'Eine zweite Stimme desselben Spielers für denselben Server innerhalb von 24 Stunden. Sie wird abgelehnt. Namen, die gleich aussehen, zählen als ein Spieler.',
   'Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.':
     'Stimmen, die ein Betreiber von {name} ausgeschlossen hat, etwa gekaufte oder automatische. Jeder Ausschluss wird mit seinem Grund protokolliert und kann zurückgenommen werden.',
-  'Votes of the vote form that look unusual, until an operator releases them. Their players see that.':
-    'Auffällige Stimmen aus dem Formular, bis ein Betreiber sie freigibt. Die Spieler sehen das.',
+  'Votes of the vote form that look unusual, until an operator lets them count. Their players see that.':
+    'Auffällige Stimmen aus dem Formular, bis ein Betreiber sie zählen lässt. Die Spieler sehen das.',
   'Hidden and removed servers. They have no rank.': 'Verborgene und entfernte Server. Sie haben keinen Rang.',
   'Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.':
     'Zeit ohne Prüfungen, etwa weil unser eigenes Netz ausfiel. Sie zählt weder als verfügbar noch als ausgefallen.',
@@ -85,7 +85,7 @@ export const LISTING = {
   'No listed server has a name like “<bdi>{search}</bdi>”.':
     'Kein gelisteter Server heißt ähnlich wie „<bdi>{search}</bdi>“.',
   'Choose a server:': 'Wähle einen Server:',
-  'rank {place}': 'Rang {place}',
+  'rank {rank}': 'Rang {rank}',
   'uptime (equal votes)': 'Verfügbarkeit (bei gleich vielen Stimmen)',
   'age of the listing (equal votes and uptime)':
     'Alter des Eintrags (bei gleichen Stimmen und Verfügbarkeit)',
@@ -96,8 +96,8 @@ export const LISTING = {
   'It had {votes}.': 'Er hatte {votes}.',
   'It was listed after the last ranking and gets its rank with the next one.':
     'Er wurde nach der letzten Rangliste gelistet und bekommt seinen Rang mit der nächsten.',
-  '<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}':
-    '<strong><bdi>{server}</bdi></strong> hat Rang <strong>{place}</strong> von {listed}. {why}',
+  '<strong><bdi>{server}</bdi></strong> has rank <strong>{rank}</strong> of {listed}. {why}':
+    '<strong><bdi>{server}</bdi></strong> hat Rang <strong>{rank}</strong> von {listed}. {why}',
   'The server and its neighbours in the ranking': 'Der Server und seine Nachbarn in der Rangliste',
   none: 'keine',
   'Decided by': 'Entschieden durch',
@@ -309,8 +309,8 @@ export const LISTING = {
     'Der Grund ist das Netz deines Anbieters: Von dort stimmen gerade viele neue Spieler für <bdi>{server}</bdi> ab. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder in einigen Stunden.',
   'The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.':
     'Der Grund ist die Mail-Domain deines Kontos: Mit ihr stimmen gerade viele neue Spieler für <bdi>{server}</bdi> ab. In einigen Stunden zählen deine Stimmen wieder.',
-  'The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.':
-    'Der Grund bist nicht du: Gerade stimmen viele neue Spieler für <bdi>{server}</bdi> ab. Spieler, die schon für ihn abgestimmt haben, betrifft das nicht, und ein Konto, das älter als 7 Tage ist, hilft.',
+  'This is not because of you: many new players are voting for <bdi>{server}</bdi> now. Votes of players who voted for it before are not held, and votes from an account that is older than 7 days are held less often.':
+    'Das liegt nicht an dir: Gerade stimmen viele neue Spieler für <bdi>{server}</bdi> ab. Stimmen von Spielern, die schon für ihn abgestimmt haben, werden nicht zurückgehalten, und Stimmen von einem Konto, das älter als 7 Tage ist, werden seltener zurückgehalten.',
   'An operator of this listing has excluded the vote of {player}.':
     'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen.',
   'The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.':

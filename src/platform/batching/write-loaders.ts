@@ -101,13 +101,17 @@ export function insertLoader<D extends Document>(
 
 /**
  * Makes a loader that updates documents and inserts those that match none. A duplicate key fails only its own request.
- * An update may be sent twice.
+ * If the connection is lost, an update may be sent twice, so applying it again must change nothing or fail with a
+ * duplicate key.
  */
 export function upsertLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, true);
 }
 
-/** Makes a loader that updates matching documents. An update may be sent twice. */
+/**
+ * Makes a loader that updates matching documents. If the connection is lost, an update may be sent twice, so applying it
+ * again must change nothing or fail with a duplicate key.
+ */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }

@@ -1,4 +1,4 @@
-import { networkOf, siteOf } from './network-of.ts';
+import { networkOf, widerNetworkOf } from './network-of.ts';
 import { type Allowance, useAllowance } from './rate-limit.ts';
 
 /** The key of a limit and its allowance. */
@@ -8,19 +8,19 @@ export type Limit = { key: string; allowance: Allowance };
  * An IPv6 /48 gets this many times the allowance of a single network, because it may belong to a provider with many
  * customers.
  */
-export const SITE_FACTOR = 4;
+export const WIDER_NETWORK_FACTOR = 4;
 
 /**
  * The limits of an address: first that of its network, then that of its IPv6 /48, if it has one. If a network has used
  * up its own limit, its further requests do not count against other networks in the /48.
  */
 export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {
-  const [network, site] = [networkOf(address), siteOf(address)];
+  const [network, wider] = [networkOf(address), widerNetworkOf(address)];
   const limit = { key: `${key}:${network}`, allowance };
-  if (site === network) return [limit];
+  if (wider === network) return [limit];
   return [
     limit,
-    { key: `${key}:${site}`, allowance: { ...allowance, times: allowance.times * SITE_FACTOR } },
+    { key: `${key}:${wider}`, allowance: { ...allowance, times: allowance.times * WIDER_NETWORK_FACTOR } },
   ];
 }
 

@@ -15,10 +15,10 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The largest network of one site: the first 48 bits of an IPv6 address. Sites and free tunnels get networks of this
+ * The wider network of an address: the first 48 bits of an IPv6 address. One site or free tunnel gets a network of this
  * size (RFC 6177). For IPv4 it is the address itself, as in `networkOf`.
  */
-export function siteOf(address: string): string {
+export function widerNetworkOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return NO_NETWORK;
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();

@@ -33,7 +33,7 @@ import { openExporter } from './exporter.ts';
 import type { TraceSettings } from './trace-settings.ts';
 import type { NewSpan, Span, Tracing } from './tracing.ts';
 
-/** How long the last export may take. After it the process ends in any case. */
+/** How long the last export may take. If it takes longer, the process ends without it. */
 const LAST_EXPORT_MS = 2 * SECOND;
 
 /** Longer values are cut, so that waiting spans use a limited amount of memory. */

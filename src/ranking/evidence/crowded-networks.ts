@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { after, DAY } from '../../platform/clock.ts';
-import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
 import { startOf } from '../../platform/periods/period-marks.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
@@ -18,7 +18,7 @@ export type CrowdedNetwork = {
 
 /**
  * The networks from which many players used the vote form of these servers on a UTC day, narrow networks first. The
- * result includes players whose votes were refused or held. That does no harm, because only counted votes are weighed.
+ * result includes players whose votes were refused or held. These players change no weight, because only counted votes are weighed.
  */
 export function crowdedNetworks(
   { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },
@@ -53,7 +53,7 @@ export function crowdedNetworks(
           $project: {
             _id: 0,
             serverId: '$_id.serverId',
-            factor: { $cond: [{ $eq: ['$kind', 'site'] }, SITE_FACTOR, 1] },
+            factor: { $cond: [{ $eq: ['$kind', 'site'] }, WIDER_NETWORK_FACTOR, 1] },
             players: 1,
             established: 1,
           },

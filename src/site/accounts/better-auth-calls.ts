@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HashingClient } from '../../accounts/password-slots.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
-import { siteOf } from '../../platform/limits/network-of.ts';
+import { widerNetworkOf } from '../../platform/limits/network-of.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
 /** Copies the cookies that the sign-in library sets into our response. */
@@ -61,5 +61,5 @@ export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T>
  * own account pages. A session does not count for other accounts.
  */
 export function hashingClientOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
-  return { network: siteOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
+  return { network: widerNetworkOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };
 }

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { t } from '../../language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { countExport, exportAccount } from '../../workflows/export-account.ts';
-import { userOf } from '../access.ts';
-import { SIGNED_IN } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { SIGNED_IN } from '../route-options.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { AccountParts } from './account-parts.ts';
 

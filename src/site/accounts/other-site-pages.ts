@@ -8,9 +8,9 @@ import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { DeadlineError, within } from '../../platform/deadline.ts';
 import { errorType } from '../../platform/error-type.ts';
-import { signInHeaders } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../page-route.ts';
+import { signInHeaders } from '../guard-routes.ts';
+import { ANYONE } from '../route-options.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
@@ -108,7 +108,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
   const options = {
     ...ANYONE,
     // The other site may hang. So the route takes no slot for pages: two hanging sign-ins would occupy all slots.
-    config: { ...ANYONE.config, takesSlot: true },
+    config: { ...ANYONE.config, skipsSlotHook: true },
     // A HEAD request would use up the sign-in that this browser has started.
     exposeHeadRoute: false,
   } as const;
@@ -142,7 +142,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);
     }
-    // The provider's `error`. Anybody can put a value there, so it is checked.
+    // The provider's `error`. Anybody can send any value in this parameter, so it is checked.
     const code = location?.searchParams.get('error') ?? '';
     return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
   });

@@ -6,7 +6,7 @@ import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { signInHeaders, userOf } from '../access.ts';
+import { signInHeaders, userOf } from '../guard-routes.ts';
 import type { Typed } from '../shared/form.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';

@@ -6,7 +6,7 @@ import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
 import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
-import { ANYONE } from '../page-route.ts';
+import { ANYONE } from '../route-options.ts';
 import { type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';

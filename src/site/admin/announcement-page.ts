@@ -8,8 +8,8 @@ import {
   LONGEST_ANNOUNCEMENT,
   setAnnouncement,
 } from '../../moderation/announcements.ts';
-import { userOf } from '../access.ts';
-import { OPERATOR } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';

@@ -10,7 +10,7 @@ import {
 import { after, DAY } from '../../platform/clock.ts';
 import { QUEUES, type QueueName } from '../../platform/queues.ts';
 import { createWaitingWork, type WaitingWork } from '../../process/waiting-work.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { queryText } from '../shared/form.ts';
 import { count, timeAgo } from '../shared/format.ts';

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import { readAudit } from '../../platform/audit/read-audit.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

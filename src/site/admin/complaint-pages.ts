@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { inEnglish, t } from '../../language/t.ts';
 import { closeComplaint, openComplaints } from '../../moderation/complaints.ts';
-import { userOf } from '../access.ts';
-import { OPERATOR } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';

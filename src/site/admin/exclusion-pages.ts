@@ -18,9 +18,9 @@ import {
   requestInclusion,
 } from '../../votes/exclusions/request-exclusion.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
-import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { OPERATOR } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
@@ -147,7 +147,7 @@ export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts)
   const originOf = (request: FastifyRequest) => (request.params as { origin: string }).origin;
 
   for (const [action, done] of [
-    ['release', 'including'],
+    ['lift', 'including'],
     ['exclude', 'excluding'],
   ] as const) {
     formRoute(app, {

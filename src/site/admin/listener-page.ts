@@ -6,23 +6,23 @@ import { type ListenerOverview, listenerOverview } from '../../delivery/listener
 import { t } from '../../language/t.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { stateName } from '../../votes/state-names.ts';
-import type { VotesFrom } from '../../votes/vote-pages.ts';
-import { writeVotesFrom } from '../../votes/vote-pages.ts';
+import type { VotesCursor } from '../../votes/vote-pages.ts';
+import { formatVotesCursor } from '../../votes/vote-pages.ts';
 import { PageError } from '../error-pages.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { LISTENER_TONES } from '../shared/listener-state.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
-import { votesFrom } from '../shared/votes-from.ts';
+import { votesCursor } from '../shared/votes-cursor.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
 /** The query of a listener's page. Invalid values count as absent. */
 const listenerPageQuery = z.object({
   state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
-  from: votesFrom,
+  from: votesCursor,
 });
 
 /** `/operator/listeners/:listenerId`: a vote listener. Jobs in Bull Board link to this page. */
@@ -132,12 +132,12 @@ type Shown = { base: string; listenerId: string; state: VoteSelection | undefine
 
 function pathOf(
   { base, listenerId }: Shown,
-  query: { state?: VoteSelection | undefined; from?: VotesFrom },
+  query: { state?: VoteSelection | undefined; from?: VotesCursor },
 ): string {
   const { state, from } = query;
   const parameters = new URLSearchParams({
     ...(state ? { state } : {}),
-    ...(from ? { from: writeVotesFrom(from) } : {}),
+    ...(from ? { from: formatVotesCursor(from) } : {}),
   });
   const text = parameters.toString();
   return `${adminPath(base, `/listeners/${listenerId}`)}${text ? `?${text}` : ''}`;

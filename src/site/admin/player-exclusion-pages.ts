@@ -7,9 +7,9 @@ import {
   requestPlayerInclusion,
 } from '../../votes/exclusions/player-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
-import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { OPERATOR } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { counted, time } from '../shared/format.ts';

@@ -80,7 +80,7 @@ function decide(base: string, { origin, servers }: HeldVotes): Content {
   const isNetwork = cause === 'network' || cause === 'neighbourhood';
   return html`<div class="actions">
     ${button({
-      to: to(origin === null ? 'undo' : 'release'),
+      to: to(origin === null ? 'undo' : 'lift'),
       text: servers.length > 1 ? 'Release all' : 'Release',
       of,
     })}

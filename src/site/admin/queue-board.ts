@@ -9,7 +9,7 @@ import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
-import { userOf } from '../access.ts';
+import { userOf } from '../guard-routes.ts';
 import { describeForwarding } from './queue-texts.ts';
 
 type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;

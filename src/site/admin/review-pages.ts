@@ -7,8 +7,8 @@ import { REVIEW_STATES, type Review, type ReviewState } from '../../reviews/revi
 import { type Reviewer, reviewerOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
-import { userOf } from '../access.ts';
-import { OPERATOR } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
 import { allValues, queryOf, queryText, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';

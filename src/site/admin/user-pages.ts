@@ -21,9 +21,9 @@ import {
 } from '../../accounts/users.ts';
 import { inEnglish } from '../../language/t.ts';
 import { showUser, type UserView } from '../../workflows/find-users.ts';
-import { userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { OPERATOR } from '../page-route.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time } from '../shared/format.ts';

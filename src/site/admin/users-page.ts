@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
 import { listUsers, searchUsers, type UserPosition } from '../../workflows/find-users.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';

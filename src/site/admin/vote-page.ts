@@ -8,7 +8,7 @@ import type { Server } from '../../servers/server.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
 import { findVote } from '../../votes/vote-list.ts';
 import { PageError } from '../error-pages.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { queryText } from '../shared/form.ts';
 import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

@@ -8,7 +8,7 @@ import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
 import { stateName } from '../../votes/state-names.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
-import { OPERATOR } from '../page-route.ts';
+import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

@@ -5,8 +5,8 @@ import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
-import { serverOf, userOf } from '../access.ts';
-import { OWNER } from '../page-route.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';

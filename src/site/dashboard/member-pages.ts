@@ -8,8 +8,8 @@ import { changeRole, leaveServer, removeMember } from '../../servers/end-members
 import { inviteMember, openInvitations, withdrawInvitation } from '../../servers/members.ts';
 import { MEMBER_ROLES, type Server } from '../../servers/server.ts';
 import { joinServer } from '../../workflows/join-server.ts';
-import { isByOperator, serverOf, userOf } from '../access.ts';
-import { OWNER, SIGNED_IN, SOLE_OWNER } from '../page-route.ts';
+import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
+import { OWNER, SIGNED_IN, SOLE_OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';

@@ -14,8 +14,8 @@ import {
 } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { readTags, type Tag } from '../../servers/tag-list.ts';
-import { serverOf, userOf } from '../access.ts';
-import { OWNER } from '../page-route.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { allValues, fieldText, type Typed } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';

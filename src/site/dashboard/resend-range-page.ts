@@ -11,9 +11,9 @@ import {
 import { t } from '../../language/t.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { STATE_NAMES } from '../../votes/state-names.ts';
-import { serverOf, userOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { OWNER } from '../page-route.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';

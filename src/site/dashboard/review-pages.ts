@@ -6,8 +6,8 @@ import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
-import { serverOf, userOf } from '../access.ts';
-import { OWNER } from '../page-route.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';

@@ -7,11 +7,11 @@ import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { readHowToVote, setHowToVote } from '../../servers/how-to-vote.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
-import { setWebVotes } from '../../servers/web-votes.ts';
+import { switchVoteForm } from '../../servers/vote-form-switch.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
-import { isByOperator, serverOf, userOf } from '../access.ts';
-import { OWNER, SOLE_OWNER } from '../page-route.ts';
+import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
+import { OWNER, SOLE_OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Typed } from '../shared/form.ts';
@@ -132,7 +132,7 @@ function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): 
     schema: webVotesForm,
     run: async ({ request, data }) => {
       const server = serverOf(request);
-      await setWebVotes(deps, server._id, data.webVotes === 'on', userOf(request).email);
+      await switchVoteForm(deps, server._id, data.webVotes === 'on', userOf(request).email);
       return `${pathOf(base, server)}?done=saved#vote-form`;
     },
   });

@@ -7,9 +7,9 @@ import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.
 import type { Server } from '../../servers/server.ts';
 import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
-import { serverOf } from '../access.ts';
 import { PageError } from '../error-pages.ts';
-import { OWNER } from '../page-route.ts';
+import { serverOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { latencyChart, playersChart, uptimeChart, votesChart } from '../shared/history-charts.ts';

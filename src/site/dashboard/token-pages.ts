@@ -22,8 +22,8 @@ import {
 import type { Server } from '../../servers/server.ts';
 import { makerNames } from '../../servers/token-makers.ts';
 import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
-import { serverOf, userOf } from '../access.ts';
-import { OWNER } from '../page-route.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { INCOMPLETE, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';

@@ -7,7 +7,7 @@ import { usernameSchema } from '../../votes/username.ts';
 import type { VotesWanted } from '../../votes/vote-pages.ts';
 import { type Html, html } from '../shared/html.ts';
 import { select, textField } from '../shared/parts.ts';
-import { votesFrom } from '../shared/votes-from.ts';
+import { votesCursor } from '../shared/votes-cursor.ts';
 
 /** A UTC day from a date field: `2026-11-21`. */
 const utcDay = z.iso
@@ -22,7 +22,7 @@ export const voteQuery = z.object({
   player: usernameSchema.optional().catch(undefined),
   since: utcDay,
   until: utcDay,
-  from: votesFrom,
+  from: votesCursor,
 });
 
 export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;

@@ -6,9 +6,9 @@ import { briefStatus } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { pageOfVotes, type VotesFrom, type VotesPage, writeVotesFrom } from '../../votes/vote-pages.ts';
-import { serverOf } from '../access.ts';
-import { OWNER } from '../page-route.ts';
+import { formatVotesCursor, pageOfVotes, type VotesCursor, type VotesPage } from '../../votes/vote-pages.ts';
+import { serverOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { duration, pageTimes, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -57,7 +57,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
     const search = card({ title: t('Votes'), actions: resendLink(shown), body: filterForm(path, filter) });
     const body = livePart({
       id: 'votes',
-      href: `${path}${filterText(filter, from ? { from: writeVotesFrom(from) } : {})}`,
+      href: `${path}${filterText(filter, from ? { from: formatVotesCursor(from) } : {})}`,
       announcement: listener ? listenerAnnouncement(listener) : t('No vote listener.'),
       open,
       mark: markOf(shownState, open, now),
@@ -88,7 +88,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
 type Shown = {
   path: string;
   filter: VoteFilter;
-  from: VotesFrom | undefined;
+  from: VotesCursor | undefined;
   page: VotesPage;
   status: ListenerStatus;
   now: Date;
@@ -148,7 +148,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   })}
   ${pager({
     first: from ? `${path}${filterText(filter)}` : undefined,
-    older: next ? `${path}${filterText(filter, { from: writeVotesFrom(next) })}` : undefined,
+    older: next ? `${path}${filterText(filter, { from: formatVotesCursor(next) })}` : undefined,
   })}`;
 }
 

@@ -5,7 +5,7 @@ import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { ANYONE } from '../page-route.ts';
+import { ANYONE } from '../route-options.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';

@@ -11,8 +11,8 @@ import {
 } from '../../ranking/explain-rank.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
-import { PUBLIC } from '../page-route.ts';
-import { sendPublicPage } from '../public-page.ts';
+import { CACHED } from '../route-options.ts';
+import { sendPublicPage } from '../send-public-page.ts';
 import { barChart } from '../shared/chart.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
@@ -29,7 +29,7 @@ const PATH = '/how-ranking-works';
 /** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
 export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
-  app.get(PATH, PUBLIC, (request, reply) => {
+  app.get(PATH, CACHED, (request, reply) => {
     const search = searchText(queryOf(request).server ?? '');
     const canonical = `${PATH}${queryText({ server: search })}`;
     return sendPublicPage(request, reply, canonical, async () => {
@@ -39,7 +39,7 @@ export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): vo
       ]);
       return {
         title: t('How the ranking works'),
-        listed: {
+        metadata: {
           canonical: PATH,
           description: t(
             'How {name} ranks game servers: votes of {days} days, then uptime, then age. Check any server’s rank yourself.',
@@ -98,7 +98,7 @@ function exceptions(name: string): Html {
       'Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.',
       { name },
     ),
-    t('Votes of the vote form that look unusual, until an operator releases them. Their players see that.'),
+    t('Votes of the vote form that look unusual, until an operator lets them count. Their players see that.'),
     t('Hidden and removed servers. They have no rank.'),
     t(
       'Time without checks, for example because our own network failed. It counts neither as uptime nor as downtime.',
@@ -136,10 +136,10 @@ async function check(deps: AppDeps, request: FastifyRequest, search: string): Pr
   if (alike.length === 0)
     return html`<p role="status">${t('No listed server has a name like “<bdi>{search}</bdi>”.', { search })}</p>`;
   return html`<p role="status">${t('Choose a server:')}</p>
-    <ul class="plain">${alike.map(({ slug, name, place }) => {
+    <ul class="plain">${alike.map(({ slug, name, rank }) => {
       const path = `${base}${PATH}${queryText({ server: slug })}#check`;
-      const rank = t('rank {place}', { place: count(place) });
-      return html`<li><a href="${path}"><bdi>${name}</bdi></a> <span class="soft">${rank}</span></li>`;
+      const rankText = t('rank {rank}', { rank: count(rank) });
+      return html`<li><a href="${path}"><bdi>${name}</bdi></a> <span class="soft">${rankText}</span></li>`;
     })}</ul>`;
 }
 
@@ -165,15 +165,12 @@ function explained(base: string, explanation: RankExplanation): Html {
       ? t('It was listed after the last ranking and gets its rank with the next one.')
       : html`${then}${since}${weighing(base, server)}`;
   const rows = [above, { ...server, by: null }, below].filter((row) => row !== null);
-  const rank = t(
-    '<strong><bdi>{server}</bdi></strong> has rank <strong>{place}</strong> of {listed}. {why}',
-    {
-      server: server.name,
-      place: count(server.place),
-      listed: count(listed),
-      why,
-    },
-  );
+  const rank = t('<strong><bdi>{server}</bdi></strong> has rank <strong>{rank}</strong> of {listed}. {why}', {
+    server: server.name,
+    rank: count(server.rank),
+    listed: count(listed),
+    why,
+  });
   return html`<p role="status">${rank}</p>
     ${neighbours(base, server, rows)}
     ${votesByDay(days)}`;
@@ -196,7 +193,7 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
     rows,
     empty: '',
     columns: [
-      { title: t('Rank'), kind: 'number', cell: ({ place }) => count(place) },
+      { title: t('Rank'), kind: 'number', cell: ({ rank }) => count(rank) },
       {
         title: t('Server'),
         heads: true,
@@ -220,10 +217,10 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
       { title: t('Listed'), cell: ({ listedAt }) => day(listedAt) },
       {
         title: t('Decided by'),
-        cell: ({ by, place }) =>
+        cell: ({ by, rank }) =>
           by === null
             ? html`<span class="soft">${t('this server')}</span>`
-            : place < server.place
+            : rank < server.rank
               ? t('above by {by}', { by: t(WHY[by]) })
               : t('below by {by}', { by: t(WHY[by]) }),
       },

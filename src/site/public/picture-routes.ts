@@ -4,7 +4,7 @@ import { t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../page-route.ts';
+import { ANYONE } from '../route-options.ts';
 import type { PublicParts } from './public-parts.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { limitPages } from '../limited-pages.ts';
-import { keepPublicPages } from '../public-page.ts';
+import { cachePublicPages } from '../send-public-page.ts';
 import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
@@ -14,8 +14,8 @@ import { sitePages } from './site-page.ts';
 import { votePages } from './vote-page.ts';
 
 /** The public pages: the ranking and its explanation, the servers' pages, and sitemaps for search engines. */
-export async function listing(app: FastifyInstance, parts: PublicParts): Promise<void> {
-  await keepPublicPages(app, (request) => limitPages(parts.deps, request));
+export async function publicPages(app: FastifyInstance, parts: PublicParts): Promise<void> {
+  await cachePublicPages(app, (request) => limitPages(parts.deps, request));
   rankingRoutes(app, parts);
   howRankingWorks(app, parts);
   sitePages(app, parts);

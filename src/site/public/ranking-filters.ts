@@ -1,5 +1,5 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import type { Choice, Choices } from '../../ranking/ranked-list.ts';
+import type { Choice, ListingSummary } from '../../ranking/ranked-list.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { countryName } from '../shared/country-names.ts';
@@ -23,7 +23,7 @@ type FilterName = keyof typeof NAMES;
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
 /** The form for the search and the filters. It needs no script. */
-export function filterForm(base: string, query: RankingQuery, summary: Choices, tags: Tag[]): Html {
+export function filterForm(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
   return html`<form method="get" action="${base}/" class="filters ranking-filters"
@@ -75,7 +75,7 @@ function unavailable(name: string, label: string, why: string): Html {
   return select({ name, label, options: [['', why]], disabled: true });
 }
 
-function versionFilter({ filters: { game, version, tag } }: RankingQuery, summary: Choices): Html {
+function versionFilter({ filters: { game, version, tag } }: RankingQuery, summary: ListingSummary): Html {
   if (tag) return unavailable('version', t('Version'), t('Not with a tag'));
   if (!game) return unavailable('version', t('Version'), t('Choose a game first'));
   const value = version ? `${game}:${version}` : '';
@@ -99,7 +99,7 @@ const SORT_NAMES: Record<Sort, Text> = {
 const LINKED_GAMES = 12;
 
 /** Links to the pages of the games with the most servers; nothing if there is only one game. */
-export function gameLinks(base: string, { games }: Choices): Content {
+export function gameLinks(base: string, { games }: ListingSummary): Content {
   if (games.length < 2) return '';
   return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">${t('Servers by game')}</h2><p>
     ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => {
@@ -149,7 +149,7 @@ function options(
  * ignored.
  */
 function versionOptions(
-  { gameVersions = {} }: Choices,
+  { gameVersions = {} }: ListingSummary,
   game: string,
   chosen: string | undefined,
 ): [string, string][] {

@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
-import { remembered } from '../../platform/deadline.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
-import type { Choices } from '../../ranking/ranked-list.ts';
-import { type ListPage, listingSummary, ROWS, readListPage } from '../../ranking/read-lists.ts';
+import type { ListingSummary } from '../../ranking/ranked-list.ts';
+import { type ListPage, ROWS, readListingSummary, readListPage } from '../../ranking/read-lists.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { readTags } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE, PUBLIC } from '../page-route.ts';
-import { sendPublicPage } from '../public-page.ts';
+import { ANYONE, CACHED } from '../route-options.ts';
+import { sendPublicPage } from '../send-public-page.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName, isGame } from '../shared/game-names.ts';
 import { type Content, html } from '../shared/html.ts';
-import type { Listed, Page } from '../shared/layout.ts';
+import type { Page, SearchMetadata } from '../shared/layout.ts';
 import { linkTo } from '../shared/parts.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -31,15 +31,18 @@ const SUMMARY_TTL_MS = 5 * SECOND;
 /** How long browsers may cache the redirect from an old address of a list. */
 const REDIRECT_SECONDS = 60;
 
-/** `/`: the ranking, with filters or a search; `/games/<game>`: the ranking of one game. */
+/**
+ * `/`: the ranking, with filters or a search; `/games/<game>` and `/tags/<tag>`: the ranking of one game or tag. Their
+ * other addresses redirect to these.
+ */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, name } = app.site;
-  const summaryNow = remembered(SUMMARY_TTL_MS, () => listingSummary(deps));
-  const tagsNow = remembered(SUMMARY_TTL_MS, () => readTags(deps));
+  const summaryNow = cachedFor(SUMMARY_TTL_MS, () => readListingSummary(deps));
+  const tagsNow = cachedFor(SUMMARY_TTL_MS, () => readTags(deps));
 
-  app.get('/', PUBLIC, send);
-  app.get('/games/:game', PUBLIC, send);
-  app.get('/tags/:tag', PUBLIC, send);
+  app.get('/', CACHED, send);
+  app.get('/games/:game', CACHED, send);
+  app.get('/tags/:tag', CACHED, send);
   for (const path of ['/games', '/games/', '/tags', '/tags/']) {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${base}/`, 301));
   }
@@ -75,7 +78,11 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
     signedIn ? favouriteIds(deps, signedIn.user._id) : null;
 
-  async function listPage(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+  async function listPage(
+    request: FastifyRequest,
+    query: RankingQuery,
+    summary: ListingSummary,
+  ): Promise<Page> {
     const { filters, page, sort } = query;
     const [list, favourites, tags] = await Promise.all([
       readListPage(deps, filters, page, sort),
@@ -91,10 +98,10 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const description = describe(query, list, name);
     const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
-    const listed: Listed = { canonical: to(page), description, previous, next };
+    const metadata: SearchMetadata = { canonical: to(page), description, previous, next };
     return {
       title: page > 1 ? t('{heading}, page {page}', { heading, page: count(page) }) : heading,
-      ...(isWorthListing(query) && (total > 0 || !narrowed) ? { listed } : {}),
+      ...(isForSearchEngines(query) && (total > 0 || !narrowed) ? { metadata } : {}),
       body: html`${head(heading, html`${listSummary(query, total, summary)} ${howRanked}`)}
         ${total > 0 || narrowed ? filterForm(base, query, summary, tags) : ''} ${activeFilters(base, query)}
         ${total > 0 ? sortLinks(base, query) : ''} ${favourites ? starForm(`${base}${to(page)}`) : ''}
@@ -109,7 +116,11 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     };
   }
 
-  async function searchPage(request: FastifyRequest, query: RankingQuery, summary: Choices): Promise<Page> {
+  async function searchPage(
+    request: FastifyRequest,
+    query: RankingQuery,
+    summary: ListingSummary,
+  ): Promise<Page> {
     const rows = await limitedSearch(deps, request, query.q, query.filters);
     const [favourites, tags] = await Promise.all([favouritesOf(request), tagsNow()]);
     return {
@@ -160,7 +171,10 @@ const ORDERS: Record<Sort, () => string> = {
 };
 
 /** Whether search engines may index the page: only the ranking, and the lists with one game, country or tag. */
-function isWorthListing({ sort, filters: { game, country, version, online, tag } }: RankingQuery): boolean {
+function isForSearchEngines({
+  sort,
+  filters: { game, country, version, online, tag },
+}: RankingQuery): boolean {
   return sort === 'rank' && !online && !version && !(game && (country || tag));
 }
 
@@ -169,7 +183,11 @@ function head(heading: string, detail: Content) {
 }
 
 /** The number of servers in the list, and its order. */
-function listSummary({ filters, sort }: RankingQuery, total: number, { servers, online }: Choices): Content {
+function listSummary(
+  { filters, sort }: RankingQuery,
+  total: number,
+  { servers, online }: ListingSummary,
+): Content {
   const age = AGES[sort];
   const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
   if (isNarrowed(filters)) {

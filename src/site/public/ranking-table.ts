@@ -44,7 +44,7 @@ export function rankingTable(
         title: t('Rank'),
         kind: 'number',
         ...(sort === 'rank' ? { sorted: 'ascending' } : {}),
-        cell: ({ place }) => html`<span class="place">${count(place)}</span>`,
+        cell: ({ rank }) => html`<span class="place">${count(rank)}</span>`,
       },
       {
         title: t('Server'),

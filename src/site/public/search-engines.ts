@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { defineMessage } from '../../language/t.ts';
-import { listedSlugs, listingSummary } from '../../ranking/read-lists.ts';
+import { listedSlugs, readListingSummary } from '../../ranking/read-lists.ts';
 import { PageError } from '../error-pages.ts';
-import { PUBLIC } from '../page-route.ts';
-import { sendPublic } from '../public-page.ts';
+import { CACHED } from '../route-options.ts';
+import { sendPublic } from '../send-public-page.ts';
 import { html } from '../shared/html.ts';
 import type { PublicParts } from './public-parts.ts';
 import { gamePath } from './ranking-query.ts';
@@ -31,7 +31,7 @@ const DISALLOWED = [
 export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, url } = app.site;
 
-  app.get('/robots.txt', PUBLIC, (request, reply) =>
+  app.get('/robots.txt', CACHED, (request, reply) =>
     sendPublic(request, reply, '/robots.txt', {
       type: 'text/plain; charset=utf-8',
       make: async () =>
@@ -45,11 +45,11 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     }),
   );
 
-  app.get('/sitemap.xml', PUBLIC, (request, reply) =>
+  app.get('/sitemap.xml', CACHED, (request, reply) =>
     sendPublic(request, reply, '/sitemap.xml', {
       type: XML,
       make: async () => {
-        const { servers } = await listingSummary(deps);
+        const { servers } = await readListingSummary(deps);
         const files = Array.from(
           { length: Math.max(1, Math.ceil(servers / ADDRESSES_PER_FILE)) },
           (_, i) => i + 1,
@@ -62,13 +62,13 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     }),
   );
 
-  app.get('/sitemaps/:file', PUBLIC, async (request, reply) => {
+  app.get('/sitemaps/:file', CACHED, async (request, reply) => {
     const [, number] = /^([1-9]\d{0,4})\.xml$/.exec((request.params as { file: string }).file) ?? [];
     if (!number) throw new PageError(404, defineMessage('This site map does not exist.'));
     return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
       type: XML,
       make: async () => {
-        // A decoration of `keepPublicPages`.
+        // A decoration of `cachePublicPages`.
         await app.limitPages(request);
         const file = Number(number);
         const slugs = await listedSlugs(deps, {
@@ -77,7 +77,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
         });
         if (slugs.length === 0 && file > 1)
           throw new PageError(404, defineMessage('This site map does not exist.'));
-        const { games } = await listingSummary(deps);
+        const { games } = await readListingSummary(deps);
         const fixed =
           file === 1
             ? ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))]

@@ -4,7 +4,7 @@ import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import type { Listed, Page } from '../shared/layout.ts';
+import type { Page, SearchMetadata } from '../shared/layout.ts';
 import { card, notice, pager } from '../shared/parts.ts';
 import { reviewItem, spreadOf } from '../shared/review-parts.ts';
 import { playersText } from '../shared/server-figures.ts';
@@ -35,7 +35,7 @@ export function serverBody(site: Site, view: View): Page {
     title: server.name,
     messages: MESSAGES,
     scripts: ['vote.js'],
-    ...(isPast(view) ? {} : { listed: listedAs(view) }),
+    ...(isPast(view) ? {} : { metadata: metadataOf(view) }),
     body: html`${server.hiddenAt ? notice('attention', hidden) : ''}
       ${serverHead(site, view)}
       ${playersCard(base, view)}
@@ -66,7 +66,7 @@ function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
 
-function listedAs({ server, seen, wanted, preview }: View): Listed {
+function metadataOf({ server, seen, wanted, preview }: View): SearchMetadata {
   const { info, found } = seen;
   const motd = plainText(info.motd).replace(/\s+/g, ' ');
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });

@@ -4,8 +4,8 @@ import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { limitImages } from '../limited-pages.ts';
-import { PUBLIC } from '../page-route.ts';
-import { sendPublic } from '../public-page.ts';
+import { CACHED } from '../route-options.ts';
+import { sendPublic } from '../send-public-page.ts';
 import { count } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
@@ -48,18 +48,18 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
       }),
     );
   };
-  app.get('/servers/:slug/banner.svg', PUBLIC, (request, reply) =>
+  app.get('/servers/:slug/banner.svg', CACHED, (request, reply) =>
     send(request, reply, 'banner.svg', SVG, async (server) =>
       String(bannerImage(await infoOf(server), site)),
     ),
   );
-  app.get('/servers/:slug/badge.svg', PUBLIC, (request, reply) =>
+  app.get('/servers/:slug/badge.svg', CACHED, (request, reply) =>
     send(request, reply, 'badge.svg', SVG, async (server) => String(badgeImage(await infoOf(server)))),
   );
-  app.get('/servers/:slug/card.png', PUBLIC, (request, reply) =>
+  app.get('/servers/:slug/card.png', CACHED, (request, reply) =>
     send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, app.site, request, server)),
   );
-  app.get('/servers/:slug/widget', PUBLIC, (request, reply) =>
+  app.get('/servers/:slug/widget', CACHED, (request, reply) =>
     send(
       request,
       reply.removeHeader('x-frame-options'),

@@ -8,16 +8,16 @@ import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../
 import { findServer } from '../../servers/listed-servers.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
-import { isByOperator, userOf } from '../access.ts';
-import { ANYONE, PUBLIC, SIGNED_IN } from '../page-route.ts';
-import { sendPublicPage } from '../public-page.ts';
+import { isByOperator, userOf } from '../guard-routes.ts';
+import { ANYONE, CACHED, SIGNED_IN } from '../route-options.ts';
+import { sendPublicPage } from '../send-public-page.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { Page } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
 import { previewPath } from './preview-image.ts';
-import { sendRandomServer } from './random-server.ts';
+import { sendRandomServer } from './random-server-route.ts';
 import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
@@ -57,9 +57,9 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       ),
     );
   };
-  app.get('/servers/:slug', PUBLIC, (request, reply) => sendServer(request, reply, slugOfRequest(request)));
+  app.get('/servers/:slug', CACHED, (request, reply) => sendServer(request, reply, slugOfRequest(request)));
   // `random` is a reserved slug. If a server got it before it was reserved, the server keeps it.
-  app.get('/servers/random', PUBLIC, async (request, reply) =>
+  app.get('/servers/random', CACHED, async (request, reply) =>
     (await findServer(deps, 'random'))
       ? sendServer(request, reply, 'random')
       : sendRandomServer(deps, request, reply),

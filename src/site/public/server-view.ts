@@ -89,13 +89,13 @@ export type View = {
 };
 
 /** The rank on each day from the first recorded one to yesterday; null for days without a rank. */
-function ranksByDay(ranks: { day: string; place: number }[], now: Date) {
+function ranksByDay(ranks: { day: string; rank: number }[], now: Date) {
   const yesterday = addDays(dayOf(now), -1);
   const since = addDays(yesterday, 1 - RANK_DAYS);
   const recent = ranks.filter(({ day }) => day >= since);
   const [first] = recent;
   if (!first) return [];
-  const byDay = new Map(recent.map(({ day, place }) => [day, place]));
+  const byDay = new Map(recent.map(({ day, rank }) => [day, rank]));
   const days = Math.round((Date.parse(yesterday) - Date.parse(first.day)) / DAY) + 1;
   return Array.from({ length: Math.max(days, 1) }, (_, i) => {
     const day = addDays(first.day, i);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { t } from '../../language/t.ts';
 import { PageError } from '../error-pages.ts';
-import { PUBLIC } from '../page-route.ts';
-import { sendPublicPage } from '../public-page.ts';
+import { CACHED } from '../route-options.ts';
+import { sendPublicPage } from '../send-public-page.ts';
 import { html, raw } from '../shared/html.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { privacyPage } from './privacy-page.ts';
@@ -16,14 +16,14 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
   const { name: listing, pages } = app.site;
   for (const name of Object.keys(SITE_PAGES) as SitePageName[]) {
     const path = `/${name}`;
-    app.get(path, PUBLIC, (request, reply) =>
+    app.get(path, CACHED, (request, reply) =>
       sendPublicPage(request, reply, path, async () => {
         const page = pages.get(name);
         if (!page && name === 'privacy') {
           const description = t('What {listing} stores about you, why, and for how long.', { listing });
           return {
             title: t(SITE_PAGES.privacy),
-            listed: { canonical: path, description },
+            metadata: { canonical: path, description },
             body: privacyPage(app.site, config),
           };
         }
@@ -32,7 +32,7 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
         const heading = page.title ? '' : html`<h1>${title}</h1>\n`;
         return {
           title,
-          listed: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
+          metadata: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
           body: html`<article class="card prose">${heading}${raw(page.html)}</article>`,
         };
       }),

@@ -11,7 +11,7 @@ import { EARLIER_DAYS } from '../../votes/web/returning-players.ts';
 import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import type { Listed, Page } from '../shared/layout.ts';
+import type { Page, SearchMetadata } from '../shared/layout.ts';
 import { card, linkTo, notice, textField } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
@@ -44,7 +44,7 @@ export function votePage(site: Site, view: VoteFormView): Page {
     title: t('Vote for {server}', { server: server.name }),
     width: 'narrow',
     scripts: ['vote.js'],
-    ...(isPlain(view) ? { listed: listedAs(server) } : {}),
+    ...(isPlain(view) ? { metadata: metadataOf(server) } : {}),
     body: html`<h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       ${view.typed.errors.form ? notice('bad', refusal(view)) : ''}
       ${card({ title: t('Your vote'), body: voteForm(site, view) })}
@@ -60,7 +60,7 @@ function isPlain({ typed, streak }: VoteFormView): boolean {
   return !streak && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
 
-function listedAs(server: WithId<Server>): Listed {
+function metadataOf(server: WithId<Server>): SearchMetadata {
   return {
     canonical: publicPath(server, '/vote'),
     description: t(

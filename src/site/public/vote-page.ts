@@ -20,7 +20,7 @@ import { usernameSchema } from '../../votes/username.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../page-route.ts';
+import { ANYONE } from '../route-options.ts';
 import { readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -138,11 +138,11 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     });
     const serverId = server._id.toHexString();
     if (!result) {
-      metrics.voteEnded('unknown');
+      metrics.countVoteResult('unknown');
       request.log.warn({ event: 'web_vote.result_unknown', serverId });
       return refuse(resultUnknown());
     }
-    metrics.voteEnded(result.kind === 'accepted' ? 'accepted' : 'refused');
+    metrics.countVoteResult(result.kind === 'accepted' ? 'accepted' : 'refused');
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
       // The vote is already cast: if remembering the name fails, the answer stays the same.

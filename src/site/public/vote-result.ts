@@ -94,7 +94,7 @@ function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | und
       return '';
     case 'new-players':
       return t(
-        'The reason is not you: many new players vote for <bdi>{server}</bdi> now. Players who voted for it before are not held, and an account that is older than 7 days helps.',
+        'This is not because of you: many new players are voting for <bdi>{server}</bdi> now. Votes of players who voted for it before are not held, and votes from an account that is older than 7 days are held less often.',
         { server },
       );
   }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { t } from '../../language/t.ts';
 import { CHECKS_A_MINUTE, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { userOf } from '../access.ts';
+import { userOf } from '../guard-routes.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /**

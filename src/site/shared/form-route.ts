@@ -43,7 +43,7 @@ export type SentForm<S extends z.ZodObject> = {
 /** A form of the site. */
 export type Form<S extends z.ZodObject> = {
   path: string;
-  /** The options of the route, which say who may send the form (page-route.ts). */
+  /** The options of the route, which say who may send the form (route-options.ts). */
   access: RouteShorthandOptions;
   /** The form's fields. Absent for a button. */
   schema?: S | ((request: FastifyRequest) => S);

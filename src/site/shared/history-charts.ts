@@ -11,7 +11,10 @@ import { dataTable } from './parts.ts';
 const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 
-/** The length of a slot of the line and of a row of its table, in milliseconds. */
+/**
+ * Lengths in milliseconds: `slotMs` of a slot of the line, `rowMs` of a row of its table, `stepMs` the longest time that
+ * one point represents. Without `stepMs`, a point lasts up to the next one.
+ */
 function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
   if (resolution === 'hours') return { slotMs: 8 * HOUR, rowMs: DAY, stepMs: HOUR };

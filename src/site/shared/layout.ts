@@ -38,11 +38,11 @@ export type Page = {
    */
   address?: string;
   /** Metadata for search engines. A page without them is private. */
-  listed?: Listed;
+  metadata?: SearchMetadata;
 };
 
 /** The metadata of a public page, for search engines and link previews. */
-export type Listed = {
+export type SearchMetadata = {
   /** The canonical address: a path under the site's base with its query. */
   canonical: string;
   /** One or two sentences for search engines and previews. */
@@ -71,7 +71,7 @@ type Place = {
 
 /** The complete HTML document of a page. */
 export function layout(site: Site, user: User | null, page: Page & Place): Html {
-  const { title, width = 'wide', body, live = false, scripts = [], path, listed } = page;
+  const { title, width = 'wide', body, live = false, scripts = [], path, metadata } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
@@ -82,7 +82,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    ${listed ? listing(site, title, listed, page.isLanguageInAddress) : html`<meta name="robots" content="noindex" />`}
+    ${metadata ? searchMetadata(site, title, metadata, page.isLanguageInAddress) : html`<meta name="robots" content="noindex" />`}
     <title>${title} · ${name}</title>
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
@@ -140,10 +140,10 @@ export function inLanguageOf(path: string, language: Language): string {
 }
 
 /** Metadata for search engines and previews, with absolute URLs. */
-function listing(
+function searchMetadata(
   { url, name }: Site,
   title: string,
-  { canonical, description, image, ...list }: Listed,
+  { canonical, description, image, ...list }: SearchMetadata,
   isLanguageInAddress: boolean,
 ): Html {
   const own = isLanguageInAddress ? inLanguageOf(canonical, languageNow()) : canonical;

@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
-import { remembered } from '../../platform/deadline.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { queuePaused } from '../../process/queue-pause.ts';
 
@@ -22,7 +22,7 @@ export type ListenerStatus = {
  * seconds.
  */
 export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {
-  const readQueuePaused = remembered(QUEUE_PAUSED_TTL_MS, () => queuePaused(deps));
+  const readQueuePaused = cachedFor(QUEUE_PAUSED_TTL_MS, () => queuePaused(deps));
   return async (serverId) => {
     const [listener, paused] = await Promise.all([
       showListener(deps, serverId, COUNTED_AT_MOST),

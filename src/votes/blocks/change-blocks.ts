@@ -119,7 +119,7 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/** Removes blocks that have ended from the list. This makes room, also for new blocks of the same values. */
+/** Removes blocks that have ended from the list, so that new blocks, also of the same values, have room in it. */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }
@@ -136,7 +136,7 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
 
 /**
  * Lifts a block. Votes that it refused are not cast, and votes that it held back stay excluded until an operator
- * releases them.
+ * undoes their exclusion.
  *
  * @returns the block; null when no block with this id is active
  */

@@ -67,7 +67,7 @@ type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usern
 
 /**
  * The exclusion that holds a server's votes of a blocked name, opened at its first vote. If an operator undoes it, its
- * votes are released like those of a quarantine.
+ * votes count and are delivered, as if a quarantine is lifted.
  *
  * @throws the driver's error when MongoDB fails
  */

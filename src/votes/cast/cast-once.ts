@@ -38,7 +38,7 @@ const idempotencyKeyDefinition = {
   answer: { type: String, default: null },
 } as const;
 
-/** A claimed `Idempotency-Key` (design rule 9). */
+/** A stored `Idempotency-Key` (design rule 9). */
 export const idempotencyKeySchema = new Schema(idempotencyKeyDefinition, { collection: 'idempotency_keys' });
 idempotencyKeySchema.index({ serverId: 1, key: 1 }, { unique: true });
 idempotencyKeySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
@@ -48,7 +48,7 @@ export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
 /** The lifetime of a key. */
 export const KEY_LIFETIME_MS = DAY;
 
-/** How long a request waits for the one that claimed its key, before it finishes the vote itself. */
+/** How long a request waits for the one that stored its key, before it finishes the vote itself. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
@@ -56,12 +56,12 @@ const LOOK_AGAIN_MS = 25;
 type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
 export type KeyReused = { kind: 'key-reused'; username: string };
 
-const insertRecords = insertLoader<IdempotencyKey>(DURABLE);
+const insertKeys = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
-/** Reads claims by key, with majority read concern. */
-const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
-  filter: (claims) => ({ serverId: anyOf(claims.map(({ serverId }) => serverId)), $or: claims }),
+/** Reads stored keys, with majority read concern. */
+const storedKeysLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
+  filter: (keys) => ({ serverId: anyOf(keys.map(({ serverId }) => serverId)), $or: keys }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
   keyOf: ({ serverId, key }) => ({ serverId, key }),
   options: MAJORITY,
@@ -70,17 +70,17 @@ const claimsLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' 
 export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
- * Casts a vote under an `Idempotency-Key` (design rule 9). The key is claimed first, the vote is inserted under the claimed
- * id, and the answer is stored before it is returned; the first stored answer wins. Claims and answers are read at
- * majority and are durable before they are returned, so a failover or a crash does not change a replay. A request that
- * finds a claim without an answer waits, then finishes it under the same vote id.
+ * Casts a vote under an `Idempotency-Key` (design rule 9). The key is stored first, the vote is inserted with the id that
+ * is stored with the key, and the answer is stored before it is returned; the first stored answer wins. Keys and answers
+ * are read at majority and are durable before they are returned, so a failover or a crash does not change a replay. If a
+ * request finds its key stored without an answer: it waits, then finishes the vote under the stored id.
  *
  * @param key - 1 to 255 visible ASCII characters; per server
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
  * @param deadline - nothing is inserted under this key after it
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
- * @throws as `castVote` does. After an unknown result the claim stays, so a repeated request finishes it; every other
- *   error frees the key
+ * @throws as `castVote` does. After an unknown result the key stays, so a repeated request finishes its vote; every
+ *   other error frees the key
  */
 export async function castOnce(
   deps: OnceDeps,
@@ -89,53 +89,53 @@ export async function castOnce(
   deadline: CastDeadline,
 ): Promise<Answer | Refused | KeyReused> {
   for (;;) {
-    const { claim, ours } = await recordKey(deps, request);
-    if (claim.username !== request.username) {
+    const { storedKey, isOwn } = await storeKey(deps, request);
+    if (storedKey.username !== request.username) {
       await deps.durability.confirm();
-      return { kind: 'key-reused', username: claim.username };
+      return { kind: 'key-reused', username: storedKey.username };
     }
-    // If another request claimed the key, it may have inserted the vote.
-    if (!ours) deadline.allowInsert();
-    const existing = ours ? claim : await awaitAnswer(deps, claim);
-    // If that request was refused or failed, it freed the key: this one claims it.
+    // If another request stored the key, it may have inserted the vote.
+    if (!isOwn) deadline.allowInsert();
+    const existing = isOwn ? storedKey : await awaitAnswer(deps, storedKey);
+    // If that request was refused or failed, it freed the key: this one stores it.
     if (!existing) continue;
     if (existing.answer) {
       await deps.durability.confirm();
-      return { kind: 'answer', body: existing.answer, voteId: claim.voteId, replayed: true };
+      return { kind: 'answer', body: existing.answer, voteId: storedKey.voteId, replayed: true };
     }
-    return finish(deps, request, { claim, ours, deadline }, bodyOf);
+    return finish(deps, request, { storedKey, isOwn, deadline }, bodyOf);
   }
 }
 
 async function finish(
   deps: OnceDeps,
   request: CastRequest,
-  { claim, ours, deadline }: { claim: IdempotencyKey; ours: boolean; deadline: CastDeadline },
+  { storedKey, isOwn, deadline }: { storedKey: IdempotencyKey; isOwn: boolean; deadline: CastDeadline },
   bodyOf: (accepted: Accepted) => string,
 ): Promise<Answer | Refused> {
   let cast: Accepted | Refused;
   try {
-    cast = await castVote(deps, request, deadline, claim.voteId);
+    cast = await castVote(deps, request, deadline, storedKey.voteId);
   } catch (error) {
-    // If another request made the claim, its vote may be cast: only a failure of that request frees the key.
-    if (ours && !(error instanceof VoteResultUnknownError)) await freeKey(deps, claim);
+    // If another request stored the key, that request may have cast the vote: only its own failure frees the key.
+    if (isOwn && !(error instanceof VoteResultUnknownError)) await freeKey(deps, storedKey);
     throw error;
   }
   if (cast.kind === 'refused') {
-    await freeKey(deps, claim);
+    await freeKey(deps, storedKey);
     return cast;
   }
-  const body = await storeAnswer(deps, claim, bodyOf(cast)).catch((error: unknown) => {
+  const body = await storeAnswer(deps, storedKey, bodyOf(cast)).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);
   });
-  return { kind: 'answer', body, voteId: claim.voteId, replayed: false };
+  return { kind: 'answer', body, voteId: storedKey.voteId, replayed: false };
 }
 
-/** Claims the key, or finds who claimed it. A claim that has expired is replaced. */
-async function recordKey(
+/** Stores the key, or finds the one that another request stored. A key that has expired is replaced. */
+async function storeKey(
   { idempotencyKeys, batcher, clock }: OnceDeps,
   { serverId, key, username }: CastRequest & { key: string },
-): Promise<{ claim: IdempotencyKey; ours: boolean }> {
+): Promise<{ storedKey: IdempotencyKey; isOwn: boolean }> {
   const now = clock.now();
   const fresh: IdempotencyKey = {
     _id: new ObjectId(),
@@ -149,57 +149,57 @@ async function recordKey(
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
-      await batcher.load(insertRecords, idempotencyKeys, fresh);
-      return { claim: fresh, ours: true };
+      await batcher.load(insertKeys, idempotencyKeys, fresh);
+      return { storedKey: fresh, isOwn: true };
     } catch (error) {
-      // Nothing is cast yet. If the claim was stored after all, the next request of its key finishes it.
+      // Nothing is cast yet. If the key was stored after all, its next request finishes the vote.
       if (!isDuplicateKey(error) && !isUnknownResult(error)) throw error;
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
-    const existing = await batcher.load(claimsLoader, idempotencyKeys, { serverId, key });
+    const existing = await batcher.load(storedKeysLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // The claim was freed, or it is not on a majority yet, so a rollback may still remove it.
+      // The key was freed, or it is not on a majority yet, so a rollback may still remove it.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
-    if (now < existing.expiresAt) return { claim: existing, ours: existing._id.equals(fresh._id) };
+    if (now < existing.expiresAt) return { storedKey: existing, isOwn: existing._id.equals(fresh._id) };
     await idempotencyKeys.deleteOne({ serverId, key, _id: existing._id });
   }
 }
 
-/** Reads a claim with majority read concern. */
-function readRecord(
+/** Reads a stored key with majority read concern. */
+function readStoredKey(
   idempotencyKeys: Collection<IdempotencyKey>,
   { _id, serverId, key }: IdempotencyKey,
 ): Promise<IdempotencyKey | null> {
   return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
-/** Waits for the answer of a claim. Returns the claim without one after `TIMEOUT_MS`; null when the claim was freed. */
+/** Waits up to `TIMEOUT_MS` for the answer of a stored key, then returns the key without one; null when it was freed. */
 async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
-  claim: IdempotencyKey,
+  storedKey: IdempotencyKey,
 ): Promise<IdempotencyKey | null> {
   const deadline = Date.now() + TIMEOUT_MS;
-  let existing: IdempotencyKey | null = claim;
+  let existing: IdempotencyKey | null = storedKey;
   while (existing && !existing.answer && Date.now() < deadline) {
     await pause(LOOK_AGAIN_MS);
-    existing = await readRecord(idempotencyKeys, claim);
+    existing = await readStoredKey(idempotencyKeys, storedKey);
   }
   return existing;
 }
 
 /**
- * Stores the answer unless another request was first, and returns the stored one. A claim that was freed meanwhile (by a
- * failed request of the same key) is created again, so a repeated request replays this answer.
+ * Stores the answer unless another request was first, and returns the stored one. If the key was freed meanwhile (by a
+ * failed request of the same key): it is stored again, so a repeated request replays this answer.
  */
 async function storeAnswer(
   { idempotencyKeys, batcher, durability }: OnceDeps,
-  claim: IdempotencyKey,
+  storedKey: IdempotencyKey,
   body: string,
 ): Promise<string> {
-  const { _id, serverId, key, answer: _, ...rest } = claim;
+  const { _id, serverId, key, answer: _, ...rest } = storedKey;
   const deadline = Date.now() + OPERATION_TIMEOUT_MS;
   for (;;) {
     try {
@@ -211,7 +211,7 @@ async function storeAnswer(
     } catch (error) {
       if (!isDuplicateKey(error) || Date.now() >= deadline) throw error;
     }
-    const existing = await readRecord(idempotencyKeys, claim);
+    const existing = await readStoredKey(idempotencyKeys, storedKey);
     if (existing?.answer) {
       await durability.confirm();
       return existing.answer;
@@ -221,13 +221,13 @@ async function storeAnswer(
   }
 }
 
-/** Deletes the claim, unless it has an answer. If this fails, the next request of the key finishes the claim. */
-async function freeKey({ idempotencyKeys, log }: OnceDeps, claim: IdempotencyKey): Promise<void> {
-  const place = { _id: claim._id, serverId: claim.serverId, key: claim.key, answer: null };
+/** Deletes the key, unless it has an answer. If this fails, the next request of the key finishes its vote. */
+async function freeKey({ idempotencyKeys, log }: OnceDeps, storedKey: IdempotencyKey): Promise<void> {
+  const place = { _id: storedKey._id, serverId: storedKey.serverId, key: storedKey.key, answer: null };
   await idempotencyKeys.deleteOne(place).catch((error: unknown) => {
     log.warn({
       event: 'idempotency.not_freed',
-      serverId: claim.serverId.toHexString(),
+      serverId: storedKey.serverId.toHexString(),
       reason: String(error),
     });
   });

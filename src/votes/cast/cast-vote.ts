@@ -28,7 +28,7 @@ export type CastDeps = {
   tracing: Tracing;
 };
 
-/** A vote as a door passes it on. */
+/** A vote as an entry point passes it on. */
 export type CastRequest = {
   serverId: ObjectId;
   /** As `usernameSchema` gives it. */
@@ -37,9 +37,11 @@ export type CastRequest = {
   usernameKey: string;
   /** The token that casts it; null for a vote of the vote form. */
   tokenId: ObjectId | null;
-  /** The open quarantine that holds the vote: it is neither counted nor delivered until it is released. */
+  /** The open quarantine that holds the vote: the vote is neither counted nor delivered until the quarantine is lifted. */
   quarantineId?: ObjectId;
-  /** The player's cooldown. If the door has read it: it is not read again, and the vote gets the time of that read. */
+  /**
+   * The player's cooldown, if the entry point has read it: it is not read again, and the vote gets the time of that read.
+   */
   cooldown?: Cooldown;
 };
 
@@ -85,36 +87,36 @@ export async function castVote(
   const { serverId, usernameKey } = request;
   const now = request.cooldown?.now ?? deps.clock.now();
   const id = voteId ?? newVoteId(now);
-  const [{ newest, blocking }, listener, monthlyVotes, finished] = await Promise.all([
+  const [{ newest, blocking }, listener, monthlyVotes, castBefore] = await Promise.all([
     request.cooldown ?? readCooldown(deps, { serverId, usernameKey }, now),
     deps.batcher.load(listenersLoader, deps.listeners, serverId),
     deps.voteCounts.ofMonth(serverId, now),
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
-  if (finished) return acceptedBefore(deps, finished);
+  if (castBefore) return acceptedBefore(deps, castBefore);
   // A vote with our own id, inserted by another process meanwhile or not yet on a majority, does not refuse itself:
   // inserting it again with the same number finds out its state.
-  const ours = newest.live?._id.equals(id) ? newest.live : null;
+  const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
-  if (earlier && !ours) {
+  if (earlier && !ownVote) {
     await deps.durability.confirm(insertedBy(earlier));
     return refusedBy(earlier);
   }
 
   const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !request.quarantineId;
   // The unique index gives this number to one of the concurrent votes.
-  const seq = ours?.seq ?? (newest.live?.seq ?? 0) + 1;
+  const seq = ownVote?.seq ?? (newest.live?.seq ?? 0) + 1;
   deadline.allowInsert();
-  const { existing, insertedNow } = await insertVote(
+  const { vote, isNew } = await insertVote(
     deps,
     newVote(deps, request, { _id: id, seq, votedAt: now, isForwarded }),
   );
-  if (!existing._id.equals(id)) return refusedBy(existing);
+  if (!vote._id.equals(id)) return refusedBy(vote);
 
-  if (insertedNow) deps.voteCounts.add(existing);
+  if (isNew) deps.voteCounts.add(vote);
   if (listener && isForwarded) void wakeListener(deps.producer, listener);
-  if (!insertedNow) return acceptedBefore(deps, existing);
-  return { kind: 'accepted', vote: existing, monthlyVotes: monthlyVotes() + uncounted(existing) };
+  if (!isNew) return acceptedBefore(deps, vote);
+  return { kind: 'accepted', vote, monthlyVotes: monthlyVotes() + uncounted(vote) };
 }
 
 /** @param isForwarded - whether the server's listener gets the vote */
@@ -138,7 +140,10 @@ function newVote(
   };
 }
 
-/** If another process inserted the vote, its increment may be pending there: the month is counted from the votes. */
+/**
+ * If another process inserted the vote, that process may not have written its increment yet: the month is counted from the
+ * votes.
+ */
 async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);

@@ -4,8 +4,8 @@ import type { Span, Tracing } from '../../platform/tracing/tracing.ts';
 import { VoteResultUnknownError } from './insert-vote.ts';
 
 /**
- * The deadline of one vote. A door gets it with the request, and each level passes it on, down to the insert. After it no
- * vote is inserted any more. If the insert was sent before, its result is unknown.
+ * The deadline of one vote. The entry point gets it with the request, and each level passes it on, down to the insert.
+ * After the deadline no vote is inserted. If the insert was sent before the deadline, its result is unknown.
  */
 export class CastDeadline {
   readonly #timeoutMs: number;

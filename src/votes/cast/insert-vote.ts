@@ -81,19 +81,16 @@ export function findSafeVote({ votes, batcher }: InsertDeps, id: Id): Promise<Vo
  * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote with
  * this number. Sending the same document again is safe, since its id and its number are unique.
  *
- * @returns the vote with this player's `seq`, and whether this call inserted it
+ * @returns the vote with this player's `seq`, and in `isNew` whether this call inserted it
  * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
  */
-export async function insertVote(
-  deps: InsertDeps,
-  vote: Vote,
-): Promise<{ existing: Vote; insertedNow: boolean }> {
+export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: Vote; isNew: boolean }> {
   const deadline = performance.now() + OPERATION_TIMEOUT_MS;
   let isUnknown = false;
   for (;;) {
     try {
       await deps.batcher.load(insertVotes, deps.votes, vote, deadline - performance.now());
-      return { existing: vote, insertedNow: true };
+      return { vote, isNew: true };
     } catch (error) {
       // If an earlier insert had an unknown result, this error says nothing about it.
       if (!isDuplicateKey(error) && !isUnknownResult(error))
@@ -102,9 +99,9 @@ export async function insertVote(
       const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // If the existing vote has our id although no insert of ours had an unknown result: another process finished the
-      // same idempotent request.
-      if (existing) return { existing, insertedNow: existing._id.equals(vote._id) && isUnknown };
+      // If the existing vote has our id: after an unknown result, our own insert stored it. Otherwise another process
+      // did, which finished the same idempotent request.
+      if (existing) return { vote: existing, isNew: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);
     }

@@ -21,7 +21,7 @@ export type ClaimDeps = {
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
 
 /**
- * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or released from a quarantine.
+ * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or its quarantine was lifted.
  * `off`: only the server's listener rewards votes.
  */
 export type ClaimState =
@@ -128,7 +128,7 @@ function findByKey(
  * Makes a claim that was read durable. The read may show a claim that a failover rolls back later; then the player would
  * be rewarded a second time.
  *
- * @returns false when the claim is no longer there
+ * @returns false when a failover has removed the claim
  */
 async function isClaimDurable(
   { votes }: ClaimDeps,

@@ -139,7 +139,7 @@ async function markVotes(
   const { votes } = deps;
   const { range, sort } = votesToMark(exclusion);
   const total = await votes.countDocuments(range);
-  // The token is filtered here and not in the query: each read stays short even if the token cast few votes.
+  // If the query filtered by token and the token cast few votes, one read could take long. So this function filters.
   const all = votes.find(range, {
     sort,
     projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
@@ -192,7 +192,7 @@ async function unmarkVotes(
 
 /**
  * The delivery of a vote that leaves its quarantine. If the vote is from a restored backup: it becomes `unconfirmed`,
- * because its quarantine may have been released after the backup was taken.
+ * because its quarantine may have been lifted after the backup was taken.
  */
 function released(now: Date): Document {
   return {

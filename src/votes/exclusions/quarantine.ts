@@ -121,7 +121,7 @@ type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
 
 /**
  * Stores an operator's decision that the votes of a quarantine stay excluded; undo it with `requestInclusion`, which also
- * releases an open quarantine. Votes that are cast after a decision enter a new quarantine.
+ * lifts an open quarantine. Votes that are cast after a decision enter a new quarantine.
  *
  * @param groupId - the decision about several servers that this is a part of
  * @returns the exclusion; null when no open quarantine has this id
@@ -235,7 +235,7 @@ export async function quarantineGroups(
 }
 
 /** How operators decide about a group. */
-export type GroupDecision = 'release' | 'exclude';
+export type GroupDecision = 'lift' | 'exclude';
 
 /**
  * Decides about all open quarantines of an origin, one after another, so the audit log has an entry for each server.
@@ -255,7 +255,7 @@ export async function requestGroupDecision(
   // One id for all, so that the exclusion can be undone on all servers at once.
   const groupId = new ObjectId();
   for (const { _id } of open) {
-    if (decision === 'release') await requestInclusion(deps, _id, by);
+    if (decision === 'lift') await requestInclusion(deps, _id, by);
     else await requestQuarantineExclusion(deps, _id, reason, by, groupId);
   }
   return open.length;

@@ -129,7 +129,7 @@ export function hashedId(text: string): ObjectId {
 }
 
 /**
- * Stores that an exclusion is undone, or that a quarantine is released. Votes that another exclusion covers stay excluded.
+ * Stores that an exclusion is undone, or that a quarantine is lifted. Votes that another exclusion covers stay excluded.
  * A worker carries out the undoing once the exclusion itself is finished (see {@link requestExclusion}). A repeated call
  * changes nothing.
  *
@@ -174,7 +174,7 @@ export async function auditDecisions(
   exclusion: VoteExclusion,
 ): Promise<void> {
   const { by, undone, isQuarantine } = exclusion;
-  // A quarantine that was lifted or released without a decision to exclude has no `vote.exclude` entry.
+  // If a quarantine was lifted without a decision to exclude before: it has no `vote.exclude` entry.
   const isDecided = !isQuarantine || by !== AUTOMATIC;
   if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
   if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);

@@ -67,7 +67,8 @@ const voteExclusionDefinition = {
   /** The id of the decision about a player. This exclusion is its part for one server. */
   groupId: { type: Schema.Types.ObjectId },
   /**
-   * The block of the name whose votes this exclusion holds back (see `exclusionOfBlock`). Absent for other exclusions.
+   * If this exclusion holds the votes of a blocked name (see `exclusionOfBlock`): the id of that block. Absent for other
+   * exclusions.
    */
   blockId: { type: Schema.Types.ObjectId },
   /** For operators only. */

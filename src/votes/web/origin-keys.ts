@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { EstablishedAccount } from '../../accounts/established.ts';
-import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
-import { neighbourhoodOf, networkOf, siteOf, subnetOf } from '../../platform/limits/network-of.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
+import { neighbourhoodOf, networkOf, subnetOf, widerNetworkOf } from '../../platform/limits/network-of.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 
 type Keys = { config: { SECRET_KEY: string } };
@@ -29,9 +29,13 @@ export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
     ? [{ id: keyed(keys, `user ${account.mailbox}`), kind: 'user', factor: 1 }]
     : [];
   const network: Origin = { id: networkKey(keys, address), kind: 'network', factor: 1 };
-  const site = siteOf(address);
-  if (site === networkOf(address)) return [...user, network];
-  return [...user, network, { id: keyed(keys, `network ${site}`), kind: 'site', factor: SITE_FACTOR }];
+  const wider = widerNetworkOf(address);
+  if (wider === networkOf(address)) return [...user, network];
+  return [
+    ...user,
+    network,
+    { id: keyed(keys, `network ${wider}`), kind: 'site', factor: WIDER_NETWORK_FACTOR },
+  ];
 }
 
 /**
@@ -43,9 +47,9 @@ export function networkKey(keys: Keys, address: string): string {
 }
 
 /** The network whose new players count together: an IPv4 /24 or, since one person has 65,536 of IPv6 /64, a /48. */
-export function siteKey(keys: Keys, address: string): string {
-  const site = siteOf(address);
-  return keyed(keys, `network ${site === networkOf(address) ? subnetOf(address) : site}`);
+export function widerNetworkKey(keys: Keys, address: string): string {
+  const wider = widerNetworkOf(address);
+  return keyed(keys, `network ${wider === networkOf(address) ? subnetOf(address) : wider}`);
 }
 
 /** The IPv4 /16 or IPv6 /32 of an address. */
@@ -60,7 +64,7 @@ export function mailDomainKey(keys: Keys, domain: string): string {
 
 /** All networks that an address belongs to and for which votes may be held. A block by keyed hash names one of them. */
 export function networkKeys(keys: Keys, address: string): string[] {
-  return [networkKey(keys, address), siteKey(keys, address), neighbourhoodKey(keys, address)];
+  return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
 /** The session of a vote form, whose secret only the browser has; the challenge contains this. */

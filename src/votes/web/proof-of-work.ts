@@ -6,7 +6,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
 import { defineMessage } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
-import { SITE_FACTOR } from '../../platform/limits/by-network.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 import type { Origin } from './origin-keys.ts';
@@ -25,8 +25,11 @@ usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 
 /**
- * What a challenge is bound to; a proof for one vote is no proof for another. `player` and `session` are keyed hashes,
- * `session` is empty without a script. `origins`: the network of the request, and the IPv6 /48 around it if there is one.
+ * What a challenge is bound to. Its solution is accepted only for the same server and player, and only from the same
+ * network; if the session is the same, also from another network.
+ *
+ * - `player`, `session`: keyed hashes. `session` is empty if the page sent no session, for example without JavaScript.
+ * - `origins`: the network of the request and, for IPv6, the /48 around it.
  */
 export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
 
@@ -187,7 +190,7 @@ export async function useProofOfWork(
 /** The origins that a challenge was made for. The caller has checked its signature. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
-  return site ? [network, { id: site, kind: 'site', factor: SITE_FACTOR }] : [network];
+  return site ? [network, { id: site, kind: 'site', factor: WIDER_NETWORK_FACTOR }] : [network];
 }
 
 function parseProofOfWork(proof: string) {

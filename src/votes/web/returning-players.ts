@@ -25,7 +25,7 @@ export type ReturningPlayer = Omit<InferRawDocType<typeof returningPlayerDefinit
   days: string[];
 };
 
-/** A player who voted from a network on this many earlier days of the last 30 is not new there. */
+/** If a player voted from a network on this many earlier days of the last 30: the player is not new in this network. */
 export const EARLIER_DAYS = 3;
 
 type Deps = {

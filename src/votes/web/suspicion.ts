@@ -4,7 +4,7 @@ import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.t
 import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../exclusions/vote-exclusion.ts';
 import type { NetworkLimits } from './network-limits.ts';
-import { mailDomainKey, neighbourhoodKey, siteKey, type Voter } from './origin-keys.ts';
+import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
 /** Up to this many players who never voted for a server before may use its vote form in an hour. */
@@ -76,7 +76,7 @@ function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number)
 async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;
   const times = newPlayersAllowed(server);
-  const network = siteKey(deps, voter.address);
+  const network = widerNetworkKey(deps, voter.address);
   const isFirst = await hour(`first:${network}`, 0, 1);
   if (!isFirst && !(await hour(`more:${network}`, 0, limits.newPlayers - 1)))
     return {

@@ -125,8 +125,8 @@ function refusalOf(
  * Notes that a voter votes for a server as a player, in each of its origins, up to the first whose limit is used up. An
  * IPv6 /48 has four times the limits of a network. The same player again is always allowed.
  *
- * @param elsewhere - the origins of another network on which the voter proved the work: the vote counts there too, as that
- *   of a new player
+ * @param elsewhere - the origins of another network on which the voter proved the work: the vote counts in these too, as
+ *   that of a new player
  * @throws the driver's error when MongoDB fails
  */
 export async function useOrigins(

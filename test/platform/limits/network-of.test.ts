@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkOf, siteOf } from '../../../src/platform/limits/network-of.ts';
+import { networkOf, widerNetworkOf } from '../../../src/platform/limits/network-of.ts';
 
 test.each([
   ['192.0.2.7', '192.0.2.7'],
@@ -21,6 +21,6 @@ test.each([
   ['::ffff:192.0.2.7', '192.0.2.7'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
   ['unix', 'unknown'],
-])('%s belongs to the site %s', (address, site) => {
-  expect(siteOf(address)).toBe(site);
+])('%s belongs to the wider network %s', (address, wider) => {
+  expect(widerNetworkOf(address)).toBe(wider);
 });

@@ -24,7 +24,7 @@ function castFromApi(deps: AppDeps, vote: ApiVote, timeoutMs: number): ReturnTyp
   return castVoteFromApi(deps, vote, new CastDeadline(timeoutMs));
 }
 
-function claimsOf({ serverId }: ApiVote): Promise<number> {
+function storedKeysOf({ serverId }: ApiVote): Promise<number> {
   return voting.one.idempotencyKeys.countDocuments({ serverId });
 }
 
@@ -74,7 +74,7 @@ describe('the deadline', () => {
     // Awaited from the start: on a busy machine the time may be over before the newest vote is read.
     const ended = expect(castFromApi(voting.other, request, SECOND / 20)).rejects.toThrow(DeadlineError);
     await held;
-    await expect.poll(() => claimsOf(request)).toBe(0);
+    await expect.poll(() => storedKeysOf(request)).toBe(0);
     expect(await votesOf(voting.one, request.serverId)).toEqual([]);
   });
 

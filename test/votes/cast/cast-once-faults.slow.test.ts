@@ -7,7 +7,7 @@ import { type Ballot, castOnce } from '../../support/casting.ts';
 import { mongoCommand } from '../../support/fault-proxy.ts';
 import { accept, ballot, bodyOf, counted, votesOf, votingForAll } from '../voting.ts';
 
-const claiming = mongoCommand('insert', 'idempotency_keys');
+const storing = mongoCommand('insert', 'idempotency_keys');
 const storingAnswer = mongoCommand('update', 'idempotency_keys');
 const freeing = mongoCommand('delete', 'idempotency_keys');
 const inserting = mongoCommand('insert', 'votes');
@@ -24,8 +24,8 @@ function keyed(username: string): Keyed {
   return { ...ballot(username), key: randomUUID() };
 }
 
-/** The claim that stands for a request's key. */
-function claimOf({ serverId, key }: { serverId: ObjectId; key: string }): Promise<IdempotencyKey | null> {
+/** The stored key of a request. */
+function storedKeyOf({ serverId, key }: { serverId: ObjectId; key: string }): Promise<IdempotencyKey | null> {
   return voting.one.idempotencyKeys.findOne({ serverId, key });
 }
 
@@ -38,10 +38,10 @@ async function expectFinished(request: Keyed): Promise<void> {
   expect(await castOnce(voting.other, request, bodyOf)).toEqual({ ...again, replayed: true });
 }
 
-describe('a claim', () => {
-  test('whose answer is lost is found to be ours, and the vote is cast without waiting for anybody', async () => {
+describe('the insert of a key', () => {
+  test('whose answer is lost is found to be the request’s own, and the vote is cast without waiting for anybody', async () => {
     const request = keyed('Steve');
-    const cut = voting.proxy.cutAfterNext(claiming);
+    const cut = voting.proxy.cutAfterNext(storing);
     const lookedAgain = vi.spyOn(voting.other.idempotencyKeys, 'findOne');
     const end = await castOnce(voting.other, request, bodyOf);
     // As it would be until another process had answered.
@@ -49,13 +49,13 @@ describe('a claim', () => {
     lookedAgain.mockRestore();
     await cut;
     expect(end.kind).toBe('answer');
-    expect(await claimOf(request)).toMatchObject({ answer: end.kind === 'answer' && end.body });
+    expect(await storedKeyOf(request)).toMatchObject({ answer: end.kind === 'answer' && end.body });
     await expectFinished(request);
   });
 
   test('that is lost before it arrives is made again', async () => {
     const request = keyed('Steve');
-    const cut = voting.proxy.cutBeforeNext(claiming);
+    const cut = voting.proxy.cutBeforeNext(storing);
     const end = await castOnce(voting.other, request, bodyOf);
     await cut;
     expect(end.kind).toBe('answer');
@@ -76,10 +76,10 @@ describe('an insert whose end is unknown', () => {
     ];
     await expect(castOnce(voting.other, request, bodyOf)).rejects.toThrow(VoteResultUnknownError);
     await Promise.all(faults);
-    const claim = await claimOf(request);
-    expect(claim).toMatchObject({ answer: null });
+    const storedKey = await storedKeyOf(request);
+    expect(storedKey).toMatchObject({ answer: null });
     await expectFinished(request);
-    expect(await votesOf(voting.one, request.serverId)).toMatchObject([{ _id: claim?.voteId }]);
+    expect(await votesOf(voting.one, request.serverId)).toMatchObject([{ _id: storedKey?.voteId }]);
   });
 });
 
@@ -124,7 +124,7 @@ describe('an answer that cannot be stored', () => {
   });
 });
 
-describe('two processes that finish one claim', () => {
+describe('two processes that finish the vote of one key', () => {
   test('both give the same answer when the slower one finds the vote of the other', async () => {
     const request = keyed('Steve');
     let first: unknown;
@@ -145,19 +145,19 @@ describe('a failure before the insert', () => {
     const faults = [1, 2].map(() => voting.proxy.cutBeforeNext(readingNewest));
     await expect(castOnce(voting.other, request, bodyOf)).rejects.not.toThrow(VoteResultUnknownError);
     await Promise.all(faults);
-    expect(await claimOf(request)).toBeNull();
+    expect(await storedKeyOf(request)).toBeNull();
     const end = await castOnce(voting.one, { ...request, username: 'Alex' }, bodyOf);
     expect(end.kind).toBe('answer');
   });
 
-  test('that cannot even free the key leaves a claim which the next request finishes', async () => {
+  test('that cannot even free the key leaves a key whose vote the next request finishes', async () => {
     const request = keyed('Steve');
     await accept(voting.one, request);
     const fault = voting.proxy.cutBeforeNext(freeing);
     expect((await castOnce(voting.other, request, bodyOf)).kind).toBe('refused');
     await fault;
-    expect(await claimOf(request)).toMatchObject({ answer: null });
+    expect(await storedKeyOf(request)).toMatchObject({ answer: null });
     expect((await castOnce(voting.one, request, bodyOf)).kind).toBe('refused');
-    expect(await claimOf(request)).toBeNull();
+    expect(await storedKeyOf(request)).toBeNull();
   });
 });

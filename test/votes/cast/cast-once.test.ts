@@ -16,17 +16,17 @@ function keyed(username: string, serverId?: ObjectId): Ballot & { key: string } 
   return { ...ballot(username, serverId), key: randomUUID() };
 }
 
-/** The claim that stands for a request's key. */
-function claimOf({ serverId, key }: { serverId: ObjectId; key: string }): Promise<IdempotencyKey | null> {
+/** The stored key of a request. */
+function storedKeyOf({ serverId, key }: { serverId: ObjectId; key: string }): Promise<IdempotencyKey | null> {
   return voting.one.idempotencyKeys.findOne({ serverId, key });
 }
 
-/** The claim of a process that died before it answered. */
-async function leaveClaim(
+/** Stores the key of a process that died before it answered. */
+async function leaveKey(
   { serverId, key, username }: Ballot & { key: string },
   now: Date,
 ): Promise<IdempotencyKey> {
-  const claim = {
+  const storedKey = {
     _id: new ObjectId(),
     serverId,
     key,
@@ -35,8 +35,8 @@ async function leaveClaim(
     expiresAt: after(now, DAY),
     answer: null,
   };
-  await voting.one.idempotencyKeys.insertOne(claim);
-  return claim;
+  await voting.one.idempotencyKeys.insertOne(storedKey);
+  return storedKey;
 }
 
 function withClock(clock: Clock): AppDeps {
@@ -94,7 +94,7 @@ describe('the same key with another name', () => {
 
   test('is refused while the first request is still running', async () => {
     const request = keyed('Steve');
-    await leaveClaim(request, new Date());
+    await leaveKey(request, new Date());
     const end = await castOnce(voting.one, { ...request, username: 'Alex' }, bodyOf);
     expect(end).toEqual({ kind: 'key-reused', username: 'Steve' });
   });
@@ -106,7 +106,7 @@ describe('a refusal', () => {
     const { vote } = await accept(voting.one, request);
     const refused = await castOnce(voting.one, request, bodyOf);
     expect(refused).toEqual({ kind: 'refused', vote, nextVoteAt: after(vote.votedAt, DAY) });
-    expect(await claimOf(request)).toBeNull();
+    expect(await storedKeyOf(request)).toBeNull();
     const end = await castOnce(voting.one, { ...request, username: 'Alex' }, bodyOf);
     expect(end.kind).toBe('answer');
   });
@@ -118,42 +118,42 @@ describe('a refusal', () => {
       Array.from({ length: 20 }, (_, i) => castOnce(i % 2 ? voting.one : voting.other, request, bodyOf)),
     );
     expect(new Set(ends.map(({ kind }) => kind))).toEqual(new Set(['refused']));
-    expect(await claimOf(request)).toBeNull();
+    expect(await storedKeyOf(request)).toBeNull();
   });
 });
 
-describe.concurrent('a claim whose process died', () => {
-  test('before its vote was inserted is finished under the claimed id', async ({ expect }) => {
+describe.concurrent('a stored key whose process died', () => {
+  test('before its vote was inserted is finished under the stored id', async ({ expect }) => {
     const request = keyed('Steve');
-    const claim = await leaveClaim(request, new Date());
+    const storedKey = await leaveKey(request, new Date());
     const end = await castOnce(voting.one, request, bodyOf);
-    expect(end).toMatchObject({ kind: 'answer', voteId: claim.voteId });
-    expect((await votesOf(voting.one, request.serverId)).map(({ _id }) => _id)).toEqual([claim.voteId]);
+    expect(end).toMatchObject({ kind: 'answer', voteId: storedKey.voteId });
+    expect((await votesOf(voting.one, request.serverId)).map(({ _id }) => _id)).toEqual([storedKey.voteId]);
     expect(await castOnce(voting.other, request, bodyOf)).toEqual({ ...end, replayed: true });
   });
 
   test('after its vote was inserted is answered with that vote, as it was cast', async ({ expect }) => {
     const request = keyed('Steve');
     const clock = stoppedClock(new Date('2026-05-04T10:00:00.000Z'));
-    const claim = await leaveClaim(request, clock.now());
-    const cast = await castVote(withClock(clock), request, claim.voteId);
+    const storedKey = await leaveKey(request, clock.now());
+    const cast = await castVote(withClock(clock), request, storedKey.voteId);
     clock.move(DAY - 1);
     const end = await castOnce(withClock(clock), request, bodyOf);
-    expect(end).toEqual({ kind: 'answer', voteId: claim.voteId, body: bodyOf(cast), replayed: false });
+    expect(end).toEqual({ kind: 'answer', voteId: storedKey.voteId, body: bodyOf(cast), replayed: false });
     expect(await votesOf(voting.one, request.serverId)).toHaveLength(1);
     expect(await counted(voting.one, request.serverId)).toBe(1);
   });
 
-  test('is finished by one of 30 requests at once, under the claimed id', async ({ expect }) => {
+  test('is finished by one of 30 requests at once, under the stored id', async ({ expect }) => {
     const request = keyed('Steve');
-    const claim = await leaveClaim(request, new Date());
+    const storedKey = await leaveKey(request, new Date());
     const ends = await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
         castOnce(i % 2 ? voting.one : voting.other, request, (end) => `${i} ${bodyOf(end)}`),
       ),
     );
     for (const end of ends) expect(answerOf(end)).toEqual(answerOf(ends[0]));
-    expect(ends[0]).toMatchObject({ kind: 'answer', voteId: claim.voteId });
+    expect(ends[0]).toMatchObject({ kind: 'answer', voteId: storedKey.voteId });
     expect(await votesOf(voting.one, request.serverId)).toHaveLength(1);
     expect(await counted(voting.one, request.serverId)).toBe(1);
   });
@@ -161,9 +161,9 @@ describe.concurrent('a claim whose process died', () => {
   test('before a refusal is freed by the next request, which is refused', async ({ expect }) => {
     const request = keyed('Steve');
     await accept(voting.one, request);
-    await leaveClaim(request, new Date());
+    await leaveKey(request, new Date());
     expect((await castOnce(voting.one, request, bodyOf)).kind).toBe('refused');
-    expect(await claimOf(request)).toBeNull();
+    expect(await storedKeyOf(request)).toBeNull();
   });
 });
 
@@ -191,7 +191,7 @@ describe('a key after 24 hours', () => {
     expect(end.kind).toBe('answer');
   });
 
-  test('is claimed anew by one of 30 requests at once', async () => {
+  test('is stored anew by one of 30 requests at once', async () => {
     const clock = stoppedClock(new Date());
     const request = keyed('Steve');
     const first = await castOnce(withClock(clock), request, bodyOf);

@@ -81,16 +81,16 @@ describe('on a lone mongod that crashes', () => {
   test('an answer that was replayed as soon as another process stored it is still there', async () => {
     const deps = await open();
     const request = { ...ballot('Steve'), key: randomUUID() };
-    const claim = unansweredKey(deps, request);
-    await deps.idempotencyKeys.insertOne(claim);
+    const storedKey = unansweredKey(deps, request);
+    await deps.idempotencyKeys.insertOne(storedKey);
     const looks = vi.spyOn(deps.idempotencyKeys, 'findOne');
     const replaying = castOnce(deps, request, bodyOf);
     await vi.waitUntil(() => looks.mock.calls.length > 0, EVENTUALLY);
     const answer = 'the first answer';
-    await deps.idempotencyKeys.updateOne({ _id: claim._id }, { $set: { answer } }, NOT_JOURNALED);
+    await deps.idempotencyKeys.updateOne({ _id: storedKey._id }, { $set: { answer } }, NOT_JOURNALED);
     expect(await replaying).toMatchObject({ kind: 'answer', body: answer });
     await crash();
-    expect(await deps.idempotencyKeys.findOne({ _id: claim._id })).toMatchObject({ answer });
+    expect(await deps.idempotencyKeys.findOne({ _id: storedKey._id })).toMatchObject({ answer });
   });
 });
 

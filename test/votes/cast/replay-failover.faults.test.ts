@@ -24,11 +24,11 @@ async function roles() {
 test('an answer that a failover rolls back is not sent', async () => {
   const deps = await testDeps({ MONGODB_URI: set.uri('replay') });
   const request = { ...ballot('Steve'), key: randomUUID() };
-  const claim = unansweredKey(deps, request);
-  await deps.idempotencyKeys.insertOne(claim);
+  const storedKey = unansweredKey(deps, request);
+  await deps.idempotencyKeys.insertOne(storedKey);
   const { primary, others } = await roles();
 
-  // It waits for the answer of the process that owns the claim.
+  // It waits for the answer of the process that stored the key.
   const looks = vi.spyOn(deps.idempotencyKeys, 'findOne');
   const asking = castOnce(deps, request, bodyOf).then(
     (end) => (end.kind === 'answer' ? end.body : end.kind),
@@ -38,7 +38,7 @@ test('an answer that a failover rolls back is not sent', async () => {
   // Suspended, not stopped: messages to them wait in their sockets.
   await Promise.all(others.map((member) => member.kill()));
   await deps.idempotencyKeys.updateOne(
-    { _id: claim._id },
+    { _id: storedKey._id },
     { $set: { answer: 'rolled back' } },
     { writeConcern: { w: 1 } },
   );
@@ -54,7 +54,7 @@ test('an answer that a failover rolls back is not sent', async () => {
 
   // Answers from now on are durable, whichever member is primary.
   const first = await castOnce(deps, request, bodyOf);
-  expect(first).toMatchObject({ kind: 'answer', voteId: claim.voteId });
+  expect(first).toMatchObject({ kind: 'answer', voteId: storedKey.voteId });
   await primary.restart();
   expect(await castOnce(deps, request, bodyOf)).toEqual({ ...first, replayed: true });
   expect(await votesOf(deps, request.serverId)).toHaveLength(1);

@@ -116,7 +116,7 @@ describe('held votes', () => {
 
   it('of one network are released on all servers in one press', async () => {
     const origin = await farm();
-    expect(await requestGroupDecision(deps, origin, 'release', { by: 'op@example.org', reason: '' })).toBe(3);
+    expect(await requestGroupDecision(deps, origin, 'lift', { by: 'op@example.org', reason: '' })).toBe(3);
     for (const { _id } of await deps.voteExclusions.find({ state: 'releasing' }).toArray())
       await finishExclusion(deps, _id, SETTLED);
     expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);

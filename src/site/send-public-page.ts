@@ -18,8 +18,8 @@ const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
 /** A finished answer. It is encoded and hashed only once. */
-type Made = { body: Buffer; etag: string; link: string };
-type Making = {
+type CachedAnswer = { body: Buffer; etag: string; link: string };
+type PublicContent = {
   type: string;
   /** More headers of the answer; error pages do not get them. */
   headers?: Record<string, string>;
@@ -30,9 +30,9 @@ type Making = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Recent answers for visitors who are not signed in, by canonical path. Set by `keepPublicPages`. */
-    madeAnswers: LRUCache<string, Made, { make: () => Promise<Made> }>;
-    /** Counts a page that is about to be made (`limitPages` of limited-pages.ts). Set by `keepPublicPages`. */
+    /** Recent answers for visitors who are not signed in, by canonical path. Set by `cachePublicPages`. */
+    cachedAnswers: LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>;
+    /** Counts a page that is about to be made (`limitPages` of limited-pages.ts). Set by `cachePublicPages`. */
     limitPages(request: FastifyRequest): Promise<void>;
   }
 }
@@ -42,14 +42,14 @@ declare module 'fastify' {
  *
  * @param limitPages - called before each page that is not in the cache
  */
-export async function keepPublicPages(
+export async function cachePublicPages(
   app: FastifyInstance,
   limitPages: (request: FastifyRequest) => Promise<void>,
 ): Promise<void> {
   app.decorate('limitPages', limitPages);
   app.decorate(
-    'madeAnswers',
-    new LRUCache<string, Made, { make: () => Promise<Made> }>({
+    'cachedAnswers',
+    new LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>({
       ttl: TTL_MS,
       maxSize: MAX_CACHED_BYTES,
       sizeCalculation: ({ body }) => body.length + 1,
@@ -79,7 +79,7 @@ export async function sendPublicPage(
   make: () => Promise<Page>,
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
-  // `limitPages` and `madeAnswers` are decorations of the scope that `keepPublicPages` has prepared.
+  // `limitPages` and `cachedAnswers` are decorations of the scope that `cachePublicPages` has prepared.
   const limit = () => request.server.limitPages(request);
   const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
@@ -90,31 +90,31 @@ export async function sendPublicPage(
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
   }
   const { language, isLanguageInAddress } = request;
-  const made = await madeFor(
+  const answer = await cachedOrMade(
     request,
     `${language}${isLanguageInAddress ? '!' : ''} ${canonical}`,
     async () => {
       const page = await makeOwn();
-      return madeOf(String(await wholePage(request, page)), linksOf(request, canonical, page));
+      return answerOf(String(await wholePage(request, page)), linksOf(request, canonical, page));
     },
     limit,
   );
-  return sendMade(reply, 'text/html; charset=utf-8', made);
+  return sendAnswer(reply, 'text/html; charset=utf-8', answer);
 }
 
 /** The `Link` header: canonical, previous and next page (RFC 8288). */
 function linksOf(
   { server, language, isLanguageInAddress }: FastifyRequest,
   canonical: string,
-  { listed }: Page,
+  { metadata }: Page,
 ): string {
-  const own = listed?.canonical ?? canonical;
+  const own = metadata?.canonical ?? canonical;
   const link = (path: string | undefined, relation: string) =>
     path === undefined ? [] : [`<${server.site.url}${path}>; rel="${relation}"`];
   return [
     ...link(isLanguageInAddress ? inLanguageOf(own, language) : own, 'canonical'),
-    ...link(listed?.previous, 'prev'),
-    ...link(listed?.next, 'next'),
+    ...link(metadata?.previous, 'prev'),
+    ...link(metadata?.next, 'next'),
   ].join(', ');
 }
 
@@ -123,13 +123,18 @@ export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
   canonical: string,
-  { type, headers = {}, limit, make }: Making,
+  { type, headers = {}, limit, make }: PublicContent,
 ): Promise<FastifyReply> {
-  const made = await madeFor(request, canonical, async () => madeOf(await inLanguage('en', make)), limit);
-  return sendMade(reply.headers(headers), type, made);
+  const answer = await cachedOrMade(
+    request,
+    canonical,
+    async () => answerOf(await inLanguage('en', make)),
+    limit,
+  );
+  return sendAnswer(reply.headers(headers), type, answer);
 }
 
-function madeOf(content: string | Buffer, link = ''): Made {
+function answerOf(content: string | Buffer, link = ''): CachedAnswer {
   const body = typeof content === 'string' ? Buffer.from(content) : content;
   // A weak ETag, because a compressed answer is the same page in different bytes.
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
@@ -139,14 +144,14 @@ function madeOf(content: string | Buffer, link = ''): Made {
  * The cached answer, or that of a concurrent request, or the result of `make`. `limit` is checked before waiting for a
  * slot, so that a refused request takes none.
  */
-async function madeFor(
+async function cachedOrMade(
   request: FastifyRequest,
   canonical: string,
-  make: () => Promise<Made>,
+  make: () => Promise<CachedAnswer>,
   limit: () => Promise<void> = async () => undefined,
-): Promise<Made> {
-  // A decoration of `keepPublicPages`.
-  const { madeAnswers } = request.server;
+): Promise<CachedAnswer> {
+  // A decoration of `cachePublicPages`.
+  const { cachedAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {
     isOwn = true;
@@ -155,7 +160,7 @@ async function madeFor(
   };
   for (;;) {
     try {
-      return await madeAnswers.forceFetch(canonical, { context: { make: makeOwn } });
+      return await cachedAnswers.forceFetch(canonical, { context: { make: makeOwn } });
     } catch (error) {
       // If another request started this page and was refused with 429: that limit does not apply to this client, so try
       // again.
@@ -164,7 +169,7 @@ async function madeFor(
   }
 }
 
-function sendMade(reply: FastifyReply, type: string, { body, etag, link }: Made): FastifyReply {
+function sendAnswer(reply: FastifyReply, type: string, { body, etag, link }: CachedAnswer): FastifyReply {
   reply.header('etag', etag);
   if (link) reply.header('link', link);
   // The answer contains a cookie of a renewed session, so it is private.

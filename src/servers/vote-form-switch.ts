@@ -8,7 +8,7 @@ import type { Server } from './server.ts';
  *
  * @param by - the user, for the audit log
  */
-export async function setWebVotes(
+export async function switchVoteForm(
   deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
   serverId: ObjectId,
   isOn: boolean,
