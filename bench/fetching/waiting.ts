@@ -64,7 +64,8 @@ const webs = [await environment.web(), await environment.web()];
 const memory = async () => Promise.all(webs.map(({ pid }) => residentMb(pid)));
 const arrived = new Map<string, number>();
 const failures = new Map<string, number>();
-let [answers, isOver] = [0, false];
+let answers = 0;
+const over = new AbortController();
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
 function take(n: number): Promise<void> {
@@ -99,12 +100,12 @@ function take(n: number): Promise<void> {
 }
 
 function note(failure: string): void {
-  if (!isOver) failures.set(failure, (failures.get(failure) ?? 0) + 1);
+  if (!over.signal.aborted) failures.set(failure, (failures.get(failure) ?? 0) + 1);
 }
 
 async function fetchAll(n: number): Promise<void> {
   await pause((n / fetchers) * RAMP_MS);
-  while (!isOver) await take(n);
+  while (!over.signal.aborted) await take(n);
 }
 
 const [before, began] = [await memory(), performance.now()];
@@ -147,7 +148,7 @@ console.log(
   `${woken.length} votes cast, ${times.length} arrived; from the insert to the fetcher p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms, most ${Math.max(...times).toFixed(1)} ms`,
 );
 const stopping = performance.now();
-isOver = true;
+over.abort();
 await Promise.all(webs.map((web) => web.stop()));
 await Promise.all(running);
 console.log(`stopped with ${fetchers} waiting in ${((performance.now() - stopping) / SECOND).toFixed(1)} s`);

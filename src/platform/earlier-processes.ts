@@ -1,12 +1,5 @@
 import { CodedError } from './app-error.ts';
-import type { Mongo } from './mongo.ts';
-
-/**
- * The name of each connection to MongoDB. 0.1.0 has it without a version, so MongoDB knows whether processes of that
- * version are connected (docs/adr/0124-fetching.md).
- */
-export const CONNECTION_NAME = 'tallyport/0.2';
-const EARLIER_NAME = 'tallyport';
+import { EARLIER_CONNECTION_NAME, type Mongo } from './mongo.ts';
 
 /** Processes of an earlier version run, or it is unknown whether they do. */
 export class EarlierProcessesError extends CodedError<'earlier-processes' | 'processes-unknown'> {}
@@ -43,7 +36,7 @@ async function earlierClients({ connection }: Pick<Mongo, 'connection'>): Promis
       .db('admin')
       .aggregate<Connected>([
         { $currentOp: { allUsers, idleConnections: true } },
-        { $match: { appName: EARLIER_NAME } },
+        { $match: { appName: EARLIER_CONNECTION_NAME } },
         { $project: { client: 1, client_s: 1 } },
       ])
       .toArray();

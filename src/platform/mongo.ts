@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, MongoClient, MongoNetworkError } from 'mongodb';
 import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { MINUTE, SECOND } from './clock.ts';
-import { CONNECTION_NAME } from './earlier-processes.ts';
 import type { Logger } from './log.ts';
 import './mongo-closed-connections.ts';
 
@@ -36,6 +35,13 @@ export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 
 /** Reads only data that a majority of the nodes has. No failover reverts such data, so an answer may rely on it. */
 export const MAJORITY = { readConcern: { level: 'majority' } } as const;
+
+/**
+ * The name of each connection to MongoDB. 0.1.0 has it without a version, so MongoDB knows whether processes of that
+ * version are connected (docs/adr/0124-fetching.md).
+ */
+const CONNECTION_NAME = 'tallyport/0.2';
+export const EARLIER_CONNECTION_NAME = 'tallyport';
 
 function connectOptions(uri: string, operationMs: number, durable: boolean): ConnectOptions {
   return {

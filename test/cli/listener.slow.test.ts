@@ -45,6 +45,8 @@ describe('listener set and show', () => {
       unconfirmed: 0,
       sent_not_confirmed: 0,
       max_sendings: 3,
+      last_fetched_at: null,
+      fetched_by: null,
       next_test_at: null,
       limited_until: null,
       limited_by: null,

@@ -58,7 +58,8 @@ export async function addFetchingTarget(
 
   /** Repeats a call until it is answered, as the documentation tells authors of plugins. */
   async function untilAnswered(endpoint: 'take' | 'done', body: object, deadline: number): Promise<unknown> {
-    for (let tries = 0; !closed.signal.aborted && mode !== 'away'; tries += 1) {
+    for (let tries = 0; !closed.signal.aborted; tries += 1) {
+      if (mode === 'away') return null;
       try {
         return await call(endpoint, tries, body);
       } catch {
