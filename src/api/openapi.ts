@@ -153,6 +153,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
       servers: [{ url: publicUrl }],
       tags: [
         { name: 'votes', description: 'Cast votes, check whether a player has voted, and read the votes.' },
+        { name: 'deliveries', description: 'A game server fetches its votes, without an open port.' },
         { name: 'server', description: "Report the server's status; read its figures and reviews." },
       ],
       components: {

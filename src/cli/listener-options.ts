@@ -22,6 +22,7 @@ const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
   'votifier-v1': ['host', 'port', 'publicKeyFile'],
   'votifier-v2': ['host', 'port', 'token'],
   http: ['url'],
+  fetch: [],
 };
 
 const NAMES = {
@@ -44,7 +45,8 @@ export function requireOptions(_server: string, options: SetOptions): void {
   const missing = needed.filter((name) => options[name] === undefined);
   const unknown = names.filter((name) => options[name] !== undefined && !needed.includes(name));
   if (missing.length > 0) throw wrongUse(`${protocol} needs ${listed(missing)}.`);
-  if (unknown.length > 0) throw wrongUse(`${protocol} takes ${listed(needed)}, not ${listed(unknown)}.`);
+  const taken = needed.length > 0 ? listed(needed) : 'no address, token or key';
+  if (unknown.length > 0) throw wrongUse(`${protocol} takes ${taken}, not ${listed(unknown)}.`);
 }
 
 function listed(names: (keyof typeof NAMES)[]): string {

@@ -49,7 +49,9 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
       : []),
     ...(shown.unreadable ? ([['Secret', UNREADABLE]] satisfies [string, string][]) : []),
     ['Protocol', shown.protocol],
-    ['Address', addressOf(shown)],
+    ...(shown.protocol === 'fetch'
+      ? ([['Fetched', fetchedText(shown, now)]] satisfies [string, string][])
+      : ([['Address', addressOf(shown)]] satisfies [string, string][])),
     ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
     ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
     ...limitText(shown, now),
@@ -67,6 +69,12 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ],
     ['Changed', when(shown.updatedAt, now)],
   ]);
+}
+
+/** When and by what votes were last fetched. */
+function fetchedText({ fetched }: ShownListener, now: Date): string {
+  if (!fetched) return 'never';
+  return `${when(fetched.at, now)}${fetched.agent ? ` by “${fetched.agent}”` : ''}`;
 }
 
 const UNREADABLE =
@@ -126,8 +134,8 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     server_id: shown.serverId.toHexString(),
     listener_id: shown._id.toHexString(),
     protocol: shown.protocol,
-    host: shown.host,
-    port: shown.port,
+    host: shown.host || null,
+    port: shown.port || null,
     url: shown.url ?? null,
     service_name: shown.serviceName,
     state: shown.state,
@@ -145,6 +153,8 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     unconfirmed: shown.unconfirmed,
     sent_not_confirmed: shown.sentNotConfirmed,
     max_sendings: maxSendingsOf(shown),
+    last_fetched_at: iso(shown.fetched?.at ?? null),
+    fetched_by: shown.fetched?.agent || null,
     next_test_at: iso(nextTest(shown)),
     limited_until: iso(shown.limited?.until ?? null),
     limited_by: shown.limited?.by ?? null,

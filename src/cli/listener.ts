@@ -2,6 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
 import { type Diagnosis, diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
 import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
+import { setFetchListener } from '../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import {
   pauseListener,
@@ -51,7 +52,7 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
     .addOption(
       new Option(
         '--protocol <protocol>',
-        'protocol of the listener; votifier-v2 and http confirm each vote, votifier-v1 only if the listener answers',
+        'protocol of the listener; votifier-v2 and http confirm each vote, votifier-v1 only if the listener answers; fetch: the game server takes its votes with the API',
       )
         .choices(PROTOCOLS)
         .makeOptionMandatory(),
@@ -75,6 +76,7 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
         'listener set alpha-craft --protocol votifier-v2 --host mc.example.org --port 8192 --token 5k1v…',
         'listener set alpha-craft --protocol votifier-v1 --host mc.example.org --port 8192 --public-key-file public.key',
         'listener set alpha-craft --protocol http --url https://example.org/votes',
+        'listener set alpha-craft --protocol fetch',
       ),
     )
     .action(withDeps(terminal, set, { check: requireOptions, wakes: true }));
@@ -136,7 +138,8 @@ async function set(session: Session, text: string, options: SetOptions): Promise
     pasted,
   });
   const shown = await viewOf(session, server);
-  const warning = hostWarning(shown.host, session.config);
+  const isFetching = shown.protocol === 'fetch';
+  const warning = isFetching ? null : hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
   return {
     json: {
@@ -146,7 +149,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       ...(warning ? { warning } : {}),
     },
     text: [
-      `Votes of ${server.slug} go to ${addressOf(shown)} (${shown.protocol})${shown.url ? '.' : `, from the service name “${shown.serviceName}”.`}`,
+      isFetching ? fetchText(session, server) : goesToText(shown, server),
       ...(shown.url ? secretText(session, secret, server) : []),
       ...(resent > 0
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
@@ -157,6 +160,16 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       `Check that they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
+}
+
+function goesToText(shown: ShownListener, { slug }: Server): string {
+  const name = shown.url ? '.' : `, from the service name “${shown.serviceName}”.`;
+  return `Votes of ${slug} go to ${addressOf(shown)} (${shown.protocol})${name}`;
+}
+
+function fetchText({ terminal }: Session, { slug }: Server): string {
+  const token = invocation(`token issue ${slug} --kind deliver --name relay`, terminal.env);
+  return `Votes of ${slug} wait until its game server fetches them, with a delivery token: ${token}`;
 }
 
 /** Stores the settings. For a new HTTP listener it returns the `secret`, which is printed once. */
@@ -172,6 +185,7 @@ async function storeListener(
     const { listener, secret: made } = await setHttpListener(session, _id, { url, ...shared }, BY);
     return { ...listener, secret: made };
   }
+  if (protocol === 'fetch') return { ...(await setFetchListener(session, _id, shared, BY)), secret: null };
   const listener = await setListener(session, _id, { protocol, host, port, secret, ...shared }, BY);
   return { ...listener, secret: null };
 }

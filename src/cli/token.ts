@@ -43,7 +43,7 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--kind <kind>',
-        'api: for the whole API; claim: a key for vote plugins that ask, which may only check and claim votes',
+        'api: for the whole API; claim: a key for vote plugins that ask, which may only check and claim votes; deliver: for a relay or plugin that fetches, which may only take votes and settle them',
       )
         .choices(TOKEN_KINDS)
         .default('api'),
@@ -62,6 +62,7 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
         'token issue alpha-craft --name website --expires-in 90d',
         'token issue alpha-craft --name status-plugin --scopes status --expires-in never',
         'token issue alpha-craft --kind claim --name EasyVote --json',
+        'token issue alpha-craft --kind deliver --name relay --expires-in never',
       ),
     )
     .action(withDeps(terminal, issue));
@@ -97,12 +98,20 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .action(withDeps(terminal, rotate));
 }
 
+const KIND_NAMES: Record<TokenKind, string> = {
+  api: 'The token',
+  claim: 'The claim key',
+  deliver: 'The delivery token',
+};
+
 type IssueOptions = { name: string; kind: TokenKind; scopes?: TokenScope[]; expiresIn: number | 'never' };
 
 async function issue(deps: AppDeps, text: string, options: IssueOptions): Promise<Answer> {
   const { name, kind, scopes: only, expiresIn } = options;
   if (only && kind === 'claim')
     throw wrongUse('A claim key has no scopes: it may only check and claim votes.');
+  if (only && kind === 'deliver')
+    throw wrongUse('A delivery token has no scopes: it may only take votes and settle them.');
   const server = await serverOf(deps, text);
   const request = {
     serverId: server._id,
@@ -115,14 +124,14 @@ async function issue(deps: AppDeps, text: string, options: IssueOptions): Promis
   const { tokenId, token } = await issueToken(deps, request, BY);
   const now = deps.clock.now();
   const until = expiresIn === 'never' ? 'until it is revoked' : `until ${when(after(now, expiresIn), now)}`;
-  const head = `${kind === 'claim' ? 'The claim key' : 'The token'} ${tokenId} (“${name.trim()}”) is valid for ${server.slug} ${until}:`;
+  const head = `${KIND_NAMES[kind]} ${tokenId} (“${name.trim()}”) is valid for ${server.slug} ${until}:`;
   if (kind === 'claim') return claimKeyAnswer(deps, server, head, tokenId, token);
   return {
     json: { token_id: tokenId, token },
     text: shownOnce(
       head,
       token,
-      `Use it for ${deps.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/… with the header`,
+      `Use it for ${deps.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}/${kind === 'deliver' ? 'deliveries/take and /done' : '…'} with the header`,
     ),
   };
 }
@@ -192,7 +201,7 @@ async function list(session: Session, text: string): Promise<Answer> {
   const rows = tokens.map((token) => [
     token._id.toHexString(),
     token.name,
-    kindOf(token) === 'claim' ? 'claim' : scopesOf(token).join(','),
+    kindOf(token) === 'api' ? scopesOf(token).join(',') : kindOf(token),
     `${token.prefix}…`,
     stateOf(token, now),
     when(token.createdAt, now),
@@ -225,7 +234,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
     token_id: token._id.toHexString(),
     name: token.name,
     kind: kindOf(token),
-    scopes: kindOf(token) === 'claim' ? [] : scopesOf(token),
+    scopes: kindOf(token) === 'api' ? scopesOf(token) : [],
     prefix: token.prefix,
     state: stateOf(token, now),
     created_at: iso(token.createdAt),

@@ -161,12 +161,21 @@ export async function storeListener(
     by,
     action: 'listener.set',
     serverId,
-    details: { protocol, host, port, ...(url ? { url } : {}), serviceName, revision: listener.revision },
+    details: {
+      protocol,
+      ...(protocol === 'fetch' ? {} : { host, port }),
+      ...(url ? { url } : {}),
+      serviceName,
+      revision: listener.revision,
+    },
   });
   logChange(deps, listener, 'listener.set', by);
   await giveUpSentVotes(deps, listener);
   const { resent } = await resendSilentVotes(deps, listener);
   await wake(deps, listener, 'settings-changed');
+  // The takes that wait for votes of the earlier listener are answered now.
+  if (existing?.protocol === 'fetch' && protocol !== 'fetch')
+    await deps.producer.wakeTakes(serverId.toHexString());
   return { ...listener, resent, isCredentialsChange: !sameCredentials };
 }
 
@@ -183,6 +192,8 @@ type Changed = Omit<
   | 'acknowledgedAt'
   | 'answerStep'
   | 'tested'
+  | 'fetched'
+  | 'fetchAwaitedAt'
   | 'released'
   | 'resendOwed'
   | 'lease'
@@ -347,11 +358,12 @@ export async function removeListener(
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
+  if (removed.protocol === 'fetch') await deps.producer.wakeTakes(serverId.toHexString());
   await recordAudit(deps, {
     by,
     action: 'listener.remove',
     serverId,
-    details: { host: removed.host, port: removed.port },
+    details: removed.protocol === 'fetch' ? {} : { host: removed.host, port: removed.port },
   });
   return giveBackWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }

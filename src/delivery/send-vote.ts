@@ -50,6 +50,7 @@ export type Send = (
  */
 export function openListener(secrets: SecretBox, listener: Listener): OpenedListener {
   const { protocol, host, port, serviceName, url, previousSecret } = listener;
+  if (protocol === 'fetch') throw new Error('nothing is sent to a listener that fetches');
   const open = (sealed: string) => secrets.open(sealed, secretContext(listener));
   const secret = open(listener.sealedSecret);
   const target = { host, port, serviceName };

@@ -3,15 +3,16 @@ import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Logger } from '../platform/log.ts';
+import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { RecordDeps } from './drain/attempt-record.ts';
-import { serversWith } from './drain/lost-attempts.ts';
-import { expireVotes, giveBackLeftVotes, overdueVotes } from './leave-queue.ts';
+import { endLostAttempts, serversWith } from './drain/lost-attempts.ts';
+import { expireVotes, giveBackLeftVotes, giveBackWaitingVotes, overdueVotes } from './leave-queue.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
 /** The dependencies of the sweep. */
-type SweepDeps = RecordDeps & ResendDeps & { batcher: Batcher; log: Logger };
+type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; batcher: Batcher; log: Logger };
 
 /**
  * The result of one round: how many listeners were woken, votes were given up because they expired, and votes were
@@ -83,12 +84,29 @@ async function sweepServer(
     const listenerId = listener?._id.toHexString();
     deps.log.warn({ event: 'votes.expired', serverId: serverId.toHexString(), listenerId, votes: expired });
   }
-  if (!listener) {
+  if (listener?.protocol === 'fetch') {
+    await sweepFetching(deps, serverId, listener, lost);
+  } else if (!listener) {
     const released = await giveBackLeftVotes(deps, serverId, asOf);
     round.released += released;
   } else if (await isDue(deps, listener, lost)) {
     if (await wakeListener(deps.producer, listener, { hasten: true, relayedAt })) round.woken += 1;
   }
+}
+
+/** Ends what takers left unsettled: no drain does it. What this makes due is found by those who wait for votes. */
+async function sweepFetching(
+  deps: SweepDeps,
+  serverId: ObjectId,
+  listener: Listener,
+  lost: boolean,
+): Promise<void> {
+  for (const { taken } of lost ? await endLostAttempts(deps, serverId) : []) {
+    deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
+  }
+  const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
+  if (!server || server.removedAt) await giveBackWaitingVotes(deps, serverId, 'server-removed');
+  else if (lost) await wakeListener(deps.producer, listener);
 }
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));

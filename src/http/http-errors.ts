@@ -95,6 +95,9 @@ export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal
   if (error instanceof DeadlineError || isUnknownResult(error))
     return unavailable('database-unavailable', SENTENCES.database);
   const known = BY_FRAMEWORK_CODE[error.code];
+  const { bodyLimit } = request.routeOptions;
+  if (known?.code === 'too-large' && bodyLimit !== BODY_LIMIT)
+    return { ...known, sentence: `The body is larger than ${bodyLimit / 1_024} KiB.` };
   if (known) return known;
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) return { status, code: codeOfStatus(status), sentence: error.message };

@@ -20,6 +20,7 @@ export function isDeliveryQueue(name: string): name is DeliveryQueue {
 
 /** The fields of a listener that `queueOf` and `wakeListener` read. */
 export const QUEUE_FIELDS = {
+  protocol: 1,
   'breaker.failures': 1,
   acknowledgedAt: 1,
   lastDeliveredAt: 1,
@@ -51,16 +52,17 @@ type WakeUp = {
 };
 
 /**
- * Adds the wake-up job of a listener to its queue. For a paused listener only the sweep adds one, so that attempts of
- * dead workers are ended. When the listener is resumed or its settings change, it is woken again.
+ * Adds the wake-up job of a listener to its queue. A listener that fetches has no job: its waiting takes are woken. A paused listener gets a job only from the sweep, which finds attempts
+ * of dead workers there. A resume and changed settings wake it as well.
  *
- * @returns whether Redis accepted the job; if not, the sweep finds the work
+ * @returns whether Redis accepted it; otherwise the sweep, or the query of the waiting takes, finds the work
  */
 export async function wakeListener(
   producer: Producer,
-  listener: Queued & Pick<Listener, '_id' | 'serverId' | 'pause'>,
+  listener: Queued & Pick<Listener, '_id' | 'serverId' | 'pause' | 'protocol'>,
   { hasten = false, relayedAt }: WakeUp = {},
 ): Promise<boolean> {
+  if (listener.protocol === 'fetch') return producer.wakeTakes(listener.serverId.toHexString());
   if (listener.pause && !relayedAt) return false;
   const payload = {
     serverId: listener.serverId.toHexString(),

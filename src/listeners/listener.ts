@@ -5,7 +5,8 @@ import { CAUSES } from './causes.ts';
 import { LAST_ANSWER_STEP, MAX_SENDINGS } from './delivery-limits.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
-export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http'] as const;
+/** `fetch`: nothing is sent; the game server takes its votes with the API (docs/fetching.md). */
+export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http', 'fetch'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 /**
@@ -111,16 +112,24 @@ const limitDefinition = {
   by: { type: String, enum: LIMITED_BY, required: true },
 } as const;
 
+/** The newest take of a listener that fetches, precise to a minute unless its `agent` changed or a test waits for it. */
+const fetchDefinition = {
+  at: { type: Date, required: true },
+  /** The `User-Agent` of the call; printable, at most 200 characters. Empty if it sent none. */
+  agent: { type: String, default: '' },
+} as const;
+
 const listenerDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   protocol: { type: String, enum: PROTOCOLS, required: true },
-  host: { type: String, required: true, maxlength: 253 },
-  port: { type: Number, required: true, min: 1, max: 65_535 },
+  /** Empty for fetch, as `sealedSecret` is; the port is 0 then. */
+  host: { type: String, maxlength: 253 },
+  port: { type: Number, min: 0, max: 65_535 },
   /** For http: the URL that receives votes; `host` and `port` are derived from it. */
   url: { type: String, default: null, maxlength: 2_048 },
   /** The public key (v1), the token (v2) or the signing secret (http), sealed (see secrets.ts). */
-  sealedSecret: { type: String, required: true },
+  sealedSecret: { type: String },
   /** For http: the secret before the last rotation. */
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
   /** Absent until the owner chooses; then `both` applies. */
@@ -152,6 +161,10 @@ const listenerDefinition = {
   lastDeliveryConfirmed: { type: Boolean },
   /** When it first took a vote with its current settings, acknowledged or not; absent before that. */
   acknowledgedAt: { type: Date },
+  /** For fetch. Absent before the first take. */
+  fetched: { type: new Schema(fetchDefinition, nested) },
+  /** For fetch: since when a test waits for a take, which is then stored at once. Absent without a test. */
+  fetchAwaitedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
   /**
@@ -196,10 +209,25 @@ export type Pause = Nested<typeof pauseDefinition>;
 export type Release = Nested<typeof releaseDefinition>;
 export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type ListenerProof = Nested<typeof proofDefinition>;
+export type ListenerFetch = Nested<typeof fetchDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
-  'breaker' | 'pause' | 'released' | 'resendOwed' | 'proven' | 'limited' | 'tested'
+  | 'host'
+  | 'port'
+  | 'sealedSecret'
+  | 'breaker'
+  | 'pause'
+  | 'released'
+  | 'resendOwed'
+  | 'proven'
+  | 'limited'
+  | 'tested'
+  | 'fetched'
 > & {
+  host: string;
+  port: number;
+  sealedSecret: string;
+  fetched?: ListenerFetch;
   tested?: Nested<typeof testDefinition>;
   breaker: Breaker;
   pause?: Pause | null;

@@ -40,6 +40,8 @@ export const OUTCOMES = {
   'http-limited': 'transient',
   'http-not-ready': 'transient',
   'challenge-limited': 'transient',
+  'fetch-retry': 'transient',
+  'not-fetched': 'transient',
 
   'closed-without-answer': 'ambiguous',
   reset: 'ambiguous',
@@ -47,6 +49,7 @@ export const OUTCOMES = {
   'garbage-answer': 'ambiguous',
   'http-upgraded': 'ambiguous',
   'http-headers-too-long': 'ambiguous',
+  'fetch-unknown': 'ambiguous',
   'lease-ran-out': 'ambiguous',
   'stopped-while-waiting': 'ambiguous',
 
@@ -86,6 +89,7 @@ export const OUTCOMES = {
   'name-too-long': 'vote-only',
   'frame-too-long': 'vote-only',
   'vote-refused': 'vote-only',
+  'fetch-failed': 'vote-only',
 
   'stopped-before-written': 'none',
   'outgoing-limited': 'none',

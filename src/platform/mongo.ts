@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, MongoClient, MongoNetworkError } from 'mongodb';
 import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { MINUTE, SECOND } from './clock.ts';
+import { CONNECTION_NAME } from './earlier-processes.ts';
 import type { Logger } from './log.ts';
 import './mongo-closed-connections.ts';
 
@@ -38,7 +39,7 @@ export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 function connectOptions(uri: string, operationMs: number, durable: boolean): ConnectOptions {
   return {
-    appName: 'tallyport',
+    appName: CONNECTION_NAME,
     dbName: databaseName(uri),
     // Off, because `tallyport migrate` makes collections and indexes.
     autoCreate: false,

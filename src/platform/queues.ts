@@ -163,6 +163,11 @@ export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueNam
   return `{${config.QUEUE_PREFIX}:${name}}`;
 }
 
+/** The channel on which the ids of servers with due votes are published. Its messages are ids only, and may be lost. */
+export function takesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>): string {
+  return `${QUEUE_PREFIX}:takes`;
+}
+
 /**
  * How many events of `answer-now` Redis stores. They contain results, so it is less than BullMQ's default of 10,000. A
  * question has about a dozen.
@@ -229,6 +234,12 @@ export type Producer = {
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
+   * Tells every web process that votes of a server may be due, for requests that wait for them (`takesChannel`).
+   *
+   * @returns whether Redis accepted it, as for `add`
+   */
+  wakeTakes(serverId: string): Promise<boolean>;
+  /**
    * Adds many jobs to one queue, up to 250 per round trip.
    *
    * @returns how many jobs, from the beginning, Redis certainly accepted; the rest may be added again
@@ -282,6 +293,7 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
 
 /** Creates a producer for queues that use `connection`. */
 export function createProducer(
+  config: Pick<Config, 'QUEUE_PREFIX'>,
   queues: Record<QueueName, Queue>,
   connection: RedisConnection,
   log: Logger,
@@ -309,7 +321,7 @@ export function createProducer(
   };
 
   /** Settles after at most `ms`. If the add has not ended by then, it goes on and still counts as running. */
-  function attempt(name: QueueName, ms: number, adding: Promise<unknown>): Promise<boolean> {
+  function attempt(name: QueueName | 'takes', ms: number, adding: Promise<unknown>): Promise<boolean> {
     const settled = adding
       .then(() => true)
       .catch((error: unknown) => {
@@ -338,6 +350,10 @@ export function createProducer(
         if (!isAdded) fail('not-added');
         return isAdded;
       });
+    },
+    async wakeTakes(serverId) {
+      if (full()) return false;
+      return attempt('takes', LONGEST_ADD_MS, connection.publish(takesChannel(config), serverId));
     },
     async addAll(name, jobs) {
       let taken = 0;

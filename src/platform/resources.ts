@@ -86,7 +86,7 @@ export async function openResources(
   const queues = openQueues(config, producerRedis, log);
   const processId = `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`;
   const tracing = traced ? await openTracing(config, { process: name, processId, log }) : NO_TRACING;
-  const producer = createProducer(queues, producerRedis, log, tracing);
+  const producer = createProducer(config, queues, producerRedis, log, tracing);
   const answers = createAnswers({
     config,
     connection: producerRedis,

@@ -4,13 +4,14 @@ import { type InferRawDocType, Schema } from 'mongoose';
 /**
  * - `api`: the token can call the whole API of its server.
  * - `claim`: a claim key, which can only check and claim votes. Vote plugins send it in URLs.
+ * - `deliver`: a delivery token, which may only take votes and settle them.
  */
-export const TOKEN_KINDS = ['api', 'claim'] as const;
+export const TOKEN_KINDS = ['api', 'claim', 'deliver'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
 /**
- * What an API token may do: `vote` casts and claims votes, `status` reports the status, `read` reads. A claim key has no
- * scopes.
+ * What an API token may do: `vote` casts and claims votes, `status` reports the status, `read` reads. Tokens of the other
+ * kinds have no scopes.
  */
 export const TOKEN_SCOPES = ['vote', 'status', 'read'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];

@@ -1,13 +1,13 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { TokenKind } from './api-token.ts';
+import { TOKEN_KINDS, type TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The prefixes of API tokens and claim keys. They differ, so that one is never mistaken for the other. */
-const PREFIXES = { api: 'tp_', claim: 'tpc_' } as const satisfies Record<TokenKind, string>;
+/** The prefix of each kind. They differ, so that no token is ever taken for one of another kind. */
+const PREFIXES = { api: 'tp_', claim: 'tpc_', deliver: 'tpd_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = new RegExp(`^(tpc?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
+const SHAPE = new RegExp(`^(tp[cd]?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
 /**
  * The CRC-32 of the random part, in six base62 digits. With it, scanners for leaked secrets can recognise a token
@@ -23,7 +23,7 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** A new token: `tp_` or `tpc_`, 30 random base62 characters (178 bits), and a checksum of six characters. */
+/** A new token: the prefix of its kind, 30 random base62 characters (178 bits) and a checksum of six. */
 export function makeToken(kind: TokenKind = 'api'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   return PREFIXES[kind] + random + checksum(random);
@@ -35,7 +35,7 @@ export function makeToken(kind: TokenKind = 'api'): string {
 export function kindOfText(text: string): TokenKind | null {
   const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];
   if (!prefix || check !== checksum(random)) return null;
-  return prefix === PREFIXES.claim ? 'claim' : 'api';
+  return TOKEN_KINDS.find((kind) => PREFIXES[kind] === prefix) ?? null;
 }
 
 /** The SHA-256 of a token in hex. Only this hash is stored. It needs no salt, because a token has 178 random bits. */

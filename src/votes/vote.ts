@@ -42,6 +42,11 @@ const attemptDefinition = {
   revision: { type: Number, required: true },
   /** Whether the attempt tested an unreachable listener (breaker open). A test uses no step of the schedule. */
   test: { type: Boolean, required: true },
+  /** For fetch: how long the taker may keep the vote, and the `request_id` of its call, if it sent one. */
+  leaseMs: { type: Number },
+  requestId: { type: String },
+  /** For fetch: another call with the same `request_id` got the vote as well, so it is not given back unsent. */
+  repeated: { type: Boolean },
   /** The listener's settings at that moment (see listener.ts); absent in older records. */
   answerStep: { type: Number },
   maxSendings: { type: Number },
@@ -109,6 +114,8 @@ const deliveryDefinition = {
   expiresAt: { type: Date },
   /** On mongod's clock; absent unless sending. */
   leaseUntil: { type: Date },
+  /** The `request_id` with which it was taken; absent unless sending. The index `taken_by_request` finds it. */
+  requestId: { type: String },
   /** How many steps of the schedule are used. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
@@ -173,6 +180,15 @@ export const OPEN_WORK = 'open_work';
 voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
   { name: OPEN_WORK, partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
+);
+/** The index of votes that were taken with a `request_id` and are not settled. */
+export const TAKEN_BY_REQUEST = 'taken_by_request';
+voteSchema.index(
+  { serverId: 1, 'delivery.requestId': 1 },
+  {
+    name: TAKEN_BY_REQUEST,
+    partialFilterExpression: { 'delivery.requestId': { $exists: true } },
+  },
 );
 /** The index of failed votes only, over all servers. The admin area shows those of the last day. */
 export const FAILED_VOTES = 'failed_votes';

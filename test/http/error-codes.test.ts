@@ -23,7 +23,7 @@ test('the published codes are still there', () => {
     413: ['too-large'],
     415: ['unsupported-media-type'],
     417: ['expectation-failed'],
-    422: ['idempotency-key-reused'],
+    422: ['idempotency-key-reused', 'fetch-not-set'],
     429: ['cooldown', 'too-early', 'too-many-requests'],
     431: ['headers-too-large'],
     500: ['internal'],

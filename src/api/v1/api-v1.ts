@@ -8,6 +8,7 @@ import { acceptOnlyJson } from '../json-body.ts';
 import { requireToken } from './authentication.ts';
 import { checkVoteEndpoint } from './check-vote.ts';
 import { claimEndpoint } from './claim.ts';
+import { doneEndpoint, takeEndpoint } from './deliveries.ts';
 import { infoEndpoint } from './info.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
@@ -26,7 +27,7 @@ export async function apiV1(
     claimCalls,
   }: {
     deps: AppDeps;
-    metrics: Pick<Metrics, 'voteEnded'>;
+    metrics: Pick<Metrics, 'voteEnded' | 'attemptEnded' | 'voteArrived'>;
     restoreGate: onRequestHookHandler;
     claimCalls: ClaimCalls;
   },
@@ -43,6 +44,8 @@ export async function apiV1(
   await api.register(votesEndpoint, { deps });
   await api.register(topVotersEndpoint, { deps });
   await api.register(statusEndpoint, { deps });
+  await api.register(takeEndpoint, { deps, metrics });
+  await api.register(doneEndpoint, { deps, metrics });
   await api.register(infoEndpoint, { deps });
   await api.register(reviewsEndpoint, { deps });
 }

@@ -1,8 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { type Refusal, RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { type AuthenticatedToken, kindOf, scopesOf, type TokenScope } from '../../servers/api-token.ts';
+import {
+  type ApiToken,
+  type AuthenticatedToken,
+  kindOf,
+  scopesOf,
+  type TokenScope,
+} from '../../servers/api-token.ts';
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
 
 declare module 'fastify' {
@@ -14,6 +20,8 @@ declare module 'fastify' {
     freshAuthentication?: true;
     /** The scope that an API token needs. */
     scope?: TokenScope;
+    /** The kind of token that the endpoint needs instead of an API token with a scope. */
+    kind?: 'deliver';
     /** Whether a claim key may call the endpoint too. */
     allowsClaimKeys?: true;
   }
@@ -40,6 +48,33 @@ function outOfScope(scope: TokenScope): Refusal {
   };
 }
 
+/** The token is valid, and of a kind that may not call this. */
+const OTHER_KIND = {
+  status: 403,
+  code: 'scope-missing',
+  sentence:
+    'This call needs another kind of token: a delivery token takes and settles votes, and an API token does the rest.',
+  headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
+} as const satisfies Refusal;
+
+/**
+ * Refuses a valid token that may not call a route: a claim key learns no more than an outsider, except where a delivery
+ * token is needed.
+ */
+function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
+  const tokenKind = kindOf(token);
+  if (config.kind) {
+    if (tokenKind !== config.kind) throw new RefusedError(OTHER_KIND);
+    return;
+  }
+  if (tokenKind === 'deliver') throw new RefusedError(OTHER_KIND);
+  if (tokenKind === 'claim') {
+    if (!config.allowsClaimKeys) throw new RefusedError(UNAUTHORIZED);
+  } else if (config.scope && !scopesOf(token).includes(config.scope)) {
+    throw new RefusedError(outOfScope(config.scope));
+  }
+}
+
 const CALLER = 'caller';
 
 /** The server and token of a request. Only for routes behind `requireToken`. */
@@ -58,7 +93,7 @@ function bearerToken(request: FastifyRequest): string {
 export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest(CALLER, null);
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (!config?.scope) throw new Error(`${method} ${url} has no config.scope`);
+    if (!config?.scope && !config?.kind) throw new Error(`${method} ${url} has no config.scope`);
   });
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const { server_id: serverId } = request.params;
@@ -67,11 +102,8 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
     const caller =
       (fresh ? undefined : cachedAuthentication(deps, serverId, token)) ??
       (await withinDatabaseTime(request, authenticateCached(deps, serverId, token, { fresh })));
-    const { allowsClaimKeys = false, scope } = request.routeOptions.config;
-    const isClaimKey = caller !== null && kindOf(caller.token) === 'claim';
-    if (!caller || (isClaimKey && !allowsClaimKeys)) throw new RefusedError(UNAUTHORIZED);
-    if (!isClaimKey && scope && !scopesOf(caller.token).includes(scope))
-      throw new RefusedError(outOfScope(scope));
+    if (!caller) throw new RefusedError(UNAUTHORIZED);
+    refuseToken(caller.token, request.routeOptions.config);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // Storing the time of the token's last use must not delay the request, so it is not awaited.
     noteTokenUse(deps, caller.token)?.catch((error: unknown) => {

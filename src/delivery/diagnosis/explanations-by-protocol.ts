@@ -3,7 +3,7 @@ import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 
 /** Explanations that differ for one protocol. */
-type ProtocolTexts = Partial<Record<OutcomeCode, Explanation>>;
+export type ProtocolTexts = Partial<Record<OutcomeCode, Explanation>>;
 
 /** For Votifier v1, which has a key instead of a token and usually sends no answer. */
 export const V1_TEXTS: ProtocolTexts = {
@@ -137,6 +137,30 @@ export const HTTP_TEXTS: ProtocolTexts = {
     ),
     advice: defineMessage(
       'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.',
+    ),
+  },
+};
+
+/** A listener that fetches: a relay or a plugin takes the votes and says what became of them. */
+export const FETCH_TEXTS: ProtocolTexts = {
+  acknowledged: {
+    cause: defineMessage('What fetches the votes handed this one over, and the game server took it.'),
+    advice: defineMessage('There is nothing to do.'),
+  },
+  'sent-not-confirmed': {
+    cause: defineMessage(
+      'What fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',
+    ),
+    advice: defineMessage(
+      'If votes do not arrive in the game, compare the public key that it uses with the plugin’s own, and look for an error in the game server’s log.',
+    ),
+  },
+  'lease-ran-out': {
+    cause: defineMessage(
+      'The vote was fetched, and nothing said in time what became of it, so the vote may have arrived.',
+    ),
+    advice: defineMessage(
+      'Look into the log of what fetches the votes, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.',
     ),
   },
 };

@@ -2,7 +2,13 @@ import { defineMessage } from '../../language/t.ts';
 import { type Breaker, hasTakenVotes, type Listener, type Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
-import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
+import {
+  FETCH_TEXTS,
+  HTTP_TEXTS,
+  PROVEN_TEXTS,
+  type ProtocolTexts,
+  V1_TEXTS,
+} from './explanations-by-protocol.ts';
 
 const NOTHING_TO_DO = defineMessage('There is nothing to do.');
 
@@ -174,6 +180,30 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     advice: defineMessage(
       'Let the website answer this URL with fewer or shorter headers: mostly cookies or security policies are too long.',
     ),
+  },
+  'fetch-retry': {
+    cause: defineMessage('What fetches the votes could not hand this one over, and will take it again.'),
+    advice: defineMessage(
+      'Read its words and its log; the vote comes again by the schedule, for 72 hours after it was cast.',
+    ),
+  },
+  'not-fetched': {
+    cause: defineMessage('Nothing fetched votes while the test waited.'),
+    advice: defineMessage(
+      'Start the relay or the plugin that fetches, check that it has this address and a delivery token that is valid, and look into its log.',
+    ),
+  },
+  'fetch-unknown': {
+    cause: defineMessage(
+      'What fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
+    ),
+    advice: defineMessage(
+      'Look into its log, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.',
+    ),
+  },
+  'fetch-failed': {
+    cause: defineMessage('What fetches the votes refused this one for good.'),
+    advice: defineMessage('Read its words, correct what it names, and resend the vote.'),
   },
   'lease-ran-out': {
     cause: defineMessage(
@@ -432,6 +462,12 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
 };
 
+const OWN_TEXTS: Partial<Record<Protocol, ProtocolTexts>> = {
+  'votifier-v1': V1_TEXTS,
+  http: HTTP_TEXTS,
+  fetch: FETCH_TEXTS,
+};
+
 /**
  * The explanation of an outcome for a listener of this protocol.
  *
@@ -439,11 +475,9 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
  *   right
  */
 export function explain(code: OutcomeCode, protocol: Protocol | undefined, hasTaken = false): Explanation {
-  const proven = hasTaken && protocol !== 'http' ? PROVEN_TEXTS[code] : undefined;
-  if (proven) return proven;
-  const own =
-    protocol === 'http' ? HTTP_TEXTS[code] : protocol === 'votifier-v1' ? V1_TEXTS[code] : undefined;
-  return own ?? EXPLANATIONS[code];
+  const isVotifier = protocol !== 'http' && protocol !== 'fetch';
+  const proven = hasTaken && isVotifier ? PROVEN_TEXTS[code] : undefined;
+  return proven ?? (protocol ? OWN_TEXTS[protocol]?.[code] : undefined) ?? EXPLANATIONS[code];
 }
 
 /** Why a listener is not active, since when, and what to do about it. */

@@ -61,7 +61,7 @@ function causeOfAttempt(
 /** The fields of a listener that taking votes reads. */
 export type TakeDeps = Pick<
   Listener,
-  'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'lease' | 'answerStep' | 'maxSendings'
+  'serverId' | 'protocol' | 'revision' | 'breaker' | 'released' | 'answerStep' | 'maxSendings'
 >;
 
 /** The order in which a listener's votes go out. */
@@ -119,7 +119,10 @@ export function attemptUpdate(
     {
       $set: {
         'delivery.state': 'sending',
-        'delivery.leaseUntil': { $add: ['$$NOW', leaseOfAttempt(config, attempt.answerStep ?? 0)] },
+        'delivery.leaseUntil': {
+          $add: ['$$NOW', attempt.leaseMs ?? leaseOfAttempt(config, attempt.answerStep ?? 0)],
+        },
+        ...(attempt.requestId ? { 'delivery.requestId': { $literal: attempt.requestId } } : {}),
         'delivery.attemptCount': { $add: ['$delivery.attemptCount', 1] },
         ...withAttempt({ $mergeObjects: [{ $literal: attempt }, causeOfAttempt(listener, reason)] }),
       },
@@ -165,8 +168,13 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
         'delivery.attempts': attempts(others),
       },
     },
-    { $unset: 'delivery.leaseUntil' },
+    { $unset: ['delivery.leaseUntil', 'delivery.requestId'] },
   ];
+}
+
+/** How long the lease of an attempt lasts, in milliseconds. */
+export function leaseMsOf(config: RecordDeps['config'], taken: Taken): number {
+  return taken.attempt.leaseMs ?? attemptLeaseMs(config, answerStepOf(taken));
 }
 
 /**
@@ -182,6 +190,7 @@ export const DELIVERY_ENDED = {
   'delivery.queuedAt': '',
   'delivery.expiresAt': '',
   'delivery.leaseUntil': '',
+  'delivery.requestId': '',
   'delivery.nextAt': '',
   'delivery.dueBy': '',
 } as const;
@@ -276,7 +285,7 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
         'delivery.dueBy': dueBy,
         ...(attempt.test && outcome.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
       },
-      unset: { 'delivery.leaseUntil': '' },
+      unset: { 'delivery.leaseUntil': '', 'delivery.requestId': '' },
     } as const;
   }
 }

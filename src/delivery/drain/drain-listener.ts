@@ -12,7 +12,7 @@ import type { RecordDeps } from './attempt-record.ts';
 import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
-import { giveBackWithRetries, takeLease } from './listener-lease.ts';
+import { giveBackWithRetries, releaseLease, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { recordWithRetries } from './record-outcomes.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
@@ -67,6 +67,10 @@ async function drainOnce(
   if (!listener) {
     await giveBackLeftVotes(given, serverId, asOf);
     return { end: { kind: 'gone' }, again: false };
+  }
+  if (listener.protocol === 'fetch') {
+    await releaseLease(given, serverId, owner, {}).catch(releaseLater);
+    return { end: { kind: 'fetches' }, again: false };
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };

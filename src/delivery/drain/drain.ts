@@ -46,6 +46,8 @@ export type DrainResult =
   | { kind: 'moved'; to: DeliveryQueue }
   /** The allowance of connections is used up until `until`. */
   | { kind: 'limited'; until: Date }
+  /** The listener fetches its votes since the job was added. */
+  | { kind: 'fetches' }
   /** The server or its listener was removed, and the waiting votes were taken out of the queue. */
   | { kind: 'gone' }
   /** The breaker is open: the next test is due at that time. */

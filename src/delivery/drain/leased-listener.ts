@@ -80,7 +80,7 @@ export class LeasedListener {
     return this.#opened;
   }
 
-  /** Whether the lease is lost for good: the listener was removed, or another worker has owned the lease since. */
+  /** Whether the lease is lost, for good: the listener was removed or fetches now, or another worker has had the lease. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -91,7 +91,8 @@ export class LeasedListener {
     const now = performance.now();
     if (now - this.#renewedAt < RENEW_MS) return true;
     const renewed = await renewLease(this.#deps, this.#now.serverId, this.#owner);
-    if (!renewed?._id.equals(this.#now._id)) {
+    // A listener that fetches now gets nothing from a drain.
+    if (!renewed?._id.equals(this.#now._id) || renewed.protocol === 'fetch') {
       this.#isLost = true;
       return false;
     }

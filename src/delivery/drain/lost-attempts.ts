@@ -1,11 +1,10 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
 import { outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { RecordDeps } from './attempt-record.ts';
-import { answerStepOf } from './attempt-record.ts';
+import { leaseMsOf } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
 /** Votes that are being sent and whose lease has expired, by mongod's clock: the attempt is lost. */
@@ -42,8 +41,9 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
 };
 
 /**
- * Records attempts whose lease has expired as ambiguous: the worker died or lost its connections, and the vote may
- * have arrived. mongod's clock decides whether a lease has expired.
+ * Records attempts whose lease expired as ambiguous: the worker died or was cut off, or who took the vote said nothing,
+ * and the vote may have arrived.
+ * Leases go by mongod's clock.
  *
  * @returns the attempts that were ended, for the breaker
  */
@@ -60,7 +60,7 @@ export async function endLostAttempts(
     const attempt = vote.delivery.attempts.at(-1);
     if (!attempt) return [];
     const taken = { vote, attempt };
-    const durationMs = attemptLeaseMs(recording.config, answerStepOf(taken));
+    const durationMs = leaseMsOf(recording.config, taken);
     const endedAt = attempt.at.getTime() + durationMs;
     return [{ taken, outcome: outcome('lease-ran-out', 'none'), durationMs, endedAt }];
   });

@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import { outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
@@ -25,13 +26,16 @@ import { recordOutcomes } from './record-outcomes.ts';
  */
 type TakeSize = { most: number; atOnce: number };
 
+/** A listener, and the lease of the worker that takes its votes. */
+type Leased = TakeDeps & Pick<Listener, 'lease'>;
+
 type TakeStatement = { statement: UpdateStatement; size: number };
 
 /**
  * Takes votes of several listeners in one durable command. Returns `true` for each statement only if all votes of all
  * statements were taken. At most four statements, because a longer command would delay the inserts of new votes.
  */
-const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
+export const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
   most: 4,
   async load(votes, asked) {
     const statements = asked.map(({ statement }) => statement);
@@ -52,7 +56,7 @@ const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
  */
 export async function takeVotes(
   recording: RecordDeps & { batcher: Batcher },
-  listener: TakeDeps,
+  listener: Leased,
   reason: TakeReason,
   { most, atOnce }: TakeSize,
   toGiveBack: (taken: Taken[]) => void = () => undefined,
@@ -98,13 +102,13 @@ export async function takeVotes(
 }
 
 /** Matches only while the listener's lease has not expired by mongod's clock. */
-function hasLease({ lease }: Pick<TakeDeps, 'lease'>): { $expr: object } {
+function hasLease({ lease }: Pick<Leased, 'lease'>): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }
 
 /** The votes on which this attempt was recorded, in queue order. */
-function takenBy(
-  { votes }: RecordDeps,
+export function takenBy(
+  { votes }: Pick<RecordDeps, 'votes'>,
   serverId: Vote['serverId'],
   ids: Vote['_id'][],
   { id }: Attempt,
@@ -116,7 +120,7 @@ function takenBy(
 /** Gives back the votes that were taken although the write reported an error. None of them was sent. */
 async function giveBackAfterFailure(
   recording: RecordDeps & { batcher: Batcher },
-  listener: TakeDeps,
+  listener: Leased,
   ids: Vote['_id'][],
   attempt: Attempt,
 ): Promise<void> {
@@ -136,7 +140,7 @@ async function giveBackAfterFailure(
  */
 export async function giveBackVotes(
   recording: RecordDeps & { batcher: Batcher },
-  listener: Pick<TakeDeps, 'serverId' | 'lease'>,
+  listener: Pick<Leased, 'serverId' | 'lease'>,
   taken: Taken[],
 ): Promise<void> {
   if (taken.length === 0) return;

@@ -127,6 +127,8 @@ function waitingText(
       );
     case 'own-retry':
       return t('Waiting for its next attempt, {time}.', { time: next(waitingFor.at) });
+    case 'take':
+      return t('Waiting until the server fetches it.');
     case 'turn':
       if (queuePaused)
         return t('Waiting: the operator of this listing has paused vote delivery for all servers.');

@@ -129,8 +129,8 @@ function whyFailed({ attempts, events }: Delivery): Pick<Failed, 'why' | 'cause'
   return { why: 'refused', cause };
 }
 
-/** How often a vote arrived or may have arrived. */
-function arrivals(delivery: Delivery): number {
+/** How often a vote has arrived or may have arrived, without a sending that is in progress. */
+export function arrivals(delivery: Delivery): number {
   const { attempts, ends, events, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);

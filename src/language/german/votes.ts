@@ -104,6 +104,7 @@ export const VOTES = {
     'Ihr Name kommt vielleicht verstümmelt an: Viele Votifier-v1-Listener nehmen nur ASCII an; v2 behält ihn.',
   'It expires {time}.': 'Sie läuft {time} ab.',
   'An attempt is in progress.': 'Ein Versuch läuft gerade.',
+  'Waiting until the server fetches it.': 'Wartet, bis der Server sie abholt.',
   'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.':
     'Aus einer Sicherung wiederhergestellt. Sie kam seit der Sicherung vielleicht an. Sie wird nicht von selbst noch einmal gesendet.',
   'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically.':

@@ -35,7 +35,7 @@ export function listenerForm(form: Form): Html {
     </nav>
     <form method="post" action="${path}" class="stack">
       <input type="hidden" name="protocol" value="${protocol}" />
-      ${protocol === 'http' ? urlField(form) : votifierFields(form)}
+      ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? '' : votifierFields(form)}
       ${maxSendingsField(form)} ${keepField(form)}
       <div class="actions">
         <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
@@ -105,7 +105,7 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
 function votifierFields(form: Form): Content {
   const { protocol, listener, serviceName, typed } = form;
   const { values, errors } = typed;
-  const set = listener && listener.protocol !== 'http' ? listener : null;
+  const set = listener && listener.protocol !== 'http' && listener.protocol !== 'fetch' ? listener : null;
   return [
     html`<div class="row">
       ${textField({

@@ -3,6 +3,7 @@ import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { CredentialError } from '../../delivery/credentials.ts';
+import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
   type ListenerSet,
@@ -114,7 +115,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       testCard(path, listener),
       rewardsCard(path, listener.rewards ?? undefined, await hasClaimKeys(deps, server._id)),
     ];
-    const warning = listener && hostWarning(listener.host, deps.config);
+    const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
       warning && notice('attention', warning),
@@ -208,9 +209,15 @@ async function store(
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
   };
-  if (protocol === 'http') {
+  if (protocol === 'http' || protocol === 'fetch') {
     const before = await deps.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
     const serviceName = before?.serviceName ?? deps.config.SERVICE_NAME;
+    if (protocol === 'fetch') {
+      return {
+        set: await setFetchListener(deps, serverId, { serviceName, ...unanswered }, by),
+        secret: null,
+      };
+    }
     const { listener, secret } = await setHttpListener(
       deps,
       serverId,

@@ -10,12 +10,13 @@ import { protocolName } from '../shared/protocols.ts';
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
   const sendings = counted(maxSendingsOf(listener), 'time');
+  const isDialled = protocol !== 'fetch';
   const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
   return html`${facts([
     [t('Protocol'), protocolName(protocol)],
-    [url ? 'URL' : t('Address'), html`<span class="mono">${url ?? address}</span>`],
+    [url ? 'URL' : t('Address'), isDialled ? html`<span class="mono">${url ?? address}</span>` : null],
     [t('Service name'), url ? null : serviceName],
-    [t(SECRET_NAMES[protocol]), t('set')],
+    [protocol === 'fetch' ? '' : t(SECRET_NAMES[protocol]), isDialled && t('set')],
     [t('Without an answer'), t('a vote is sent at most {sendings}', { sendings })],
     [t('Changed'), timeAgo(updatedAt, now)],
   ])}

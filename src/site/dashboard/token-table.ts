@@ -93,6 +93,7 @@ function invalidTokens(tokens: WithId<ApiToken>[], columns: Column<WithId<ApiTok
 
 function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
   if (kindOf(token) === 'claim') return ' (claim key)';
+  if (kindOf(token) === 'deliver') return ' (delivery token)';
   return token.scopes ? ` (only ${scopesOf(token).join(', ')})` : '';
 }
 

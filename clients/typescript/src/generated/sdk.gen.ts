@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses } from './types.gen.ts';
+import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -90,6 +90,36 @@ export const listTopVoters = <ThrowOnError extends boolean = false>(options: Opt
 export const reportStatus = <ThrowOnError extends boolean = false>(options: Options<ReportStatusData, ThrowOnError>): RequestResult<ReportStatusResponses, ReportStatusErrors, ThrowOnError> => (options.client ?? client).post<ReportStatusResponses, ReportStatusErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/servers/{server_id}/status',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Take votes
+ *
+ * Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes for 30 days, and do not hand a vote over twice. Ignore unknown fields.
+ */
+export const takeDeliveries = <ThrowOnError extends boolean = false>(options: Options<TakeDeliveriesData, ThrowOnError>): RequestResult<TakeDeliveriesResponses, TakeDeliveriesErrors, ThrowOnError> => (options.client ?? client).post<TakeDeliveriesResponses, TakeDeliveriesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/servers/{server_id}/deliveries/take',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Settle taken votes
+ *
+ * Records what became of taken votes. Each result is independent; the same result again is settled. A `delivered` or `sent` that comes after its lease ended is recorded all the same. The body may have up to 64 KiB.
+ */
+export const settleDeliveries = <ThrowOnError extends boolean = false>(options: Options<SettleDeliveriesData, ThrowOnError>): RequestResult<SettleDeliveriesResponses, SettleDeliveriesErrors, ThrowOnError> => (options.client ?? client).post<SettleDeliveriesResponses, SettleDeliveriesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/servers/{server_id}/deliveries/done',
     ...options,
     headers: {
         'Content-Type': 'application/json',

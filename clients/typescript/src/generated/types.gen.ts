@@ -32,7 +32,7 @@ export type Error = {
     /**
      * Names the error. Codes never change; a later version may add some.
      */
-    code: 'malformed' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    code: 'malformed' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
     /**
      * The page that explains this code.
      */
@@ -203,6 +203,91 @@ export type ReportRefused = {
     doc_url: string;
 };
 
+export type TakeRequest = {
+    /**
+     * The most votes to take.
+     */
+    max?: number | null;
+    /**
+     * If no vote is due, how long to wait for one.
+     */
+    wait_seconds?: number | null;
+    /**
+     * How long the votes are yours. Settle them before it ends.
+     */
+    lease_seconds?: number | null;
+    /**
+     * If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run.
+     */
+    request_id?: string | null;
+};
+
+export type TakenVotes = {
+    /**
+     * The oldest vote first; retries and parallel takers may change the order.
+     */
+    deliveries: Array<{
+        /**
+         * The id of the vote, the same in every sending.
+         */
+        vote_id: string;
+        /**
+         * As the player typed it, trimmed.
+         */
+        username: string;
+        /**
+         * UTC, with milliseconds.
+         */
+        voted_at: string;
+        /**
+         * The name of the voting site for plugins.
+         */
+        service_name: string;
+        /**
+         * Counts from 1. Over 1 the vote may have arrived before.
+         */
+        sending: number;
+        /**
+         * Names this taking; send it with the result.
+         */
+        lease: string;
+        lease_seconds_left: number;
+    }>;
+    /**
+     * Whether the owner paused the listener: no votes come then.
+     */
+    paused: boolean;
+};
+
+export type SettleRequest = {
+    results: Array<{
+        vote_id: string;
+        lease: string;
+        /**
+         * `delivered`: the game server has it. `sent`: it was handed to a plugin that confirms nothing. `unknown`: it may have been handed over. `retry`: it was not handed over and comes again by the schedule. `failed`: never again.
+         */
+        outcome: 'delivered' | 'sent' | 'unknown' | 'retry' | 'failed';
+        /**
+         * For the owner, in the vote's timeline.
+         */
+        reason?: string | null;
+    }>;
+};
+
+export type SettledVotes = {
+    /**
+     * Votes whose result is recorded, now or by an earlier call.
+     */
+    settled: Array<string>;
+    refused: Array<{
+        vote_id: string;
+        /**
+         * `lease-ended`: the vote may be with another taker. `unknown-vote`: this server has no such vote. `settled-differently`: this taking has another result.
+         */
+        code: 'lease-ended' | 'unknown-vote' | 'settled-differently';
+    }>;
+};
+
 export type ServerInfo = {
     name: string;
     /**
@@ -351,7 +436,7 @@ export type CastVoteErrors = {
      */
     415: Error;
     /**
-     * This Idempotency-Key was used with another username. Code: `idempotency-key-reused`.
+     * This Idempotency-Key was used with another username. Codes: `idempotency-key-reused`, `fetch-not-set`.
      */
     422: Error;
     /**
@@ -478,7 +563,7 @@ export type ClaimVoteErrors = {
      */
     415: Error;
     /**
-     * This Idempotency-Key was used with another username. Code: `idempotency-key-reused`.
+     * This Idempotency-Key was used with another username. Codes: `idempotency-key-reused`, `fetch-not-set`.
      */
     422: Error;
     /**
@@ -683,6 +768,118 @@ export type ReportStatusResponses = {
 };
 
 export type ReportStatusResponse = ReportStatusResponses[keyof ReportStatusResponses];
+
+export type TakeDeliveriesData = {
+    body: TakeRequest;
+    path: {
+        /**
+         * The server: 24 lower-case hex digits. The id never changes and is never reused.
+         */
+        server_id: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{server_id}/deliveries/take';
+};
+
+export type TakeDeliveriesErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     */
+    400: Error;
+    /**
+     * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
+     */
+    401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
+     * The body is larger than 16 KiB. Code: `too-large`.
+     */
+    413: Error;
+    /**
+     * The body is not JSON, or Content-Type does not say `application/json`. Code: `unsupported-media-type`.
+     */
+    415: Error;
+    /**
+     * The server's vote listener is not one that fetches. Codes: `idempotency-key-reused`, `fetch-not-set`.
+     */
+    422: Error;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type TakeDeliveriesError = TakeDeliveriesErrors[keyof TakeDeliveriesErrors];
+
+export type TakeDeliveriesResponses = {
+    /**
+     * The votes; none if none is due.
+     */
+    200: TakenVotes;
+};
+
+export type TakeDeliveriesResponse = TakeDeliveriesResponses[keyof TakeDeliveriesResponses];
+
+export type SettleDeliveriesData = {
+    body: SettleRequest;
+    path: {
+        /**
+         * The server: 24 lower-case hex digits. The id never changes and is never reused.
+         */
+        server_id: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{server_id}/deliveries/done';
+};
+
+export type SettleDeliveriesErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     */
+    400: Error;
+    /**
+     * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
+     */
+    401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
+     * The body is larger than 64 KiB. Code: `too-large`.
+     */
+    413: Error;
+    /**
+     * The body is not JSON, or Content-Type does not say `application/json`. Code: `unsupported-media-type`.
+     */
+    415: Error;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type SettleDeliveriesError = SettleDeliveriesErrors[keyof SettleDeliveriesErrors];
+
+export type SettleDeliveriesResponses = {
+    /**
+     * Which results were recorded.
+     */
+    200: SettledVotes;
+};
+
+export type SettleDeliveriesResponse = SettleDeliveriesResponses[keyof SettleDeliveriesResponses];
 
 export type GetServerInfoData = {
     body?: never;

@@ -1,0 +1,262 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { UUID } from 'mongodb';
+import { z } from 'zod';
+import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
+import { settleDeliveries, TAKER_OUTCOMES } from '../../delivery/fetch/settle-deliveries.ts';
+import { type TakenDelivery, takeDeliveries } from '../../delivery/fetch/take-deliveries.ts';
+import { arrivals } from '../../delivery/timeline/vote-timeline.ts';
+import { requireRightClock } from '../../http/clock-gate.ts';
+import { withinDatabaseTime } from '../../http/database-time.ts';
+import { RefusedError } from '../../http/http-errors.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { text } from '../../platform/text.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Metrics } from '../../process/metrics.ts';
+import { callerOf } from './authentication.ts';
+import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params, timestamp } from './schemas.ts';
+
+/** The largest body of `done`, in bytes. */
+const DONE_LIMIT = 64 * 1_024;
+
+function whole({ least, most, fallback }: { least: number; most: number; fallback: number }) {
+  const error = `must be a whole number, ${least} to ${most}`;
+  return z
+    .int({ error })
+    .min(least, { error })
+    .max(most, { error })
+    .nullish()
+    .transform((value) => value ?? fallback)
+    .meta({ default: fallback });
+}
+
+const requestIdRule = 'must be 1 to 64 visible ASCII characters';
+
+const takeBody = z
+  .object(
+    {
+      max: whole({ least: 1, most: 100, fallback: 20 }).meta({ description: 'The most votes to take.' }),
+      wait_seconds: whole({ least: 0, most: 30, fallback: 0 }).meta({
+        description: 'If no vote is due, how long to wait for one.',
+      }),
+      lease_seconds: whole({ least: 10, most: 300, fallback: 60 }).meta({
+        description: 'How long the votes are yours. Settle them before it ends.',
+      }),
+      request_id: z
+        .string({ error: requestIdRule })
+        .regex(/^[\x21-\x7e]{1,64}$/, { error: requestIdRule })
+        .nullish()
+        .transform((value) => value ?? undefined)
+        .meta({
+          description:
+            'If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run.',
+          examples: ['9f1c2e7a-41'],
+        }),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .meta({ title: 'TakeRequest' });
+
+const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
+
+const takenVotes = z
+  .object({
+    deliveries: z
+      .array(
+        z
+          .object({
+            vote_id: z.uuid().meta({ description: 'The id of the vote, the same in every sending.' }),
+            username: z.string().meta({ description: 'As the player typed it, trimmed.' }),
+            voted_at: timestamp,
+            service_name: z.string().meta({ description: 'The name of the voting site for plugins.' }),
+            sending: z
+              .int()
+              .min(1)
+              .meta({ description: 'Counts from 1. Over 1 the vote may have arrived before.' }),
+            lease: z.string().meta({ description: 'Names this taking; send it with the result.' }),
+            lease_seconds_left: z.int().min(0),
+          })
+          .meta({ title: 'Delivery' }),
+      )
+      .meta({
+        description: 'The oldest vote first; retries and parallel takers may change the order.',
+      }),
+    paused: z.boolean().meta({ description: 'Whether the owner paused the listener: no votes come then.' }),
+  })
+  .meta({ title: 'TakenVotes' });
+
+const resultsRule = 'must be a list of 1 to 100 results';
+const leaseRule = 'must have a lease as it was answered';
+
+const doneBody = z
+  .object(
+    {
+      results: z
+        .array(
+          z
+            .object(
+              {
+                vote_id: voteId,
+                lease: z
+                  .string({ error: leaseRule })
+                  .min(1, { error: leaseRule })
+                  .max(64, { error: leaseRule }),
+                outcome: z
+                  .enum(TAKER_OUTCOMES, {
+                    error: `must have an outcome: ${TAKER_OUTCOMES.join(', ')}`,
+                  })
+                  .meta({
+                    description:
+                      '`delivered`: the game server has it. `sent`: it was handed to a plugin that confirms nothing. `unknown`: it may have been handed over. `retry`: it was not handed over and comes again by the schedule. `failed`: never again.',
+                  }),
+                reason: text({ max: 200 })
+                  .nullish()
+                  .transform((value) => value ?? undefined)
+                  .meta({ description: "For the owner, in the vote's timeline." }),
+              },
+              { error: 'must contain JSON objects' },
+            )
+            .meta({ title: 'DeliveryResult' }),
+          { error: resultsRule },
+        )
+        .min(1, { error: resultsRule })
+        .max(100, { error: resultsRule })
+        .refine(
+          (results) => new Set(results.map(({ vote_id: id }) => id.toLowerCase())).size === results.length,
+          { error: 'must have each vote_id only once' },
+        ),
+    },
+    { error: 'must be a JSON object' },
+  )
+  .meta({ title: 'SettleRequest' });
+
+const settledVotes = z
+  .object({
+    settled: z
+      .array(z.uuid())
+      .meta({ description: 'Votes whose result is recorded, now or by an earlier call.' }),
+    refused: z.array(
+      z
+        .object({
+          vote_id: z.uuid(),
+          code: z.enum(['lease-ended', 'unknown-vote', 'settled-differently']).meta({
+            description:
+              '`lease-ended`: the vote may be with another taker. `unknown-vote`: this server has no such vote. `settled-differently`: this taking has another result.',
+          }),
+        })
+        .meta({ title: 'RefusedResult' }),
+    ),
+  })
+  .meta({ title: 'SettledVotes' });
+
+const FETCH_NOT_SET = failure(422, "The server's vote listener is not one that fetches.");
+
+/** @throws {RefusedError} 422 `fetch-not-set` */
+function requireFetching(listener: FetchingListener | null): FetchingListener {
+  if (listener) return listener;
+  throw new RefusedError({
+    status: 422,
+    code: 'fetch-not-set',
+    sentence: 'This server does not fetch its votes: its owner chooses that under “Vote listener”.',
+  });
+}
+
+function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName }: FetchingListener) {
+  return {
+    vote_id: vote._id.toString(),
+    username: vote.username,
+    voted_at: vote.votedAt.toISOString(),
+    service_name: serviceName,
+    sending: arrivals(vote.delivery) + 1,
+    lease: attempt.id.toString(),
+    lease_seconds_left: Math.floor(leaseLeftMs / SECOND),
+  };
+}
+
+type Parts = { deps: AppDeps; metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'> };
+
+/** POST …/deliveries/take: a game server, or a program beside it, takes its votes. */
+export const takeEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps }) => {
+  app.post(
+    '/deliveries/take',
+    {
+      config: { kind: 'deliver' },
+      preHandler: requireRightClock(deps),
+      schema: {
+        operationId: 'takeDeliveries',
+        tags: ['deliveries'],
+        summary: 'Take votes',
+        description:
+          'Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes for 30 days, and do not hand a vote over twice. Ignore unknown fields.',
+        params,
+        body: takeBody,
+        response: {
+          200: answer(takenVotes, 'The votes; none if none is due.'),
+          ...COMMON_FAILURES,
+          ...BODY_FAILURES,
+          422: FETCH_NOT_SET,
+        },
+      },
+    },
+    async (request) => {
+      const { serverId } = callerOf(request);
+      const { max: most, lease_seconds, request_id: requestId } = request.body;
+      const listener = requireFetching(await withinDatabaseTime(request, fetchingListener(deps, serverId)));
+      // Not awaited: the call does not wait for this.
+      noteTake(deps, listener, request.headers['user-agent'] ?? '')?.catch((error: unknown) => {
+        request.log.warn({ event: 'fetch.not_noted', reason: String(error) });
+      });
+      if (listener.pause) return { deliveries: [], paused: true };
+      const call = { most, leaseMs: lease_seconds * SECOND, requestId };
+      const taken = await withinDatabaseTime(request, takeDeliveries(deps, listener, call));
+      return { deliveries: taken.map((one) => deliveryOf(one, listener)), paused: false };
+    },
+  );
+};
+
+/** POST …/deliveries/done: the results of taken votes. */
+export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, metrics }) => {
+  app.post(
+    '/deliveries/done',
+    {
+      config: { kind: 'deliver' },
+      bodyLimit: DONE_LIMIT,
+      preHandler: requireRightClock(deps),
+      schema: {
+        operationId: 'settleDeliveries',
+        tags: ['deliveries'],
+        summary: 'Settle taken votes',
+        description:
+          'Records what became of taken votes. Each result is independent; the same result again is settled. A `delivered` or `sent` that comes after its lease ended is recorded all the same. The body may have up to 64 KiB.',
+        params,
+        body: doneBody,
+        response: {
+          200: answer(settledVotes, 'Which results were recorded.'),
+          ...COMMON_FAILURES,
+          ...BODY_FAILURES,
+          413: failure(413, 'The body is larger than 64 KiB.'),
+        },
+      },
+    },
+    async (request) => {
+      const { serverId } = callerOf(request);
+      const results = request.body.results.map(({ vote_id, ...result }) => ({
+        ...result,
+        voteId: new UUID(vote_id),
+      }));
+      const { settled, refused, ended } = await withinDatabaseTime(
+        request,
+        settleDeliveries(deps, serverId, results),
+      );
+      for (const { taken, outcome, endedAt } of ended) {
+        metrics.attemptEnded('fetch', outcome);
+        const byHand = taken.vote.delivery.events.some(({ kind }) => kind === 'resent');
+        if (outcome.class === 'delivered' && !byHand)
+          metrics.voteArrived('fetch', endedAt - taken.vote.votedAt.getTime());
+      }
+      return {
+        settled: settled.map((id) => id.toString()),
+        refused: refused.map(({ voteId: id, code }) => ({ vote_id: id.toString(), code })),
+      };
+    },
+  );
+};

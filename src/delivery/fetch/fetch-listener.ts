@@ -1,0 +1,45 @@
+import type { ObjectId } from 'mongodb';
+import type { z } from 'zod';
+import { unansweredVotes } from '../../listeners/listener-settings.ts';
+import { refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
+import { parseInput } from '../../platform/input.ts';
+import type { Mongo } from '../../platform/mongo.ts';
+import { type ListenerSet, type ListenerSetup, storeListener } from '../listeners.ts';
+
+/** The owner's settings of a listener that fetches. */
+type FetchSettings = z.input<typeof unansweredVotes> & {
+  /** The name of the voting site that takers hand on. */
+  serviceName: string;
+};
+
+/**
+ * Lets the game server fetch its votes: nothing is sent to it, so it needs no address, port or secret.
+ *
+ * @throws {EarlierProcessesError} while processes of an earlier version run, because they do not know such a listener
+ */
+export async function setFetchListener(
+  deps: ListenerSetup & { mongo: Pick<Mongo, 'connection'> },
+  serverId: ObjectId,
+  { serviceName, ...settings }: FetchSettings,
+  by: string,
+): Promise<ListenerSet> {
+  const { maxSendings, resendUsedUp } = parseInput(unansweredVotes, settings);
+  await refuseEarlierProcesses(deps.mongo);
+  for (;;) {
+    const existing = await deps.listeners.findOne({ serverId });
+    const fields = {
+      protocol: 'fetch',
+      host: '',
+      port: 0,
+      url: null,
+      serviceName,
+      sealedSecret: '',
+      previousSecret: null,
+      maxSendings,
+    } as const;
+    const how = { by, existing, sameSecret: existing?.protocol === 'fetch', resendUsedUp };
+    const listener = await storeListener(deps, serverId, fields, how);
+    // Otherwise somebody set it at the same moment: the later one wins.
+    if (listener) return listener;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
+import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
+import { type Clock, MINUTE } from '../../platform/clock.ts';
+import { printable } from '../../platform/printable.ts';
+import type { TakeDeps } from '../drain/attempt-record.ts';
+
+/** What a take reads of a listener. */
+export type FetchingListener = TakeDeps &
+  Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
+
+type ReadDeps = { listeners: Collection<Listener>; batcher: Batcher };
+
+const fetchingLoader = findLoader<Listener, ObjectId>({
+  filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
+  nameOf: (serverId) => serverId.toHexString(),
+  keyOf: ({ serverId }) => serverId,
+  options: {
+    projection: {
+      serverId: 1,
+      protocol: 1,
+      revision: 1,
+      breaker: 1,
+      released: 1,
+      answerStep: 1,
+      maxSendings: 1,
+      pause: 1,
+      serviceName: 1,
+      fetched: 1,
+      fetchAwaitedAt: 1,
+    },
+  },
+});
+
+/** The listener of a server that fetches its votes; null when the server has none or another one. */
+export async function fetchingListener(
+  { listeners, batcher }: ReadDeps,
+  serverId: ObjectId,
+): Promise<FetchingListener | null> {
+  const listener = await batcher.load(fetchingLoader, listeners, serverId);
+  return listener?.protocol === 'fetch' ? listener : null;
+}
+
+/** The newest take is precise to this: a plugin that asks all the time costs one write a minute. */
+const NOTED_EVERY_MS = MINUTE;
+
+type Note = { serverId: ObjectId; at: Date; agent: string };
+
+/** Stores takes. It collects them for 250 ms, because no request waits for the write; equal agents share a statement. */
+const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
+  most: 500,
+  collectMs: 250,
+  async load(listeners, notes) {
+    for (const [agent, group] of Map.groupBy(notes, (note) => note.agent)) {
+      const at = new Date(Math.max(...group.map((note) => note.at.getTime())));
+      const serverId = anyOf(group.map((note) => note.serverId));
+      await listeners.updateMany({ serverId, protocol: 'fetch' }, { $set: { fetched: { at, agent } } });
+    }
+    return notes.map(() => true);
+  },
+};
+
+/**
+ * Stores when votes were last taken and by what, for the owner; undefined when that is known well enough. No address is
+ * stored.
+ *
+ * @param userAgent - the header of the call, any text
+ */
+export function noteTake(
+  { listeners, batcher, clock }: ReadDeps & { clock: Clock },
+  { serverId, fetched, fetchAwaitedAt }: FetchingListener,
+  userAgent: string,
+): Promise<true> | undefined {
+  const at = clock.now();
+  const agent = printable(userAgent);
+  const isKnown =
+    fetched?.agent === agent &&
+    at.getTime() - fetched.at.getTime() < NOTED_EVERY_MS &&
+    !(fetchAwaitedAt && fetched.at < fetchAwaitedAt);
+  return isKnown ? undefined : batcher.load(notesLoader, listeners, { serverId, at, agent });
+}

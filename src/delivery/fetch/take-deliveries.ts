@@ -1,0 +1,160 @@
+import type { Filter } from 'mongodb';
+import type { Batcher } from '../../platform/batching/batcher.ts';
+import { SECOND } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import { DURABLE } from '../../platform/mongo.ts';
+import { retry } from '../../platform/retry.ts';
+import type { Attempt, Vote } from '../../votes/vote.ts';
+import {
+  attemptUpdate,
+  dueVotes,
+  newAttempt,
+  type RecordDeps,
+  type TakeDeps,
+  type Taken,
+  takenVote,
+  withoutAttempt,
+} from '../drain/attempt-record.ts';
+import { claims, takenBy } from '../drain/take-votes.ts';
+
+/** The dependencies of taking the votes of a listener that fetches. */
+export type FetchDeps = RecordDeps & { batcher: Batcher; log: Logger };
+
+/** A call that takes votes. `requestId`: a repeated call with the same one gets the same votes. */
+export type TakeCall = { most: number; leaseMs: number; requestId?: string | undefined };
+
+/** A vote that was handed to a taker, and how long its lease still lasts, in milliseconds. */
+export type TakenDelivery = Taken & { leaseLeftMs: number };
+
+/** If other takers got all votes that were found, it looks again this often. */
+const MOST_ROUNDS = 4;
+
+const OLDEST_FIRST = { votedAt: 1 } as const;
+const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
+const OF_FETCH = { test: false } as const;
+
+/**
+ * Takes due votes of a listener that fetches, the oldest first, and records an attempt with the taker's lease on each, in
+ * one durable write (design rule 4). No listener lease is needed: the write takes only votes that still wait, so a vote
+ * goes to one of several parallel takers.
+ *
+ * @returns none when no vote is due; the same unsettled votes when `requestId` is repeated while their leases run
+ * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
+ */
+export async function takeDeliveries(
+  deps: FetchDeps,
+  listener: TakeDeps,
+  { most, leaseMs, requestId }: TakeCall,
+): Promise<TakenDelivery[]> {
+  const { votes, clock, batcher, config, processId } = deps;
+  const { serverId } = listener;
+  if (requestId) {
+    const again = await takeAgain(deps, serverId, requestId);
+    if (again.length > 0) return again;
+  }
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const now = clock.now();
+    const due = dueVotes(listener, now, OF_FETCH);
+    const found = await votes.find(due, { sort: OLDEST_FIRST, limit: most, hint: BY_STATE }).toArray();
+    if (found.length === 0) return [];
+    const attempt: Attempt = {
+      ...newAttempt(processId, listener, OF_FETCH, now),
+      leaseMs,
+      ...(requestId ? { requestId } : {}),
+    };
+    const ids = found.map(({ _id }) => _id);
+    const statement = {
+      q: { ...due, _id: { $in: ids } },
+      u: attemptUpdate(config, attempt, listener, OF_FETCH),
+      multi: true,
+      hint: '_id_',
+    };
+    // Before the write: the lease begins no earlier than this.
+    const begunAt = performance.now();
+    try {
+      const isWhole = await batcher.load(claims, votes, { statement, size: ids.length });
+      const taken = isWhole ? found : await takenBy(deps, serverId, ids, attempt);
+      const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
+      const leaseLeftMs = Math.max(0, leaseMs - (performance.now() - begunAt));
+      const got = found.filter(({ _id }) => isTaken.has(_id.toString()));
+      if (got.length > 0) return got.map((vote) => ({ ...takenVote(vote, attempt), leaseLeftMs }));
+    } catch (error) {
+      // Some may be taken. The call does not wait for this.
+      void giveBackDeliveries(
+        deps,
+        found.map((vote) => ({ vote, attempt })),
+      );
+      throw error;
+    }
+  }
+  return [];
+}
+
+/**
+ * The unsettled votes that were taken with `requestId` and whose leases run, without a new sending. They are marked, so
+ * that the earlier call does not give them back if its client has left meanwhile.
+ */
+async function takeAgain(
+  { votes }: FetchDeps,
+  serverId: Vote['serverId'],
+  requestId: string,
+): Promise<TakenDelivery[]> {
+  const open: Filter<Vote> = {
+    serverId,
+    'delivery.requestId': requestId,
+    'delivery.state': 'sending',
+    $expr: { $gt: ['$delivery.leaseUntil', '$$NOW'] },
+  };
+  const first = await votes.findOne(open, { projection: { _id: 1 } });
+  if (!first) return [];
+  await votes.updateMany(
+    open,
+    { $set: { 'delivery.attempts.$[attempt].repeated': true } },
+    {
+      arrayFilters: [{ 'attempt.requestId': requestId, 'attempt.code': { $exists: false } }],
+      writeConcern: DURABLE,
+    },
+  );
+  const repeated = { $elemMatch: { requestId, repeated: true, code: { $exists: false } } } as const;
+  const found = await votes
+    .aggregate<Vote & { leaseLeftMs: number }>([
+      { $match: { ...open, 'delivery.attempts': repeated } },
+      { $set: { leaseLeftMs: { $subtract: ['$delivery.leaseUntil', '$$NOW'] } } },
+      { $sort: OLDEST_FIRST },
+    ])
+    .toArray();
+  return found.flatMap(({ leaseLeftMs, ...vote }) => {
+    const attempt = vote.delivery.attempts.at(-1);
+    return attempt ? [{ vote, attempt, leaseLeftMs }] : [];
+  });
+}
+
+/** How long a failed give-back is repeated: long enough for the election of a new primary. */
+const GIVEN_BACK_FOR_MS = 10 * SECOND;
+
+/**
+ * Returns votes to the queue whose taker left before its answer began, as if they had never been taken. A vote that a
+ * repeated call got as well stays taken. Never throws: if MongoDB fails, the votes come back when their leases end.
+ */
+export async function giveBackDeliveries(deps: FetchDeps, taken: Taken[]): Promise<void> {
+  const [first] = taken;
+  if (!first) return;
+  const { votes, clock, log } = deps;
+  const { serverId } = first.vote;
+  const { id } = first.attempt;
+  const ids = taken.map(({ vote }) => vote._id);
+  const unseen = { $elemMatch: { id, code: { $exists: false }, repeated: { $exists: false } } } as const;
+  const which = {
+    serverId,
+    _id: { $in: ids },
+    'delivery.state': 'sending',
+    'delivery.attempts': unseen,
+  } as const;
+  const until = performance.now() + GIVEN_BACK_FOR_MS;
+  const giveBack = () => votes.updateMany(which, withoutAttempt(id, clock.now()), { writeConcern: DURABLE });
+  try {
+    await retry(giveBack, { deadline: () => until, signal: AbortSignal.timeout(GIVEN_BACK_FOR_MS) });
+  } catch (error) {
+    log.warn({ event: 'delivery.not_released', serverId: serverId.toHexString(), reason: String(error) });
+  }
+}

@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { UUID } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
+import { addFetchingServer, type FetchingServer } from '../support/fetching.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
+
+let web: TestDeps;
+let server: FetchingServer;
+beforeAll(async () => {
+  web = await startApp();
+  atTheEnd(() => web.close());
+});
+
+describe('taking', () => {
+  test('votes are taken once, the oldest first, with what a plugin needs and nothing else', async () => {
+    server = await addFetchingServer(web);
+    const [first, second] = [await server.cast('Alex'), await server.cast('Steve')];
+    const taken = await server.take({ lease_seconds: 30 });
+    expect(taken).toEqual([
+      {
+        vote_id: first._id.toString(),
+        username: 'Alex',
+        voted_at: first.votedAt.toISOString(),
+        service_name: 'Tallyport',
+        sending: 1,
+        lease: expect.any(String),
+        lease_seconds_left: expect.toBeOneOf([29, 28, 30]),
+      },
+      expect.objectContaining({ vote_id: second._id.toString(), username: 'Steve' }),
+    ]);
+    expect(await server.take()).toEqual([]);
+    const { state, attempts } = (await server.vote(first._id)).delivery;
+    expect([state, attempts]).toMatchObject([
+      'sending',
+      [{ protocol: 'fetch', wokenBy: 'cast', leaseMs: 30_000 }],
+    ]);
+  });
+
+  test('parallel takers never get the same vote, and together they get all', async () => {
+    server = await addFetchingServer(web);
+    for (let n = 0; n < 30; n += 1) await server.cast(`player${n}`);
+    const takes = await Promise.all(Array.from({ length: 6 }, () => server.take({ max: 10 })));
+    const ids = takes.flat().map(({ vote_id }) => vote_id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const rest = await server.take({ max: 100 });
+    expect(ids.length + rest.length).toBe(30);
+  });
+
+  test('a repeated request_id returns the same unsettled votes without a new sending', async () => {
+    server = await addFetchingServer(web);
+    for (const player of ['a', 'b', 'c']) await server.cast(player);
+    const [one, ...others] = await server.take({ max: 2, request_id: 'r1' });
+    if (!one) throw new Error('no vote');
+    await server.settle([one], 'delivered');
+    const again = await server.take({ max: 2, request_id: 'r1' });
+    expect(again.map(({ vote_id, lease, sending }) => [vote_id, lease, sending])).toEqual(
+      others.map(({ vote_id, lease, sending }) => [vote_id, lease, sending]),
+    );
+    expect((await server.vote(others[0]?.vote_id ?? '')).delivery.attemptCount).toBe(1);
+    await server.settle(again, 'delivered');
+    // Nothing of it is open any more: it takes what is due now.
+    expect((await server.take({ max: 2, request_id: 'r1' })).map(({ username }) => username)).toEqual(['c']);
+  });
+
+  test('a paused listener hands out nothing and says so', async () => {
+    server = await addFetchingServer(web);
+    await server.cast('Alex');
+    await web.deps.listeners.updateOne(
+      { serverId: server.serverId },
+      { $set: { pause: { at: new Date(), by: 'owner' } } },
+    );
+    expect((await server.call()).body).toEqual({ deliveries: [], paused: true });
+  });
+
+  test('a body with a field out of its bounds is refused', async () => {
+    server = await addFetchingServer(web);
+    for (const body of [
+      { max: 0 },
+      { max: 101 },
+      { wait_seconds: 31 },
+      { lease_seconds: 9 },
+      { lease_seconds: 301 },
+    ])
+      expect((await server.call(body)).status, JSON.stringify(body)).toBe(400);
+    for (const request_id of ['', 'a b', 'ä', 'x'.repeat(65)])
+      expect((await server.call({ request_id })).status, request_id).toBe(400);
+  });
+
+  test('the owner sees when votes were last taken and by what, and no address', async () => {
+    server = await addFetchingServer(web);
+    await server.call({}, { headers: { 'user-agent': `relay/1.0 ${'x'.repeat(300)}\u0007`.slice(0, 250) } });
+    const listener = await web.deps.batcher
+      .settle(2_000)
+      .then(() => web.deps.listeners.findOne({ serverId: server.serverId }));
+    expect(listener?.fetched?.agent).toMatch(/^relay\/1\.0 x+$/);
+    expect(listener?.fetched?.agent.length).toBe(200);
+    expect(JSON.stringify(listener)).not.toContain('127.0.0.1');
+  });
+});
+
+describe('settling', () => {
+  test('each result ends its vote as the taker says', async () => {
+    server = await addFetchingServer(web);
+    const ends = {
+      delivered: 'delivered',
+      sent: 'delivered',
+      unknown: 'waiting',
+      retry: 'waiting',
+      failed: 'failed',
+    };
+    for (const player of Object.keys(ends)) await server.cast(player);
+    const taken = await server.take();
+    const results = taken.map(({ vote_id, lease, username }) => ({
+      vote_id,
+      lease,
+      outcome: username,
+      reason: `why\n${username}`,
+    }));
+    const { status, body } = await server.done(results);
+    expect([status, body]).toEqual([200, { settled: taken.map(({ vote_id }) => vote_id), refused: [] }]);
+    for (const { vote_id, username } of taken) {
+      const { delivery } = await server.vote(vote_id);
+      expect(delivery.state).toBe(ends[username as keyof typeof ends]);
+      expect(delivery.attempts[0]?.words).toBe(`why ${username}`);
+      expect(delivery).not.toHaveProperty('requestId');
+    }
+    const codes = await Promise.all(
+      taken.map(async ({ vote_id }) => (await server.vote(vote_id)).delivery.attempts[0]?.code),
+    );
+    expect(codes).toEqual([
+      'acknowledged',
+      'sent-not-confirmed',
+      'fetch-unknown',
+      'fetch-retry',
+      'fetch-failed',
+    ]);
+    // Again alike is settled; a different result is not.
+    expect((await server.done(results)).body).toEqual(body);
+    const [first] = results;
+    expect((await server.done([{ ...first, outcome: 'failed' }])).body).toEqual({
+      settled: [],
+      refused: [{ vote_id: first?.vote_id, code: 'settled-differently' }],
+    });
+  });
+
+  test('each result is independent', async () => {
+    server = await addFetchingServer(web);
+    await server.cast('Alex');
+    const [taken] = await server.take();
+    const lost = randomUUID();
+    const { body } = await server.done([
+      { vote_id: lost, lease: taken?.lease, outcome: 'delivered' },
+      { vote_id: taken?.vote_id, lease: taken?.lease, outcome: 'delivered' },
+    ]);
+    expect(body).toEqual({ settled: [taken?.vote_id], refused: [{ vote_id: lost, code: 'unknown-vote' }] });
+    const other = await addFetchingServer(web);
+    const foreign = await other.done([
+      { vote_id: taken?.vote_id, lease: taken?.lease, outcome: 'delivered' },
+    ]);
+    expect(foreign.body).toMatchObject({ refused: [{ code: 'unknown-vote' }] });
+  });
+
+  test('a vote twice in one call, no result, 101 results and a long reason are refused', async () => {
+    server = await addFetchingServer(web);
+    const one = { vote_id: randomUUID(), lease: 'x', outcome: 'delivered' };
+    const refused = [
+      [],
+      [one, { ...one, vote_id: one.vote_id.toUpperCase() }],
+      Array.from({ length: 101 }, () => ({ ...one, vote_id: randomUUID() })),
+      [{ ...one, reason: 'x'.repeat(201) }],
+      [{ ...one, outcome: 'lost' }],
+      [{ ...one, vote_id: 'x' }],
+    ];
+    for (const results of refused) expect((await server.done(results)).status).toBe(400);
+    // 200 code points beyond the basic plane, a hundred times: more than 16 KiB, less than 64.
+    const many = Array.from({ length: 60 }, () => ({
+      ...one,
+      vote_id: randomUUID(),
+      reason: '𝓍'.repeat(200),
+    }));
+    expect((await server.done(many)).status).toBe(200);
+    const tooLarge = await server.done([{ ...one, lease: 'x'.repeat(66_000) }]);
+    expect([tooLarge.status, tooLarge.body.error]).toEqual([413, 'The body is larger than 64 KiB.']);
+  });
+});
+
+describe('who may call', () => {
+  test('a delivery token may do only this, and no other token may', async () => {
+    server = await addFetchingServer(web);
+    const { serverId } = server;
+    const claim = await issueToken(web.deps, { serverId, name: 'claims', kind: 'claim' });
+    const api = await issueToken(web.deps, { serverId, name: 'api' });
+    for (const { token } of [claim, api])
+      for (const endpoint of ['take', 'done']) {
+        const { status, body } = await web.call({ ...server, token }, `deliveries/${endpoint}`, {
+          method: 'POST',
+          body: '{}',
+          headers: { 'content-type': 'application/json' },
+        });
+        expect([status, body.code]).toEqual([403, 'scope-missing']);
+      }
+    for (const endpoint of ['info', 'votes', 'check-vote?username=Alex'])
+      expect((await web.call(server, endpoint)).status).toBe(403);
+    expect((await web.vote(server, 'Alex')).status).toBe(403);
+    const other = await web.addServer();
+    expect((await web.call({ ...server, serverId: other.serverId }, 'info')).status).toBe(401);
+  });
+
+  test('a server whose listener is another is told so', async () => {
+    server = await addFetchingServer(web);
+    await server.cast('Alex');
+    const [taken] = await server.take();
+    await setListener(
+      web.deps,
+      server.serverId,
+      {
+        protocol: 'votifier-v2',
+        host: 'mc.example.org',
+        port: 8192,
+        secret: 'token-0123456789',
+        serviceName: 'Tallyport',
+      },
+      'test',
+    );
+    const { status, body } = await server.call();
+    expect([status, body.code]).toEqual([422, 'fetch-not-set']);
+    // What was taken before is settled all the same.
+    if (taken) await server.settle([taken], 'delivered');
+    expect((await server.vote(new UUID(taken?.vote_id))).delivery.state).toBe('delivered');
+  });
+});
