@@ -1,5 +1,11 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { type Listener, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener.ts';
+import {
+  isForgotten,
+  type Listener,
+  type ListenerState,
+  listenerState,
+  STATE_FIELDS,
+} from '../listeners/listener.ts';
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
@@ -25,7 +31,7 @@ type VoteAge = (typeof AGES)[number][0];
 
 /** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
-  /** Votes waiting or being sent, by the state of their server's listener. */
+  /** Votes waiting or being sent, by the state of their server's listener; one that nothing fetches from is unreachable. */
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
@@ -65,12 +71,17 @@ export async function countVotes(
     unreachable: [],
     paused: [],
   };
+  /** Servers whose votes a worker sends. Nobody but their game server takes those that are fetched. */
+  const sent: ObjectId[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
-    const state = listenerState(listener);
+    const state = isForgotten(listener, now) ? 'unreachable' : listenerState(listener);
     const serverId = listener.serverId.toHexString();
     if (!removed.has(serverId)) counts[state] += 1;
-    if (withOpenWork.has(serverId)) waitingAt[state].push(listener.serverId);
+    if (!withOpenWork.has(serverId)) continue;
+    waitingAt[state].push(listener.serverId);
+    const isReachable = state === 'active' || state === 'unverified';
+    if (isReachable && listener.protocol !== 'fetch') sent.push(listener.serverId);
   }
 
   const countOpen = (serverIds: ObjectId[]) =>
@@ -83,7 +94,7 @@ export async function countVotes(
   const [open, waiting, due] = await Promise.all([
     ofEachState(openIn),
     ofEachState(waitingIn),
-    countDue(votes, [...waitingAt.active, ...waitingAt.unverified], now, timeLimit),
+    countDue(votes, sent, now, timeLimit),
   ]);
   return { open, waiting, due, listeners: counts };
 }

@@ -3,6 +3,7 @@ import { confirmsVotes, hasAcknowledged, type Listener, type ListenerProof } fro
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
+import type { Producer } from '../platform/queues.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { Destination, withChallenge } from './destination.ts';
@@ -15,6 +16,7 @@ import { TEST_USERNAME } from './vote-message.ts';
 export type TestDeps = OutgoingLimitDeps & {
   secrets: SecretBox;
   listeners: Collection<Listener>;
+  producer: Pick<Producer, 'wakeTakes'>;
   send: Send;
 };
 

@@ -28,7 +28,8 @@ export function watchRequests(app: FastifyInstance): void {
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
     };
-    if (/\/(healthz|readyz)$/.test(fields.route)) request.log.debug(fields);
+    const isQuiet = request.routeOptions.config.isPolled && reply.statusCode < 400;
+    if (isQuiet || /\/(healthz|readyz)$/.test(fields.route)) request.log.debug(fields);
     else request.log.info(fields);
     done();
   });

@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { MINUTE } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';
@@ -243,13 +244,15 @@ export type Listener = Omit<
  */
 export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
 
-/** The fields that `listenerState` reads. */
+/** The fields that `listenerState` and `isForgotten` read. */
 export const STATE_FIELDS = {
   protocol: 1,
   pause: 1,
   'breaker.openSince': 1,
   'proven.at': 1,
   lastDeliveredAt: 1,
+  'fetched.at': 1,
+  updatedAt: 1,
 } as const;
 
 export function listenerState(
@@ -258,6 +261,19 @@ export function listenerState(
   if (listener.pause) return 'paused';
   if (listener.breaker.openSince) return 'unreachable';
   return isUnverified(listener) ? 'unverified' : 'active';
+}
+
+/** If nothing fetches for this long while votes wait, their owner is notified. */
+export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
+
+/** Whether a listener that is not paused should fetch its votes, and has not for `FORGOTTEN_AFTER_MS`. */
+export function isForgotten(
+  { protocol, pause, fetched, updatedAt }: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
+  now: Date,
+): boolean {
+  if (protocol !== 'fetch' || pause) return false;
+  const last = Math.max(fetched?.at.getTime() ?? 0, updatedAt.getTime());
+  return now.getTime() - last > FORGOTTEN_AFTER_MS;
 }
 
 /**

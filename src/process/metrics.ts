@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { COUNTED_AT_MOST } from '../delivery/count-votes.ts';
+import { waitedMs } from '../http/waited.ts';
 import { DELIVERY_QUEUES, type DeliveryQueue } from '../listeners/delivery-queues.ts';
 import { PROTOCOLS, type Protocol } from '../listeners/listener.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
@@ -273,7 +274,7 @@ export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 're
       // Without a route, the path is any text that a client sent, which must not become a label.
       route: request.routeOptions.url ?? 'none',
       status: reply.statusCode,
-      durationMs: reply.elapsedTime,
+      durationMs: reply.elapsedTime - waitedMs(request),
     });
     done();
   });

@@ -117,12 +117,17 @@ async function collect(
     .sort({ votedAt: 1 })
     .toArray();
   const servers: Listed[] = [];
-  for (const { serverId, kind, token } of targets) {
+  for (const { serverId, kind, token, mayReorder } of targets) {
     const info = await fetch(`${urls[0]}/api/v1/servers/${serverId}/info`, {
       headers: { authorization: `Bearer ${token}` },
     });
     const { monthly_votes: monthly, all_time_votes: allTime } = (await info.json()) as Record<string, number>;
-    servers.push({ serverId, listener: kind, counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 } });
+    servers.push({
+      serverId,
+      listener: kind,
+      ...(mayReorder ? { mayReorder } : {}),
+      counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 },
+    });
   }
   return { ...seen, votes: votes.map(stored), servers };
 }

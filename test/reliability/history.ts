@@ -51,6 +51,8 @@ export type StoredVote = {
 export type Listed = {
   serverId: string;
   listener: 'working' | 'always-failing';
+  /** Its votes are fetched by several programs at once, which may reorder them. */
+  mayReorder?: true;
   /** The votes of this month and of all time, as the API says after the counters were repaired. */
   counted: { monthly: number; allTime: number };
 };

@@ -165,7 +165,7 @@ function duplicatesOnlyWhereAmbiguous(_history: History, { receiptsByVote, votes
 }
 
 /**
- * First attempts start in the order of voting. Two votes are compared only if one was answered before the other was
+ * First attempts start in the order of voting, except where several programs fetch at once. Two votes are compared only if one was answered before the other was
  * cast; otherwise no caller could see an order.
  */
 function attemptsStartInOrder({ calls, servers }: History, { votesById }: Facts): string[] {
@@ -174,7 +174,9 @@ function attemptsStartInOrder({ calls, servers }: History, { votesById }: Facts)
     answeredAt.set(answer.voteId, Math.min(endedAt, answeredAt.get(answer.voteId) ?? endedAt));
   }
   const tried = [...votesById.values()].flatMap((vote) => firstAttempt(vote, answeredAt));
-  return servers.flatMap(({ serverId }) => outOfOrder(tried.filter((vote) => vote.serverId === serverId)));
+  return servers
+    .filter(({ mayReorder }) => !mayReorder)
+    .flatMap(({ serverId }) => outOfOrder(tried.filter((vote) => vote.serverId === serverId)));
 }
 
 type Tried = { voteId: string; serverId: string; castAt: number; answeredAt: number; triedAt: number };

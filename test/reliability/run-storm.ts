@@ -24,7 +24,7 @@ type Options = {
 
 const values = script(
   'npm run storm --',
-  'Runs 2 web processes, 2 workers, a scheduler, mongod, Redis and listeners of all three protocols under load, kills, stops and cuts them as the seed plans it, and judges what happened. MongoDB and Redis run alone unless --replica-set is given, with or without --sentinel or --cluster. Ends with a table for docs/reliability.md, which says what the figures mean.',
+  'Runs 2 web processes, 2 workers, a scheduler, mongod, Redis and listeners of all protocols under load, kills, stops and cuts them as the seed plans it, and judges what happened. MongoDB and Redis run alone unless --replica-set is given, with or without --sentinel or --cluster. Ends with a table for docs/reliability.md, which says what the figures mean.',
 )
   .option('--replica-set', 'three mongods: step-downs, killed and frozen primaries, rollbacks')
   .option('--sentinel', 'a Redis primary, two replicas and three Sentinels: failovers')

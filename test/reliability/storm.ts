@@ -6,6 +6,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
 import { concludeHistory } from './conclude-history.ts';
 import { faultsOf, ofServices } from './faults.ts';
+import { addFetchingTarget } from './fetching-target.ts';
 import type { History, Receipt } from './history.ts';
 import type { Inject } from './inject.ts';
 import { startLoad } from './load.ts';
@@ -61,6 +62,7 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     for (const [index, protocol] of PROTOCOLS.entries()) {
       targets.push(await addTarget(lister, { name: `Storm ${index}`, protocol }, receipts));
     }
+    targets.push(await addFetchingTarget(deps, 'Fetching', processes.urls, receipts));
     const failing = { name: 'Failing', protocol: 'votifier-v2', kind: 'always-failing' } as const;
     targets.push(await addTarget(lister, failing, receipts));
 

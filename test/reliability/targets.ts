@@ -30,7 +30,9 @@ export type Target = Listening & {
   kind: 'working' | 'always-failing';
   /** v1 cannot confirm that a vote arrived, so a storm injects nothing that looks like a success. */
   confirms: boolean;
-  /** The proxy between the workers and its listener. */
+  /** Parallel takers may reorder its votes. */
+  mayReorder?: true;
+  /** The proxy between the workers and its listener, or between what fetches and a web process. */
   line: FaultProxy;
   close(): Promise<void>;
 };

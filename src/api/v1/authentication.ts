@@ -22,6 +22,8 @@ declare module 'fastify' {
     scope?: TokenScope;
     /** The kind of token that the endpoint needs instead of an API token with a scope. */
     kind?: 'deliver';
+    /** Clients call it all the time: a successful call is logged at the level `debug`. */
+    isPolled?: true;
     /** Whether a claim key may call the endpoint too. */
     allowsClaimKeys?: true;
   }
@@ -87,6 +89,19 @@ function bearerToken(request: FastifyRequest): string {
   const given = request.raw.headersDistinct.authorization ?? [];
   const match = given.length === 1 ? /^Bearer +(\S+)$/i.exec(given[0] ?? '') : null;
   return match?.[1] ?? '';
+}
+
+/**
+ * Checks the token of a request that has waited once more.
+ *
+ * @throws {RefusedError} 401 when it was revoked or its server removed meanwhile
+ */
+export async function requireTokenStill(
+  request: FastifyRequest<{ Params: { server_id: string } }>,
+  deps: AppDeps,
+): Promise<void> {
+  const caller = await authenticateCached(deps, request.params.server_id, bearerToken(request));
+  if (!caller) throw new RefusedError(UNAUTHORIZED);
 }
 
 /** Refuses requests without a token of the server in the path, before their bodies are read. */

@@ -1,19 +1,33 @@
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { UUID } from 'mongodb';
 import { z } from 'zod';
 import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
 import { settleDeliveries, TAKER_OUTCOMES } from '../../delivery/fetch/settle-deliveries.ts';
-import { type TakenDelivery, takeDeliveries } from '../../delivery/fetch/take-deliveries.ts';
+import type { TakenDelivery } from '../../delivery/fetch/take-deliveries.ts';
+import { type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
+import { createTakes, refusedUntil } from '../../delivery/fetch/takes.ts';
 import { arrivals } from '../../delivery/timeline/vote-timeline.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
-import { SECOND } from '../../platform/clock.ts';
+import { noteWait } from '../../http/waited.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
-import { callerOf } from './authentication.ts';
-import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params, timestamp } from './schemas.ts';
+import { callerOf, requireTokenStill } from './authentication.ts';
+import {
+  answer,
+  BODY_FAILURES,
+  COMMON_FAILURES,
+  failure,
+  params,
+  RETRY_AFTER_HEADER,
+  secondsUntil,
+  timestamp,
+  tooEarly,
+} from './schemas.ts';
 
 /** The largest body of `done`, in bytes. */
 const DONE_LIMIT = 64 * 1_024;
@@ -174,12 +188,47 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
 
 type Parts = { deps: AppDeps; metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'> };
 
+/** The refusal of a take until `nextAt`. */
+function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
+  const next = nextAt.toISOString();
+  return new RefusedError({
+    status: 429,
+    code: 'too-many-requests',
+    sentence: `Too many takes of this server: the next one is allowed at ${next}.`,
+    headers: { 'retry-after': String(Math.max(1, secondsUntil(nextAt, clock))) },
+    fields: { next_allowed_at: next },
+  });
+}
+
+/**
+ * Whether the client of a request has closed its connection. One that only closed its own side has left too: a program
+ * that was killed looks the same.
+ */
+function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release(): void } {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  socket.once('end', leave);
+  socket.once('close', leave);
+  return {
+    left: left.signal,
+    hasLeft: () => left.signal.aborted || socket.destroyed || socket.readableEnded,
+    release() {
+      socket.off('end', leave);
+      socket.off('close', leave);
+    },
+  };
+}
+
 /** POST …/deliveries/take: a game server, or a program beside it, takes its votes. */
 export const takeEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps }) => {
+  const takes = createTakes(deps);
+  // Before the server closes: it waits for all requests.
+  app.addHook('preClose', async () => takes.waiting.end());
+  app.addHook('onClose', async () => takes.waiting.close());
   app.post(
     '/deliveries/take',
     {
-      config: { kind: 'deliver' },
+      config: { kind: 'deliver', isPolled: true },
       preHandler: requireRightClock(deps),
       schema: {
         operationId: 'takeDeliveries',
@@ -194,21 +243,53 @@ export const takeEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps }) 
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
           422: FETCH_NOT_SET,
+          429: tooEarly(
+            'too-many-requests',
+            'next_allowed_at',
+            'TakeRefused',
+            'At most 4 takes of a server wait at once, and 600 are allowed in a minute.',
+            RETRY_AFTER_HEADER,
+          ),
         },
       },
     },
     async (request) => {
       const { serverId } = callerOf(request);
-      const { max: most, lease_seconds, request_id: requestId } = request.body;
-      const listener = requireFetching(await withinDatabaseTime(request, fetchingListener(deps, serverId)));
-      // Not awaited: the call does not wait for this.
-      noteTake(deps, listener, request.headers['user-agent'] ?? '')?.catch((error: unknown) => {
-        request.log.warn({ event: 'fetch.not_noted', reason: String(error) });
-      });
-      if (listener.pause) return { deliveries: [], paused: true };
-      const call = { most, leaseMs: lease_seconds * SECOND, requestId };
-      const taken = await withinDatabaseTime(request, takeDeliveries(deps, listener, call));
-      return { deliveries: taken.map((one) => deliveryOf(one, listener)), paused: false };
+      const { max: most, wait_seconds, lease_seconds, request_id: requestId } = request.body;
+      const waitMs = wait_seconds * SECOND;
+      const read = async () => {
+        const listener = requireFetching(await fetchingListener(deps, serverId));
+        noteTake(deps, listener, request.headers['user-agent'] ?? '')?.catch((error: unknown) => {
+          request.log.warn({ event: 'fetch.not_noted', reason: String(error) });
+        });
+        return listener;
+      };
+      const first = await withinDatabaseTime(request, read());
+      const nextAt = refusedUntil(takes, deps.clock, serverId, waitMs > 0);
+      if (nextAt) throw tooManyTakes(nextAt, deps.clock);
+      const readAgain = async () => {
+        try {
+          await requireTokenStill(request, deps);
+          return await read();
+        } catch (error) {
+          // The listener has changed, or the server is removed: the others that wait for it are told as well.
+          if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
+          throw error;
+        }
+      };
+      const client = clientOf(request);
+      try {
+        const call = { most, leaseMs: lease_seconds * SECOND, requestId, waitMs };
+        const shared = { ...deps, takes: takes.waiting, turns: takes.turns };
+        const { taken, listener, waitedMs } = await takeOrWait(shared, first, call, client, readAgain);
+        noteWait(request, waitedMs);
+        return {
+          deliveries: taken.map((one) => deliveryOf(one, listener)),
+          paused: Boolean(listener.pause),
+        };
+      } finally {
+        client.release();
+      }
     },
   );
 };

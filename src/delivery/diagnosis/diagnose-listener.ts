@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Text } from '../../language/t.ts';
+import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
-import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
+import { OUTCOMES, type OutcomeClass, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
@@ -10,9 +10,11 @@ import { resolveAddress } from '../../platform/resolve-address.ts';
 import type { Server } from '../../servers/server.ts';
 import { deadlineIn, dial } from '../connection.ts';
 import { shownToOwner } from '../destination.ts';
+import { awaitTake } from '../fetch/await-take.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import { detectProtocol, protocolOf } from './detect-protocol.ts';
 import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
+import type { Explanation } from './explanation.ts';
 import { explain, hasTaken } from './explanations.ts';
 import { type Fault, faultOf, OTHER_SERVICES, type OtherService } from './faults.ts';
 
@@ -46,9 +48,9 @@ export type DiagnosisDeps = TestDeps & {
 const DETECTED = new Set<OutcomeCode>(['silent', 'closed-before-greeting', 'not-votifier']);
 
 /**
- * Diagnoses a server's listener with a marked test vote: name resolution, address policy, connection, greeting,
- * protocol version, key or token, acknowledgement. If something other than a Votifier listener answers, its protocol
- * is detected. Only the stored outcome of the test changes.
+ * Diagnoses a server's listener: checks name resolution, address policy, connecting, greeting, protocol version, key or
+ * token and acknowledgement with a marked test vote. If something other than a Votifier listener answers, detects its
+ * protocol. For a listener that fetches it waits for the next take. Changes nothing but the stored outcome of the test.
  *
  * This one is for operators and has no limit; owners go through `diagnoseForOwner`.
  *
@@ -80,12 +82,49 @@ export async function diagnose(
   listener: Listener,
   { forOwner = false, ...about }: About & { forOwner?: boolean },
 ): Promise<Diagnosis> {
+  if (listener.protocol === 'fetch') return diagnoseFetching(deps, listener, about);
   const tested = await sendTestVote(deps, listener, about);
   const { protocol } = listener;
   const found =
     protocol !== 'http' && DETECTED.has(tested.code) ? await detectService(deps, listener, tested) : null;
   const diagnosis = found ?? diagnosisOf(tested, listener);
   return forOwner ? withoutUntrustedAnswer(diagnosis, tested, protocol) : diagnosis;
+}
+
+const FETCHED = {
+  cause: defineMessage('Votes were fetched while the test waited.'),
+  advice: defineMessage('There is nothing to do.'),
+} as const satisfies Explanation;
+
+/** Waits for the next take, and says what came: the `User-Agent` of the call. */
+async function diagnoseFetching(
+  deps: DiagnosisDeps,
+  listener: Listener,
+  { onStep }: About,
+): Promise<Diagnosis> {
+  onStep?.('acknowledgement');
+  const take = await awaitTake(deps, listener);
+  const { serverId, _id, revision } = listener;
+  const code = take ? 'acknowledged' : 'not-fetched';
+  const tested = { at: deps.clock.now(), code } as const;
+  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
+  if (take) {
+    const agent = take.agent ? { detail: take.agent } : {};
+    return {
+      outcome: 'delivered',
+      confirmed: true,
+      fault: null,
+      step: 'acknowledgement',
+      ...FETCHED,
+      ...agent,
+    };
+  }
+  return {
+    outcome: OUTCOMES[code],
+    confirmed: false,
+    ...faultOf(code, 'fetch', false),
+    ...explain(code, 'fetch'),
+  };
 }
 
 /** A diagnosis without the answer of a service that may belong to somebody else. */

@@ -99,9 +99,9 @@ const FETCHED = {
     on: defineMessage('Fetched and delivered on {time}: the program that fetched it confirmed this.'),
   },
   sent: {
-    plain: defineMessage('Fetched and handed to a plugin that confirms nothing, as most with Votifier v1.'),
+    plain: defineMessage('Fetched and handed to a plugin that confirms nothing, such as Votifier v1.'),
     on: defineMessage(
-      'Fetched, and handed on {time} to a plugin that confirms nothing, as most with Votifier v1.',
+      'Fetched, and handed on {time} to a plugin that confirms nothing, such as Votifier v1.',
     ),
   },
 };

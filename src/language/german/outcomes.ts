@@ -372,6 +372,7 @@ export const OUTCOMES = {
     'Die Maschine antwortet, aber an dem Port, der schon Stimmen angenommen hat, lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
   'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.':
     'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob keine Firewall Verbindungen zum Port abweist.',
+  'Votes were fetched while the test waited.': 'Während der Test wartete, wurden Stimmen abgerufen.',
   'The program that fetches the votes could not hand this one over, and will fetch it again.':
     'Das Programm, das die Stimmen abruft, konnte diese nicht weitergeben und ruft sie noch einmal ab.',
   'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.':

@@ -114,10 +114,10 @@ export const VOTES = {
     'Abgerufen und zugestellt: Das Programm, das sie abgerufen hat, hat es bestätigt.',
   'Fetched and delivered on {time}: the program that fetched it confirmed this.':
     'Abgerufen und zugestellt am {time}: Das Programm, das sie abgerufen hat, hat es bestätigt.',
-  'Fetched and handed to a plugin that confirms nothing, as most with Votifier v1.':
-    'Abgerufen und an ein Plugin gegeben, das nichts bestätigt, wie die meisten mit Votifier v1.',
-  'Fetched, and handed on {time} to a plugin that confirms nothing, as most with Votifier v1.':
-    'Abgerufen und am {time} an ein Plugin gegeben, das nichts bestätigt, wie die meisten mit Votifier v1.',
+  'Fetched and handed to a plugin that confirms nothing, such as Votifier v1.':
+    'Abgerufen und an ein Plugin gegeben, das nichts bestätigt, etwa Votifier v1.',
+  'Fetched, and handed on {time} to a plugin that confirms nothing, such as Votifier v1.':
+    'Abgerufen und am {time} an ein Plugin gegeben, das nichts bestätigt, etwa Votifier v1.',
   'Reported reason: “<bdi>{words}</bdi>”': 'Gemeldeter Grund: „<bdi>{words}</bdi>“',
   'fetched, no result yet': 'abgerufen, noch kein Ergebnis',
   'It was not handed over.': 'Sie wurde nicht weitergegeben.',

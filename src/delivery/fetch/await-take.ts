@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Collection } from 'mongodb';
+import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
+import { after, type Clock, SECOND } from '../../platform/clock.ts';
+import type { Producer } from '../../platform/queues.ts';
+
+/** Longer than a take may wait, so that one that asks again without a pause is seen. */
+const AWAITED_MS = 40 * SECOND;
+const LOOK_EVERY_MS = SECOND / 4;
+
+type AwaitDeps = {
+  listeners: Collection<Listener>;
+  producer: Pick<Producer, 'wakeTakes'>;
+  clock: Clock;
+};
+
+/**
+ * Waits for the next take of a listener's votes. Takes that wait at this moment are woken, so a running relay answers at
+ * once.
+ *
+ * @param waitMs - 40 s by default
+ * @returns the take; null when none came
+ */
+export async function awaitTake(
+  { listeners, producer, clock }: AwaitDeps,
+  { _id, serverId, fetched }: Pick<Listener, '_id' | 'serverId' | 'fetched'>,
+  waitMs = AWAITED_MS,
+): Promise<ListenerFetch | null> {
+  const before = fetched?.at.getTime() ?? 0;
+  // Also if the clock of the process that noted the last take is ahead.
+  const fetchAwaitedAt = new Date(Math.max(clock.now().getTime(), after(new Date(before), 1).getTime()));
+  await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
+  const until = performance.now() + waitMs;
+  try {
+    await producer.wakeTakes(serverId.toHexString());
+    for (;;) {
+      const now = await listeners.findOne({ serverId, _id }, { projection: { fetched: 1 } });
+      if (now?.fetched && now.fetched.at.getTime() > before) return now.fetched;
+      if (performance.now() > until) return null;
+      await pause(LOOK_EVERY_MS);
+    }
+  } finally {
+    await listeners.updateOne({ serverId, _id, fetchAwaitedAt }, { $unset: { fetchAwaitedAt: '' } });
+  }
+}

@@ -1,0 +1,191 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { type Clock, SECOND } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/log.ts';
+import { takesChannel } from '../../platform/queues.ts';
+import { openRedis, type RedisConnection } from '../../platform/redis.ts';
+import type { Vote } from '../../votes/vote.ts';
+import { serversWith } from '../drain/lost-attempts.ts';
+
+/** The most waiting takes of one server in a process. */
+export const MOST_WAITING = 4;
+
+/** How often the votes of all servers with waiting takes are looked for: what Redis lost, and retries. */
+const LOOK_EVERY_MS = 3 * SECOND;
+/** Servers in one query. */
+const SERVERS_A_QUERY = 2_000;
+/** A connection that receives nothing for 20 s is opened anew (`openRedis`); a ping keeps a quiet one. */
+const PING_EVERY_MS = 5 * SECOND;
+
+/** What waiting for votes works on. */
+export type WaitDeps = {
+  config: Pick<Config, 'QUEUE_PREFIX'> & { REDIS_URL: string };
+  votes: Collection<Vote>;
+  clock: Clock;
+  log: Logger;
+};
+
+/** Why a wait goes on: `due`: look for votes; `over`: its time is over, its client has left or the process stops. */
+type Woken = 'due' | 'over';
+
+/** A take that waits for votes. It holds a timer and nothing else: no connection, no query. */
+export class WaitingTake {
+  readonly endsAt: number;
+  /** Votes of a paused listener are not handed out, so they are not looked for. */
+  isPaused = false;
+  #state: Woken | 'quiet' = 'quiet';
+  #resume: ((woken: Woken) => void) | null = null;
+  readonly #timer: NodeJS.Timeout;
+  readonly #leave: () => void;
+
+  /** @param leave - called once, when it ends */
+  constructor(ms: number, leave: (take: WaitingTake) => void) {
+    this.endsAt = performance.now() + ms;
+    this.#timer = setTimeout(() => this.end(), ms);
+    this.#leave = () => leave(this);
+  }
+
+  get isIdle(): boolean {
+    return this.#resume !== null;
+  }
+
+  /** Waits until votes may be due. What happened since the last call counts. */
+  next(): Promise<Woken> {
+    if (this.#state !== 'quiet') {
+      const woken = this.#state;
+      if (woken === 'due') this.#state = 'quiet';
+      return Promise.resolve(woken);
+    }
+    return new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  wake(): void {
+    if (this.#state === 'over') return;
+    const resume = this.#resume;
+    this.#resume = null;
+    if (resume) resume('due');
+    else this.#state = 'due';
+  }
+
+  /** Ends the wait for good. Safe to call again. */
+  end(): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    clearTimeout(this.#timer);
+    this.#leave();
+    this.#resume?.('over');
+    this.#resume = null;
+  }
+}
+
+/**
+ * The takes of one web process that wait for votes. A channel of Redis wakes a server's takes when a vote is cast; one
+ * shared query every three seconds finds what Redis lost and what is due again.
+ */
+export class WaitingTakes {
+  readonly #deps: WaitDeps;
+  readonly #byServer = new Map<string, Set<WaitingTake>>();
+  #subscriber: RedisConnection | undefined;
+  #timers: NodeJS.Timeout[] = [];
+  #isLooking = false;
+  #isClosed = false;
+
+  constructor(deps: WaitDeps) {
+    this.#deps = deps;
+  }
+
+  /** When the next wait of a server is possible, in milliseconds; 0 if it is now. */
+  fullFor(serverId: ObjectId): number {
+    const takes = this.#byServer.get(serverId.toHexString());
+    if (!takes || takes.size < MOST_WAITING) return 0;
+    return Math.max(1, Math.min(...[...takes].map(({ endsAt }) => endsAt)) - performance.now());
+  }
+
+  /** Begins to wait, at most `ms` milliseconds. Begin before looking for votes, so that no vote is missed between. */
+  begin(serverId: ObjectId, ms: number): WaitingTake {
+    const id = serverId.toHexString();
+    const take = new WaitingTake(ms, (ended) => this.#remove(id, ended));
+    const takes = this.#byServer.get(id) ?? new Set();
+    this.#byServer.set(id, takes.add(take));
+    if (this.#isClosed) take.end();
+    else this.#listen();
+    return take;
+  }
+
+  /** Wakes one take of a server: it takes all that is due, and wakes the next one if more may be. */
+  wakeOne(id: string): void {
+    const takes = [...(this.#byServer.get(id) ?? [])];
+    const idle = takes.find((take) => take.isIdle);
+    if (idle) idle.wake();
+    // They look for votes at this moment, and may have missed this one.
+    else for (const take of takes) take.wake();
+  }
+
+  /** Wakes all takes of a server: its listener has changed. */
+  wakeAll(id: string): void {
+    for (const take of this.#byServer.get(id) ?? []) take.wake();
+  }
+
+  /** Ends all waits, now and later: the process stops (design rule 12). */
+  end(): void {
+    this.#isClosed = true;
+    for (const takes of [...this.#byServer.values()]) for (const take of [...takes]) take.end();
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** Closes the connection to Redis. */
+  close(): void {
+    this.end();
+    this.#subscriber?.disconnect();
+  }
+
+  #remove(id: string, take: WaitingTake): void {
+    const takes = this.#byServer.get(id);
+    takes?.delete(take);
+    if (takes?.size === 0) this.#byServer.delete(id);
+  }
+
+  /** Opens the channel and the timers with the first wait. */
+  #listen(): void {
+    if (this.#subscriber) return;
+    const { config, log } = this.#deps;
+    const subscriber = openRedis(config.REDIS_URL, log);
+    this.#subscriber = subscriber;
+    subscriber.on('message', (_channel: string, id: string) => this.wakeOne(id));
+    const subscribe = () =>
+      subscriber
+        .subscribe(takesChannel(config))
+        // Messages before this moment are lost.
+        .then(() => this.#look())
+        .catch((error: unknown) => log.debug({ event: 'takes.not_subscribed', reason: String(error) }));
+    subscriber.on('ready', () => void subscribe());
+    const ping = () => {
+      if (subscriber.status === 'ready') subscriber.ping().catch(() => undefined);
+    };
+    this.#timers = [
+      setInterval(() => void this.#look(), LOOK_EVERY_MS).unref(),
+      setInterval(ping, PING_EVERY_MS).unref(),
+    ];
+  }
+
+  /** One query for all servers with waiting takes. */
+  async #look(): Promise<void> {
+    if (this.#isLooking || this.#isClosed) return;
+    this.#isLooking = true;
+    try {
+      const waiting = [...this.#byServer].filter(([, takes]) => [...takes].some((take) => !take.isPaused));
+      const now = this.#deps.clock.now();
+      const due = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } } as const;
+      for (let start = 0; start < waiting.length; start += SERVERS_A_QUERY) {
+        const ids = waiting.slice(start, start + SERVERS_A_QUERY).map(([id]) => new ObjectId(id));
+        for (const id of await serversWith(this.#deps.votes, ids, due)) this.wakeOne(id);
+      }
+    } catch (error) {
+      this.#deps.log.debug({ event: 'takes.not_looked', reason: String(error) });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
