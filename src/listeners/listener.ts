@@ -272,8 +272,18 @@ export function isForgotten(
   now: Date,
 ): boolean {
   if (protocol !== 'fetch' || pause) return false;
-  const last = Math.max(fetched?.at.getTime() ?? 0, updatedAt.getTime());
-  return now.getTime() - last > FORGOTTEN_AFTER_MS;
+  return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
+}
+
+/** When a listener that fetches was last heard of: its newest take, or the change of its settings if that is later. */
+export function lastCalled({
+  fetched,
+  updatedAt,
+}: {
+  fetched?: ListenerFetch | undefined;
+  updatedAt: Date;
+}): Date {
+  return fetched && fetched.at > updatedAt ? fetched.at : updatedAt;
 }
 
 /**
