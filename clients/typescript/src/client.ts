@@ -1,4 +1,4 @@
-import { type Delivery, type TakeOptions, takeDeliveries } from './deliveries.ts';
+import { type Delivery, type DeliveryResult, type TakeOptions, takeDeliveries } from './deliveries.ts';
 import { errorOf } from './errors.ts';
 import { createClient } from './generated/client/client.gen.ts';
 import type { Client } from './generated/client/types.gen.ts';
@@ -15,7 +15,6 @@ import {
   takeDeliveries as takeOnce,
 } from './generated/sdk.gen.ts';
 import type {
-  DeliveryResult,
   ListReviewsData,
   ListTopVotersData,
   ListVotesData,
@@ -88,7 +87,6 @@ export function createTallyport(options: TallyportOptions) {
     });
   const client = clientWith(timing);
 
-  /** Calls an operation of `@tallyport/client/api` with the retries and errors of this client. */
   async function call<Data>(
     operation: Operation<Data>,
     parameters: Parameters = {},
@@ -110,7 +108,8 @@ export function createTallyport(options: TallyportOptions) {
   }
 
   return {
-    call,
+    /** Calls an operation of `@tallyport/client/api` with the retries and errors of this client. */
+    call: <Data>(operation: Operation<Data>, parameters?: Parameters) => call(operation, parameters),
 
     /**
      * Casts a vote. Retries keep the same `Idempotency-Key`, so the vote counts once. If a call failed and you repeat

@@ -1,6 +1,12 @@
 import { TallyportError } from './errors.ts';
-import type { DeliveryResult, Delivery as Taken, TakenVotes, TakeRequest } from './generated/types.gen.ts';
+import type { SettleRequest, TakenVotes, TakeRequest } from './generated/types.gen.ts';
 import { pause } from './retrying-fetch.ts';
+
+/** A vote as the API answers it. */
+type Taken = TakenVotes['deliveries'][number];
+
+/** The result of a vote, as the API takes it. */
+export type DeliveryResult = SettleRequest['results'][number];
 
 /** What became of a vote. */
 type Outcome = DeliveryResult['outcome'];
