@@ -38,7 +38,7 @@ export async function openSamples(
   addresses: SampleAddress[],
   events: DemoEvents,
   signal: AbortSignal,
-  relayFolder: string | null,
+  relayFolder: string | null = null,
 ): Promise<OpenSamples> {
   const known = await samplesListed(deps);
   const listed: ListedSample[] = [];
