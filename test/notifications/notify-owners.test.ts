@@ -285,7 +285,7 @@ test('an owner is not notified of votes that nobody fetches while the listener i
 test('an operator sees servers whose votes nobody fetches', async () => {
   const { deps, clock, serverId, cast } = await ownedBench();
   await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
-  const since = clock.now();
+  const since = (await deps.listeners.findOne({ serverId }))?.updatedAt;
   await cast('Steve');
   expect((await needsAttention(deps)).unfetched.rows).toEqual([]);
   clock.move(11 * MINUTE);

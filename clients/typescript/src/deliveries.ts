@@ -163,12 +163,9 @@ async function untilAnswered<T>(
 function waitAfter(error: unknown, backoff: number): number | null {
   if (!(error instanceof TallyportError)) return null;
   const spread = backoff * (0.5 + Math.random() / 2);
-  const { status, next_allowed_at } = error;
-  if (status === 429) {
-    const told = Date.parse(next_allowed_at ?? '') - Date.now();
-    return Number.isNaN(told) ? Math.max(spread, 1_000) : Math.max(told, 0) + spread;
-  }
-  return status === 0 || status >= 500 ? spread : null;
+  const { status, retry_after = 0 } = error;
+  if (status !== 0 && status !== 429 && status < 500) return null;
+  return Math.max(retry_after, status === 429 ? 1 : 0) * 1_000 + spread;
 }
 
 /** Resolves after `ms` milliseconds, or when `signal` is aborted. */
