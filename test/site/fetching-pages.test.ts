@@ -55,7 +55,7 @@ it('an owner chooses that the server fetches, without an address and a secret, a
 it('the listener’s page says whether anybody fetches, by which program, and that votes are neglected', async () => {
   const { serverId, read } = await server();
   await setFetchListener(web.deps, serverId, { serviceName: 'Tallyport' }, 'test');
-  expect(await read('/listener')).toMatch(/not fetched yet .*has not yet\. .*Nobody has fetched votes yet/);
+  expect(await read('/listener')).toMatch(/not fetched yet .*has not done so yet\. .*Nobody has fetched votes yet/);
   const now = web.deps.clock.now();
   const agent = 'tallyport-relay/1.0 (Java 21; Bukkit)';
   await web.deps.listeners.updateOne({ serverId }, { $set: { fetched: { at: after(now, -12_000), agent } } });

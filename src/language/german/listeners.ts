@@ -172,7 +172,7 @@ export const LISTENERS = {
     'Stimmen warten, und seit über 10 Minuten hat sie niemand abgerufen.',
   'Your server fetches its votes. No port needs to be open.':
     'Dein Server ruft seine Stimmen ab. Dafür muss kein Port offen sein.',
-  'Your server fetches its votes, and has not yet.':
+  'Your server is to fetch its votes, and has not done so yet.':
     'Dein Server soll seine Stimmen abrufen und hat es noch nicht getan.',
   'not fetched': 'nicht abgerufen',
   'not fetched yet': 'noch nicht abgerufen',

@@ -164,6 +164,7 @@ function connectBody(
   const shown = (block: Block) => blockCard(base, connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
   // On other games it is open as well if the server fetches its votes or the key was just made.
+  const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
   const isForRelay = usesRelay(connected) || relayKey !== undefined;
   const twoWays = t(
     '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
@@ -174,7 +175,7 @@ function connectBody(
       body: html`<p>${twoWays}</p>
         ${key ? keyNotice() : keyButton(path)}`,
     })}
-    ${isForRelay ? relay : ''} ${first.map(shown)}
+    ${isForRelay && !isPushed ? relay : ''} ${first.map(shown)} ${isForRelay && isPushed ? relay : ''}
     <details ${isTestedBelow ? 'open' : ''}>
       <summary>${t('Other plugins ({others})', { others: String(others.length + (isForRelay ? 0 : 1)) })}</summary>
       <div class="spaced">${others.map(shown)} ${isForRelay ? '' : relay}</div>

@@ -41,5 +41,5 @@ export function fetchingState(listener: Fetching, now: Date, connectPath: string
   }
   return listener.fetched
     ? html`<p>${t('Your server fetches its votes. No port needs to be open.')}</p>`
-    : html`<p>${t('Your server fetches its votes, and has not yet.')} ${start}</p>`;
+    : html`<p>${t('Your server is to fetch its votes, and has not done so yet.')} ${start}</p>`;
 }
