@@ -4,6 +4,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -55,7 +56,9 @@ it('an owner chooses that the server fetches, without an address and a secret, a
 it('the listener’s page says whether anybody fetches, by which program, and that votes are neglected', async () => {
   const { serverId, read } = await server();
   await setFetchListener(web.deps, serverId, { serviceName: 'Tallyport' }, 'test');
-  expect(await read('/listener')).toMatch(/not fetched yet .*has not done so yet\. .*Nobody has fetched votes yet/);
+  expect(await read('/listener')).toMatch(
+    /not fetched yet .*has not done so yet\. .*Nobody has fetched votes yet/,
+  );
   const now = web.deps.clock.now();
   const agent = 'tallyport-relay/1.0 (Java 21; Bukkit)';
   await web.deps.listeners.updateOne({ serverId }, { $set: { fetched: { at: after(now, -12_000), agent } } });
@@ -130,4 +133,41 @@ it('the relay is downloaded as it is in the repository, and not again while it i
   expect([again.statusCode, again.rawPayload.length, again.headers.etag]).toEqual([304, 0, etag]);
   const other = await web.app.inject({ url: path, headers: { 'if-none-match': '"another"' } });
   expect(other.statusCode).toBe(200);
+});
+
+it('a fetched vote’s page says what its taker reported, until it is resent', async () => {
+  const { serverId, read, post } = await server();
+  await setFetchListener(web.deps, serverId, { serviceName: 'Tallyport', maxSendings: 1 }, 'test');
+  const { token } = await issueToken(web.deps, { serverId, name: 'relay', kind: 'deliver' });
+  const call = async (endpoint: string, payload: object) => {
+    const url = `/api/v1/servers/${serverId.toHexString()}/deliveries/${endpoint}`;
+    const headers = { authorization: `Bearer ${token}` };
+    return (await web.app.inject({ method: 'POST', url, headers, payload })).json();
+  };
+  for (const username of ['Open', 'Sent', 'Unknown', 'Retry', 'Failed', 'Delivered'])
+    await castVote(web.deps, { serverId, username, tokenId: new ObjectId() });
+  type Taken = { vote_id: string; lease: string; username: string };
+  const { deliveries } = (await call('take', {})) as { deliveries: Taken[] };
+  const reason = 'Votifier <is> away';
+  const results = deliveries
+    .filter(({ username }) => username !== 'Open')
+    .map(({ vote_id, lease, username }) => ({ vote_id, lease, outcome: username.toLowerCase(), reason }));
+  await call('done', { results });
+  const pageOf = (name: string) =>
+    read(`/votes/${deliveries.find(({ username }) => username === name)?.vote_id}`);
+  expect(await pageOf('Open')).toMatch(/has not reported a result yet.*fetched, no result yet/);
+  expect(await pageOf('Sent')).toMatch(/Fetched, and handed on .* to a plugin that confirms nothing/);
+  expect(await pageOf('Delivered')).toMatch(/Fetched and delivered on .*It was handed over\./);
+  expect(await pageOf('Unknown')).toMatch(
+    /unconfirmed .*nobody knows whether it reached the game.*It may have been handed over\./,
+  );
+  expect(await pageOf('Retry')).toMatch(
+    /The server can fetch it again in .*Reported reason: “ ?Votifier &lt;is&gt; away ?”.*It was not handed over\./,
+  );
+  const failed = await pageOf('Failed');
+  expect(failed).toMatch(/failed The program that fetches the votes refused this one for good\./);
+  expect(failed).not.toMatch(/Worker|Listener’s answer/);
+  const id = deliveries.find(({ username }) => username === 'Failed')?.vote_id;
+  expect((await post(`/votes/${id}/resend`)).headers.location).toContain('done=resent');
+  expect(await pageOf('Failed')).toContain('Waiting until the server fetches it.');
 });
