@@ -394,8 +394,8 @@ export const LISTENERS = {
   '<bdi>{username}</bdi>: {kind} Nothing was claimed.':
     '<bdi>{username}</bdi>: {kind} Es wurde nichts abgeholt.',
   'Two ways to reward players': 'Zwei Wege, Spieler zu belohnen',
-  '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.':
-    '<strong>Senden:</strong> Das Verzeichnis sendet jede Stimme an den Vote-Listener deines Servers. <strong>Abholen:</strong> Dein Plugin fragt das Verzeichnis, ob ein Spieler abgestimmt hat, und holt die Stimme mit einem Claim-Key ab. Wähle eines von beiden, sonst wird jede Stimme zweimal belohnt.',
+  '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.':
+    '<strong>Senden:</strong> Das Verzeichnis sendet jede Stimme an den Vote-Listener deines Servers, oder dein Server ruft sie ab. <strong>Abholen:</strong> Dein Plugin fragt das Verzeichnis, ob ein Spieler abgestimmt hat, und holt die Stimme mit einem Claim-Key ab. Wähle eines von beiden, sonst wird jede Stimme zweimal belohnt.',
   'Other plugins ({others})': 'Andere Plugins ({others})',
   'Create a claim key': 'Claim-Key anlegen',
   'The key is shown once, filled in below. You can revoke it under “API access”.':

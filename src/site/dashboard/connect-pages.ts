@@ -167,7 +167,7 @@ function connectBody(
   const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
   const isForRelay = usesRelay(connected) || relayKey !== undefined;
   const twoWays = t(
-    '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
+    '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
   );
   return html`${message ?? ''}
     ${card({
