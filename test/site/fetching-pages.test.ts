@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
+import { fetchingListener } from '../../src/delivery/fetch/fetching-listener.ts';
+import { settleDeliveries, TAKER_OUTCOMES } from '../../src/delivery/fetch/settle-deliveries.ts';
+import { takeDeliveries } from '../../src/delivery/fetch/take-deliveries.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
-import { issueToken } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -138,23 +140,20 @@ it('the relay is downloaded as it is in the repository, and not again while it i
 it('a fetched vote’s page says what its taker reported, until it is resent', async () => {
   const { serverId, read, post } = await server();
   await setFetchListener(web.deps, serverId, { serviceName: 'Tallyport', maxSendings: 1 }, 'test');
-  const { token } = await issueToken(web.deps, { serverId, name: 'relay', kind: 'deliver' });
-  const call = async (endpoint: string, payload: object) => {
-    const url = `/api/v1/servers/${serverId.toHexString()}/deliveries/${endpoint}`;
-    const headers = { authorization: `Bearer ${token}` };
-    return (await web.app.inject({ method: 'POST', url, headers, payload })).json();
-  };
   for (const username of ['Open', 'Sent', 'Unknown', 'Retry', 'Failed', 'Delivered'])
     await castVote(web.deps, { serverId, username, tokenId: new ObjectId() });
-  type Taken = { vote_id: string; lease: string; username: string };
-  const { deliveries } = (await call('take', {})) as { deliveries: Taken[] };
-  const reason = 'Votifier <is> away';
-  const results = deliveries
-    .filter(({ username }) => username !== 'Open')
-    .map(({ vote_id, lease, username }) => ({ vote_id, lease, outcome: username.toLowerCase(), reason }));
-  await call('done', { results });
-  const pageOf = (name: string) =>
-    read(`/votes/${deliveries.find(({ username }) => username === name)?.vote_id}`);
+  const listener = await fetchingListener(web.deps, serverId);
+  if (!listener) throw new Error('no listener');
+  const taken = await takeDeliveries(web.deps, listener, { most: 20, leaseMs: MINUTE });
+  const outcomeOf = (name: string) => TAKER_OUTCOMES.find((outcome) => outcome === name.toLowerCase());
+  const results = taken.flatMap(({ vote, attempt }) => {
+    const outcome = outcomeOf(vote.username);
+    const lease = attempt.id.toString();
+    return outcome ? [{ voteId: vote._id, lease, outcome, reason: 'Votifier <is> away' }] : [];
+  });
+  expect((await settleDeliveries(web.deps, serverId, results)).settled).toHaveLength(5);
+  const idOf = (name: string) => taken.find(({ vote }) => vote.username === name)?.vote._id.toString();
+  const pageOf = (name: string) => read(`/votes/${idOf(name)}`);
   expect(await pageOf('Open')).toMatch(/has not reported a result yet.*fetched, no result yet/);
   expect(await pageOf('Sent')).toMatch(/Fetched, and handed on .* to a plugin that confirms nothing/);
   expect(await pageOf('Delivered')).toMatch(/Fetched and delivered on .*It was handed over\./);
@@ -167,7 +166,6 @@ it('a fetched vote’s page says what its taker reported, until it is resent', a
   const failed = await pageOf('Failed');
   expect(failed).toMatch(/failed The program that fetches the votes refused this one for good\./);
   expect(failed).not.toMatch(/Worker|Listener’s answer/);
-  const id = deliveries.find(({ username }) => username === 'Failed')?.vote_id;
-  expect((await post(`/votes/${id}/resend`)).headers.location).toContain('done=resent');
+  expect((await post(`/votes/${idOf('Failed')}/resend`)).headers.location).toContain('done=resent');
   expect(await pageOf('Failed')).toContain('Waiting until the server fetches it.');
 });

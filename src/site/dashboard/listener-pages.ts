@@ -143,7 +143,8 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
     id: 'listener-state',
     href: path,
     announcement: listenerAnnouncement(listener),
-    open: listener.waiting > 0,
+    // Whoever starts the relay sees its first call at once.
+    open: listener.waiting > 0 || (listener.protocol === 'fetch' && !listener.fetched),
     body: card({
       title: t('Status'),
       actions: listenerBadge(listener, now),
