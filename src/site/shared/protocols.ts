@@ -1,18 +1,22 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 
-/** The protocols to choose from; the recommended one first. A name that is a message is translated. */
-const PROTOCOLS: [Protocol, name: string | Text, about: Text][] = [
-  ['votifier-v2', 'Votifier v2', defineMessage('NuVotifier and most current plugins. Confirms each vote.')],
+/** The protocols to choose from; the recommended one first. */
+const PROTOCOLS: [Protocol, name: () => string, about: Text][] = [
+  [
+    'votifier-v2',
+    () => 'Votifier v2',
+    defineMessage('NuVotifier and most current plugins. Confirms each vote.'),
+  ],
   [
     'votifier-v1',
-    'Votifier v1',
+    () => 'Votifier v1',
     defineMessage('Older plugins, with a public key. Some confirm votes; most close without an answer.'),
   ],
-  ['http', 'HTTP', defineMessage('For games without Votifier: signed requests to your website.')],
+  ['http', () => 'HTTP', defineMessage('For games without Votifier: signed requests to your website.')],
   [
     'fetch',
-    defineMessage('My server fetches its votes'),
+    () => t('My server fetches its votes'),
     defineMessage(
       'Without an open port: a small program beside your server, or your own plugin, asks for votes.',
     ),
@@ -23,7 +27,7 @@ const PROTOCOLS: [Protocol, name: string | Text, about: Text][] = [
 export function protocolChoices(): { protocol: Protocol; name: string; about: string }[] {
   return PROTOCOLS.map(([protocol, name, about]) => ({
     protocol,
-    name: typeof name === 'string' ? name : t(name),
+    name: name(),
     about: t(about),
   }));
 }
