@@ -151,6 +151,8 @@ export const LISTENERS = {
   'A relay or plugin that fetches votes': 'Ein Relay oder Plugin, das Stimmen abruft',
   'Copy it now: it is shown only once. It may only fetch votes of this server and report what became of them. The relay and the two lines for it are under “Connect”.':
     'Kopiere es jetzt: Es wird nur einmal gezeigt. Es darf nur Stimmen dieses Servers abrufen und melden, was aus ihnen wurde. Das Relay und seine zwei Zeilen stehen unter „Verbinden“.',
+  'claim key': 'Claim-Key',
+  'delivery token': 'Zustell-Token',
   'Your new delivery token': 'Dein neues Zustell-Token',
   'the delivery token': 'das Zustell-Token',
   'My server fetches its votes': 'Mein Server ruft seine Stimmen ab',
@@ -196,8 +198,8 @@ export const LISTENERS = {
     'Wähle „<a>Mein Server ruft seine Stimmen ab</a>“ unter „Vote-Listener“. Bis dahin bekommt er keine.',
   'The relay is a small program beside your game server. It fetches your votes from here and hands them to the Votifier that is installed there, so no port needs to be open. It needs only the Java of your server.':
     'Das Relay ist ein kleines Programm neben deinem Spielserver. Es ruft deine Stimmen hier ab und gibt sie an den Votifier, der dort installiert ist; es muss also kein Port offen sein. Es braucht nur das Java deines Servers.',
-  'Download <a>tallyport-relay.jar</a> and put it into the folder <code>plugins</code> of your server (Bukkit, Spigot, Paper), then start the server once. On another server, put it beside the server and run <code>java -jar tallyport-relay.jar</code>.':
-    'Lade <a>tallyport-relay.jar</a> herunter, lege es in den Ordner <code>plugins</code> deines Servers (Bukkit, Spigot, Paper) und starte den Server einmal. Bei einem anderen Server lege es neben den Server und führe <code>java -jar tallyport-relay.jar</code> aus.',
+  '<a>Download tallyport-relay.jar</a> and put it into the folder <code>plugins</code> of your server (Bukkit, Spigot, Paper), then start the server once. On another server, put it beside the server and run <code>java -jar tallyport-relay.jar</code>.':
+    '<a>Lade tallyport-relay.jar herunter</a>, lege es in den Ordner <code>plugins</code> deines Servers (Bukkit, Spigot, Paper) und starte den Server einmal. Bei einem anderen Server lege es neben den Server und führe <code>java -jar tallyport-relay.jar</code> aus.',
   'Put these two lines into <code>tallyport-relay.properties</code>, which the relay wrote: in <code>plugins/TallyportRelay</code>, or beside the jar.':
     'Trage diese zwei Zeilen in <code>tallyport-relay.properties</code> ein; das Relay hat die Datei in <code>plugins/TallyportRelay</code> oder neben dem Jar angelegt.',
   'Without an open port: the relay (Minecraft: Java Edition)':

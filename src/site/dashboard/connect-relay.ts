@@ -37,7 +37,7 @@ export function relayCard({ base, url, server, listener, key, now }: Relay): Htm
     'The relay is a small program beside your game server. It fetches your votes from here and hands them to the Votifier that is installed there, so no port needs to be open. It needs only the Java of your server.',
   );
   const put = t(
-    'Download <a>tallyport-relay.jar</a> and put it into the folder <code>plugins</code> of your server (Bukkit, Spigot, Paper), then start the server once. On another server, put it beside the server and run <code>java -jar tallyport-relay.jar</code>.',
+    '<a>Download tallyport-relay.jar</a> and put it into the folder <code>plugins</code> of your server (Bukkit, Spigot, Paper), then start the server once. On another server, put it beside the server and run <code>java -jar tallyport-relay.jar</code>.',
     { a: (text) => html`<a href="${base}${RELAY_JAR_PATH}" download>${text}</a>` },
   );
   const fill = t(
