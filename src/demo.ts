@@ -18,6 +18,7 @@ import { isForSamples } from './demo/own-database.ts';
 import type { ListedSample } from './demo/sample-days.ts';
 import { COMING_AND_GOING, comeAndGo } from './demo/sample-listeners.ts';
 import { isSamplePlayer } from './demo/sample-players.ts';
+import { hasJava, runSampleRelay } from './demo/sample-relay.ts';
 import { openSampleUsers } from './demo/sample-users.ts';
 import { SAMPLES } from './demo/samples.ts';
 import { openTerminal } from './demo/terminal.ts';
@@ -152,7 +153,8 @@ async function start(): Promise<void> {
     traced: false,
     mongoOperationMs: LONG_OPERATION_TIMEOUT_MS,
   });
-  const samples = await openSamples(opened, addresses, terminal, signal);
+  const relayFolder = hasJava() ? join(dataDir, 'relay') : null;
+  const samples = await openSamples(opened, addresses, terminal, signal, relayFolder);
   const [first, second, third] = samples.votedFor;
   if (!first || !second || !third) throw new Error('there are no samples');
   const owned = [first, second, third].map(({ serverId }) => serverId);
@@ -172,8 +174,13 @@ async function start(): Promise<void> {
       awaySeconds: AWAY_MS / SECOND,
       pid: process.pid,
       hasKeys: process.stdin.isTTY,
+      relayed: samples.relayed?.sample.name ?? null,
     }),
   );
+  if (relayFolder && samples.relayed) {
+    const served = { serverId: samples.relayed.serverId, folder: relayFolder, url };
+    background.push(runSampleRelay(opened, served, (text) => terminal.say(text), signal));
+  }
   background.push(fill(opened, samples, url));
   for (const caller of samples.reporting) background.push(reportLive(url, caller, signal));
   background.push(comeAndGo(second, COMING_AND_GOING, signal), watch(opened, samples));

@@ -16,11 +16,13 @@ type Introduced = {
   pid: number;
   /** Whether the terminal can read keys. */
   hasKeys: boolean;
+  /** The server that fetches its votes with the relay; null without Java. */
+  relayed: string | null;
 };
 
 /** The text that the demo prints at its start. */
 export function introduction(values: Introduced): string {
-  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys } = values;
+  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys, relayed } = values;
   return `
 Tallyport demo at ${url}. Every server, player, vote and review in it is made up.
 
@@ -41,6 +43,12 @@ The vote arrives below, as the game server's vote listener received it. A plugin
 Stop that listener for ${awaySeconds} s ${hasKeys ? 'with the key s, or from another terminal with' : 'from another terminal with'}
 
   kill -USR2 ${pid}
+
+${
+  relayed
+    ? `${relayed} has no open port: the relay fetches its votes and hands them to its Votifier.`
+    : 'No server fetches its votes with the relay here: it needs Java, which is not installed.'
+}
 
 To try it as a new owner, sign up at ${url}/sign-up and add a server.
 

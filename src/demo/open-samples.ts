@@ -5,6 +5,7 @@ import type { Caller } from './live-calls.ts';
 import type { SampleAddress } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
 import { type DemoEvents, openSampleListener, type SampleListener } from './sample-listeners.ts';
+import { writeVotifierFolder } from './sample-relay.ts';
 import { SAMPLES } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
@@ -18,18 +19,26 @@ const VOTED_FOR = 4;
 type VotedFor = Caller & SampleListener;
 
 /** The sample servers of a running demo. */
-export type OpenSamples = { listed: ListedSample[]; votedFor: VotedFor[]; reporting: Caller[] };
+export type OpenSamples = {
+  listed: ListedSample[];
+  votedFor: VotedFor[];
+  reporting: Caller[];
+  /** The one of `votedFor` that the relay serves; null without Java. */
+  relayed: VotedFor | null;
+};
 
 /**
  * Lists all sample servers, or finds those of an earlier demo, and starts the vote listeners of the first `VOTED_FOR`.
  *
  * @param addresses - the addresses of the sample servers, in the order of `SAMPLES`
+ * @param relayFolder - where the last of these servers has its Votifier, if the relay serves it; null without Java
  */
 export async function openSamples(
   deps: AppDeps,
   addresses: SampleAddress[],
   events: DemoEvents,
   signal: AbortSignal,
+  relayFolder: string | null = null,
 ): Promise<OpenSamples> {
   const known = await samplesListed(deps);
   const listed: ListedSample[] = [];
@@ -42,15 +51,20 @@ export async function openSamples(
     return { ...one, token };
   };
   const votedFor = async (one: ListedSample): Promise<VotedFor> => {
-    const point = (listener: VotifierListener) => pointListener(deps, one.serverId, listener);
+    const point = (listener: VotifierListener) =>
+      relayFolder !== null && one === listed[VOTED_FOR - 1]
+        ? writeVotifierFolder(relayFolder, listener)
+        : pointListener(deps, one.serverId, listener);
     const opened = await openSampleListener(one.sample.name, events, signal, point);
     await point(opened.listener);
     return { ...opened, ...(await caller(one)) };
   };
   const reporting = listed.filter(({ sample }) => sample.kind === 'reporting');
+  const opened = await Promise.all(listed.slice(0, VOTED_FOR).map(votedFor));
   return {
     listed,
-    votedFor: await Promise.all(listed.slice(0, VOTED_FOR).map(votedFor)),
+    votedFor: opened,
+    relayed: relayFolder === null ? null : (opened.at(-1) ?? null),
     reporting: await Promise.all(reporting.map(caller)),
   };
 }

@@ -24,6 +24,14 @@ export const unansweredVotes = z.object({
   resendUsedUp: z.boolean().default(true),
 });
 
+/** The name of the voting site for plugins. */
+const serviceName = z
+  .string()
+  .trim()
+  .min(1, { error: () => t('service name must not be empty') })
+  .max(64, { error: () => t('service name must have at most 64 characters') })
+  .regex(/^\P{Cc}*$/u, { error: () => t('service name must have no control characters') });
+
 /**
  * The settings of a Votifier listener, as its owner enters them. `secret`: the public key (v1) or the token (v2); null
  * keeps the stored one.
@@ -33,10 +41,8 @@ export const listenerSettingsSchema = unansweredVotes.extend({
   host: hostSchema,
   port: listenerPort,
   secret: z.string().nullable(),
-  serviceName: z
-    .string()
-    .trim()
-    .min(1, { error: () => t('service name must not be empty') })
-    .max(64, { error: () => t('service name must have at most 64 characters') })
-    .regex(/^\P{Cc}*$/u, { error: () => t('service name must have no control characters') }),
+  serviceName,
 });
+
+/** The settings of a listener that fetches. */
+export const fetchSettingsSchema = unansweredVotes.extend({ serviceName });

@@ -254,6 +254,139 @@ export type Listener = Omit<
   limited?: Nested<typeof limitDefinition> | null;
 };
 
+/**
+ * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet; the
+ * next vote or test sends one.
+ */
+export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
+
+/** The fields that `listenerState` and `isForgotten` read. */
+export const STATE_FIELDS = {
+  protocol: 1,
+  pause: 1,
+  'breaker.openSince': 1,
+  'proven.at': 1,
+  lastDeliveredAt: 1,
+  'fetched.at': 1,
+  updatedAt: 1,
+} as const;
+
+export function listenerState(
+  listener: Pick<Listener, 'pause' | 'breaker' | 'protocol' | 'proven' | 'lastDeliveredAt'>,
+): ListenerState {
+  if (listener.pause) return 'paused';
+  if (listener.breaker.openSince) return 'unreachable';
+  return isUnverified(listener) ? 'unverified' : 'active';
+}
+
+/** If nothing fetches for this long while votes wait, their owner is notified. */
+export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
+
+/** Whether a listener that is not paused should fetch its votes, and has not for `FORGOTTEN_AFTER_MS`. */
+export function isForgotten(
+  { protocol, pause, fetched, updatedAt }: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
+  now: Date,
+): boolean {
+  if (protocol !== 'fetch' || pause) return false;
+  return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
+}
+
+/** When a listener that fetches was last heard of: its newest take, or the change of its settings if that is later. */
+export function lastCalled({
+  fetched,
+  updatedAt,
+}: {
+  fetched?: ListenerFetch | undefined;
+  updatedAt: Date;
+}): Date {
+  return fetched && fetched.at > updatedAt ? fetched.at : updatedAt;
+}
+
+/**
+ * Whether it is an HTTP listener that never proved that it accepts votes. If an older version delivered a vote to it,
+ * that counts as proof.
+ */
+export function isUnverified({
+  protocol,
+  proven,
+  lastDeliveredAt,
+}: Pick<Listener, 'protocol' | 'proven' | 'lastDeliveredAt'>): boolean {
+  if (protocol !== 'http') return false;
+  return proven ? proven.length === 0 : !lastDeliveredAt;
+}
+
+/**
+ * Whether a listener has taken a vote with its current settings, which means that its token or key is considered right.
+ * In Votifier v1, a close without an answer counts too. In older documents without `acknowledgedAt`, the last delivery
+ * decides.
+ */
+export function hasTakenVotes({
+  acknowledgedAt,
+  lastDeliveredAt,
+  updatedAt,
+}: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>): boolean {
+  if (acknowledgedAt !== undefined) return acknowledgedAt !== null;
+  return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
+}
+
+/** The last vote that a listener took with its current settings, and whether it confirmed it; null when there is none. */
+export function lastDelivery(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
+): { at: Date; confirmed: boolean | null } | null {
+  const { lastDeliveredAt, lastDeliveryConfirmed } = listener;
+  if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
+  return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
+}
+
+/** The outcome of the last test vote; null if the settings have changed since. */
+function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
+  return tested && tested.at >= updatedAt ? tested.code : null;
+}
+
+/** Whether a listener has taken a vote, or acknowledged a test vote, with its current settings. */
+export function hasAcknowledged(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
+): boolean {
+  return hasTakenVotes(listener) || testOf(listener) === 'acknowledged';
+}
+
+/**
+ * Whether a Votifier v1 listener has confirmed votes (`{"status":"ok"}`) with its current settings. If it then closes
+ * without an answer, it did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
+ */
+export function confirmsVotes(
+  listener: Pick<
+    Listener,
+    'protocol' | 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt' | 'tested'
+  >,
+): boolean {
+  if (listener.protocol !== 'votifier-v1') return false;
+  const test = testOf(listener);
+  // In v1, a test vote ends as `closed-without-answer` only if the listener had confirmed a vote before.
+  const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
+  return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
+}
+
+/**
+ * Whether a listener's current settings work, according to the newer of the last vote that it took and the last test
+ * vote. `untested`: there is neither.
+ */
+export function settingsProof(
+  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
+): 'works' | 'failed' | 'untested' {
+  const { tested, updatedAt, lastDeliveredAt } = listener;
+  const taken = hasTakenVotes(listener);
+  const test = tested && tested.at >= updatedAt ? tested : null;
+  const testClass = test ? OUTCOMES[test.code] : 'none';
+  // A failure of Tallyport itself says nothing about the settings.
+  if (!test || testClass === 'none') return taken ? 'works' : 'untested';
+  if (testClass === 'delivered') return 'works';
+  return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';
+}
+
+/** The fields that `settingsProof` reads. */
+export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 1, tested: 1 } as const;
+
 /** The breaker of a listener without failures. */
 export const REACHABLE: Breaker = { failures: 0, tests: 0 };
 

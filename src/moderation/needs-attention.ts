@@ -1,7 +1,8 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import { type ListenerReason, listenerReason, REASON_FIELDS } from '../delivery/diagnosis/listener-reason.ts';
+import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
-import type { Listener } from '../listeners/listener.ts';
+import { type Listener, lastCalled } from '../listeners/listener.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import type { Review } from '../reviews/review.ts';
@@ -48,6 +49,8 @@ export type Attention = {
   complaints: number;
   paused: Kind<StuckListener>;
   unreachable: Kind<StuckListener>;
+  /** Listeners that fetch, and have not for 10 minutes although votes wait; the longest first. */
+  unfetched: Kind<{ server: Named; since: Date; waiting: number }>;
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
@@ -76,6 +79,7 @@ export async function needsAttention(sources: AttentionDeps): Promise<Attention>
     complaints,
     paused,
     unreachable,
+    unfetched,
     failed,
     playersDiffer,
     unusualVotes,
@@ -86,6 +90,7 @@ export async function needsAttention(sources: AttentionDeps): Promise<Attention>
     sources.complaints.countDocuments({ isOpen: true }, { limit: COUNTED }),
     stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
     stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
+    unfetchedListeners(sources),
     failedVotes(sources),
     differingServers(sources),
     unusualServers(sources),
@@ -97,6 +102,7 @@ export async function needsAttention(sources: AttentionDeps): Promise<Attention>
     complaints,
     paused,
     unreachable,
+    unfetched,
     failed,
     playersDiffer,
     unusualVotes,
@@ -135,10 +141,22 @@ async function stuckListeners(
   );
 }
 
-async function withWaiting(
+async function unfetchedListeners(sources: AttentionDeps): Promise<Attention['unfetched']> {
+  const found = (await neglectedListeners(sources))
+    .toSorted((a, b) => lastCalled(a).getTime() - lastCalled(b).getTime())
+    .slice(0, LISTED + 1);
+  const rows = await named(sources, found, ({ serverId }) => serverId);
+  return kind(
+    await Promise.all(
+      rows.map(({ server, row }) => withWaiting(sources, { server, since: lastCalled(row) })),
+    ),
+  );
+}
+
+async function withWaiting<T extends { server: Named }>(
   { votes }: AttentionDeps,
-  stuck: Omit<StuckListener, 'waiting'>,
-): Promise<StuckListener> {
+  stuck: T,
+): Promise<T & { waiting: number }> {
   const open = { serverId: stuck.server._id, 'delivery.queuedAt': { $gt: new Date(0) } };
   return { ...stuck, waiting: await votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }) };
 }

@@ -1,5 +1,5 @@
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
-import type { Listener } from '../listeners/listener.ts';
+import { FORGOTTEN_AFTER_MS, isForgotten, type Listener, lastCalled } from '../listeners/listener.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
@@ -17,15 +17,28 @@ const SETTLED_MS = HOUR;
 
 /** A notification that the owner of a listener must get now. */
 export type DueNotification = {
-  kind: 'paused' | 'unreachable' | 'expiring' | 'returned';
+  kind: 'paused' | 'unreachable' | 'unfetched' | 'expiring' | 'returned' | 'fetched-again';
   /** When the outage began. The kind and this time identify the notification. */
   since: Date;
 };
 
 /** The state of a listener and its open votes that decides which notifications are due. */
 export type ListenerState = {
-  listener: Pick<Listener, '_id' | 'serverId' | 'pause' | 'breaker' | 'limited' | 'lastDeliveredAt'>;
+  listener: Pick<
+    Listener,
+    | '_id'
+    | 'serverId'
+    | 'protocol'
+    | 'pause'
+    | 'breaker'
+    | 'limited'
+    | 'lastDeliveredAt'
+    | 'fetched'
+    | 'updatedAt'
+  >;
   sent: SentNotifications | null;
+  /** When the oldest waiting vote was cast; null if none waits. */
+  oldestAt: Date | null;
   /** When the oldest waiting vote expires. */
   expiresAt: Date | null;
   /** Whether votes that were cast before the listener came back are still waiting. */
@@ -38,14 +51,35 @@ export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breake
 }
 
 /**
+ * Since when nobody has fetched the votes of a listener that fetches; null if it is not such a listener, if no vote has
+ * waited for 10 minutes, or if votes were fetched in that time.
+ */
+export function unfetchedSince(
+  listener: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
+  oldestAt: Date | null,
+  now: Date,
+): Date | null {
+  const isWaiting = oldestAt && now > after(oldestAt, FORGOTTEN_AFTER_MS);
+  return isWaiting && isForgotten(listener, now) ? lastCalled(listener) : null;
+}
+
+/**
  * The notifications that are due for a listener now. A pure function of the current state: after a downtime, it gives
  * none for an outage that is over.
  */
 export function dueNotifications(
-  { listener, sent, expiresAt, isDraining }: ListenerState,
+  { listener, sent, oldestAt, expiresAt, isDraining }: ListenerState,
   now: Date,
 ): DueNotification[] {
   const { pause, breaker, limited } = listener;
+  const unfetched = unfetchedSince(listener, oldestAt, now);
+  if (unfetched) {
+    const isTold = isSame(sent?.unfetchedTold, unfetched) || !isLongAgo(sent?.unfetchedMailAt, now);
+    return [
+      ...(isTold ? [] : [{ kind: 'unfetched', since: unfetched } as const]),
+      ...areExpiring({ sent, expiresAt }, unfetched, now),
+    ];
+  }
   const since = outageSince(listener);
   if (!since) {
     // If votes wait for the connection limit, there was no failure: the wait began when the oldest vote was cast.
@@ -83,10 +117,14 @@ function areExpiring(
 }
 
 function hasReturned(
-  { listener, sent, isDraining }: Omit<ListenerState, 'expiresAt'>,
+  { listener, sent, isDraining }: Omit<ListenerState, 'expiresAt' | 'oldestAt'>,
   now: Date,
 ): DueNotification[] {
   if (!sent?.since) return [];
+  if (isSame(sent.unfetchedTold, sent.since)) {
+    const isFetched = listener.protocol === 'fetch' && listener.fetched && listener.fetched.at > sent.since;
+    return isFetched ? [{ kind: 'fetched-again', since: sent.since }] : [];
+  }
   // New settings reset the breaker; only a delivered vote shows that the outage is over.
   const isProven = (listener.lastDeliveredAt ?? sent.since) > sent.since;
   const isSettled = !isDraining || (sent.backAt && now >= after(sent.backAt, SETTLED_MS));

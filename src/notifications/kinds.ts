@@ -6,7 +6,7 @@ export const KINDS = {
   listener: {
     title: defineMessage('Vote listener'),
     hint: defineMessage(
-      'It is paused because of an error, or unreachable for an hour; and when it works again.',
+      'It is paused because of an error, unreachable for an hour, or votes wait and nobody fetches them for 10 minutes; and when it works again.',
     ),
   },
   expiring: {
@@ -31,7 +31,9 @@ export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 export const EVENTS = {
   paused: { kind: 'listener', tone: 'bad' },
   unreachable: { kind: 'listener', tone: 'bad' },
+  unfetched: { kind: 'listener', tone: 'bad' },
   returned: { kind: 'listener', tone: 'good' },
+  'fetched-again': { kind: 'listener', tone: 'good' },
   expiring: { kind: 'expiring', tone: 'bad' },
   offline: { kind: 'server', tone: 'bad' },
   online: { kind: 'server', tone: 'good' },

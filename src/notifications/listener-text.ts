@@ -20,6 +20,8 @@ export function listenerNotice(notification: ListenerNotification, due: DueNotif
 type Content = { subject: string; lines: string[] };
 type Writer = (notification: ListenerNotification, due: DueNotification) => Content;
 
+const NOT_FETCHED = explain('not-fetched', 'fetch');
+
 const LETTERS: Record<DueNotification['kind'], Writer> = {
   paused: (notification, { since }) => ({
     subject: 'its vote listener is paused',
@@ -35,6 +37,23 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
       `We have not been able to reach the vote listener of ${notification.server.name} since ${time(since)}.`,
       ...reason(notification),
       `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to 72 hours after they were cast. The listener’s page:`,
+    ],
+  }),
+  unfetched: (notification, { since }) => ({
+    subject: 'nobody fetches its votes',
+    lines: [
+      notification.listener.fetched
+        ? `Nobody has fetched the votes of ${notification.server.name} since ${time(since)}.`
+        : `Nobody has fetched the votes of ${notification.server.name} yet.`,
+      `${t(NOT_FETCHED.advice)}`,
+      `${waiting(notification)} Votes are kept for 72 hours after they were cast, and go out as soon as your server fetches them. The listener’s page:`,
+    ],
+  }),
+  'fetched-again': (notification, { since }) => ({
+    subject: 'its votes are fetched again',
+    lines: [
+      `The votes of ${notification.server.name} are fetched again, after nobody fetched them from ${time(since)} on.`,
+      'The listener’s page:',
     ],
   }),
   expiring: (notification) => ({

@@ -1,9 +1,10 @@
 import type { Collection } from 'mongodb';
+import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Vote } from '../votes/vote.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { countDeliveries } from './delivery-counts.ts';
-import { type DueNotification, dueNotifications, outageSince } from './due-notifications.ts';
+import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
 import { listenerNotice } from './listener-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
@@ -18,8 +19,8 @@ export type ListenerNotifyDeps = NotifyDeps &
   };
 
 /**
- * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, votes about to
- * expire, working again. Each is written first and recorded as sent afterwards.
+ * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, not fetched for
+ * 10 minutes while votes wait, votes about to expire, working again. Each is written first and recorded as sent afterwards.
  *
  * @returns how many were written
  */
@@ -37,6 +38,11 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
     const sent = await deps.sentNotifications.findOne({ _id: listener._id });
     written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
   }
+  for (const listener of await neglectedListeners(deps)) {
+    if (stop.aborted) return written;
+    const sent = await deps.sentNotifications.findOne({ _id: listener._id });
+    written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
+  }
   for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
     const listener = await deps.listeners.findOne({ serverId: sent.serverId, _id: sent._id });
@@ -47,6 +53,9 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
   }
   return written;
 }
+
+/** The notifications about the end of an outage. */
+const ENDS: ReadonlySet<DueNotification['kind']> = new Set(['returned', 'fetched-again']);
 
 /** Writes the due notifications of one listener. */
 async function notifyOf(
@@ -61,10 +70,13 @@ async function notifyOf(
     { serverId, 'delivery.state': 'waiting' },
     { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1 } },
   );
-  const backAt = sent?.since ? await recordReturn(deps, listener, sent) : null;
+  const oldestAt = oldest?.votedAt ?? null;
+  const works = !outageSince(listener) && !unfetchedSince(listener, oldestAt, deps.clock.now());
+  const backAt = sent?.since ? await recordReturn(deps, listener, sent, works) : null;
   const state = {
     listener,
     sent: sent && { ...sent, backAt },
+    oldestAt,
     expiresAt: oldest?.delivery.expiresAt ?? null,
     isDraining: oldest !== null && (!backAt || oldest.votedAt < backAt),
   };
@@ -75,7 +87,7 @@ async function notifyOf(
     const told = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
     if (told === 'written') written += 1;
     // If nobody was notified of an outage: nobody is notified of its end.
-    if (told === 'unwanted' && due.kind !== 'returned') continue;
+    if (told === 'unwanted' && !ENDS.has(due.kind)) continue;
     await recordSent(deps, listener, due, sent?.since ?? due.since);
   }
   return written;
@@ -86,8 +98,8 @@ async function recordReturn(
   { sentNotifications, clock }: ListenerNotifyDeps,
   listener: Listener,
   { backAt }: SentNotifications,
+  works: boolean,
 ): Promise<Date | null> {
-  const works = outageSince(listener) === null;
   if (works === Boolean(backAt)) return backAt ?? null;
   const returnedAt = works ? clock.now() : null;
   await sentNotifications.updateOne({ _id: listener._id }, { $set: { backAt: returnedAt } });
@@ -102,13 +114,14 @@ async function recordSent(
   outage: Date,
 ): Promise<void> {
   const now = clock.now();
-  if (kind === 'returned') {
+  if (kind === 'returned' || kind === 'fetched-again') {
     await sentNotifications.updateOne({ _id, since }, { $set: { since: null, backAt: null } });
     return;
   }
   const fields = {
     paused: { pauseTold: since, since: outage, backAt: null },
     unreachable: { unreachableTold: since, unreachableMailAt: now, since: outage, backAt: null },
+    unfetched: { unfetchedTold: since, unfetchedMailAt: now, since, backAt: null },
     expiring: { expiringTold: since, expiringMailAt: now },
   }[kind];
   await sentNotifications.updateOne({ _id }, { $set: { serverId, ...fields } }, { upsert: true });

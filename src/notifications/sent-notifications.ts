@@ -11,9 +11,11 @@ const sentNotificationsDefinition = {
   /** The start of the pause or outage of the last mail of each kind. */
   pauseTold: { type: Date, default: null },
   unreachableTold: { type: Date, default: null },
+  unfetchedTold: { type: Date, default: null },
   expiringTold: { type: Date, default: null },
   /** When the last mail was written, for kinds that a flapping listener could repeat. */
   unreachableMailAt: { type: Date, default: null },
+  unfetchedMailAt: { type: Date, default: null },
   expiringMailAt: { type: Date, default: null },
 } as const;
 

@@ -16,6 +16,7 @@ import { limitOwnPages } from './limited-pages.ts';
 import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
 import { publicPages } from './public/public-pages.ts';
+import { serveRelayJar } from './relay-jar.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { refreshAnnouncement } from './shared/announcement.ts';
 import { serveFlags } from './shared/flags.ts';
@@ -69,6 +70,7 @@ export async function site(
   guardRoutes(app, deps, auth);
   await app.register(formbody, { bodyLimit: FORM_LIMIT });
   assets.serve(app);
+  serveRelayJar(app);
   serveFlags(app);
   languageLinks(app, config);
 

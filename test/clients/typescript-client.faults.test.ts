@@ -1,11 +1,14 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TallyportOptions } from '../../clients/typescript/src/index.ts';
 import { HOUR } from '../../src/platform/clock.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
+import { addFetchingServer } from '../support/fetching.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 import { installClient, type PublishedClient } from './published-client.ts';
 
@@ -264,6 +267,29 @@ test('an operation of the package’s `api` can be called with the same retries'
     server.token,
   ];
   expect((await run(process.execPath, args, { cwd: client.folder })).stdout).toBe('false\n');
+});
+
+test('the example of a game server fetches votes until it is stopped', async () => {
+  const server = await addFetchingServer(tallyport);
+  const vote = await server.cast('Steve');
+  const env = {
+    ...process.env,
+    TALLYPORT_URL: tallyport.url,
+    SERVER_ID: server.serverId.toHexString(),
+    DELIVERY_TOKEN: server.token,
+  };
+  const child = spawn(process.execPath, [join(client.folder, 'game-server.ts')], { env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stdout.on('data', (text) => {
+    said += text;
+  });
+  const stateOf = async () => (await server.vote(vote._id)).delivery.state;
+  await expect.poll(stateOf, EVENTUALLY).toBe('delivered');
+  expect(said).toBe('Reward Steve (sending 1).\n');
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
 });
 
 test('the example of a bot votes, says when the next vote is allowed, and lists the top voters', async () => {

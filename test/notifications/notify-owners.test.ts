@@ -1,8 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { User } from '../../src/accounts/user.ts';
+import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { pauseListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
+import { needsAttention } from '../../src/moderation/needs-attention.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
@@ -239,4 +241,57 @@ test('a server without an owner and a removed server give no mail', async () => 
     { $set: { ownerId: new ObjectId(), removedAt: new Date() } },
   );
   expect(await tell()).toBe(0);
+});
+
+test('an owner is notified once that nobody fetches while votes wait, and that they are fetched again', async () => {
+  const { deps, clock, serverId, cast, tell, mails } = await ownedBench();
+  await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  clock.move(HOUR);
+  // No vote waits: nobody needs to fetch.
+  expect(await tell()).toBe(0);
+  await cast('Steve');
+  clock.move(9 * MINUTE);
+  expect(await tell()).toBe(0);
+  clock.move(2 * MINUTE);
+  expect([await tell(), await tell()]).toEqual([1, 0]);
+  const [mail] = await mails();
+  expect(mail).toMatchObject({
+    kind: 'unfetched',
+    subject: expect.stringContaining('nobody fetches its votes'),
+  });
+  expect(mail?.text).toContain('1 vote is waiting.');
+  expect(mail?.text).toContain('Start the relay');
+  clock.move(HOUR);
+  expect(await tell()).toBe(0);
+  const fetched = { at: clock.now(), agent: 'tallyport-relay/1.0' };
+  await deps.listeners.updateOne({ serverId }, { $set: { fetched } });
+  expect([await tell(), await tell()]).toEqual([1, 0]);
+  expect((await mails()).map(({ kind }) => kind)).toEqual(['unfetched', 'fetched-again']);
+});
+
+test('an owner is not notified of votes that nobody fetches while the listener is paused, nor after they ended', async () => {
+  const { deps, clock, serverId, cast, tell } = await ownedBench();
+  await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  const vote = await cast('Steve');
+  await pauseListener(deps, serverId, 'test');
+  clock.move(HOUR);
+  expect(await tell()).toBe(0);
+  await resumeListener(deps, serverId, 'test');
+  await deps.votes.updateOne(
+    { serverId, _id: vote._id },
+    { $set: { 'delivery.state': 'failed' }, $unset: { 'delivery.queuedAt': '', 'delivery.nextAt': '' } },
+  );
+  expect(await tell()).toBe(0);
+});
+
+test('an operator sees servers whose votes nobody fetches', async () => {
+  const { deps, clock, serverId, cast } = await ownedBench();
+  await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  const since = (await deps.listeners.findOne({ serverId }))?.updatedAt;
+  await cast('Steve');
+  expect((await needsAttention(deps)).unfetched.rows).toEqual([]);
+  clock.move(11 * MINUTE);
+  const { rows, more } = (await needsAttention(deps)).unfetched;
+  expect(rows).toEqual([{ server: expect.objectContaining({ _id: serverId }), since, waiting: 1 }]);
+  expect(more).toBe(false);
 });

@@ -27,7 +27,7 @@ async function serverOf(game: string | null) {
 
 /** The texts that an owner can copy from the page. */
 const codesOf = (body: string) =>
-  [...body.matchAll(/<code>([^<]*)<\/code>/g)].map(([, text = '']) =>
+  [...body.matchAll(/<pre[^>]*><code>([^<]*)<\/code>/g)].map(([, text = '']) =>
     text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
   );
 
@@ -62,9 +62,9 @@ it('a server of another game gets plain addresses and the signed request first, 
   const { path } = await serverOf(null);
   const { body } = await getPage(web, path, olivia.headers);
   expect(body.indexOf('Any plugin that can read a web address')).toBeLessThan(
-    body.indexOf('Other plugins (3)'),
+    body.indexOf('Other plugins (4)'),
   );
-  expect(codesOf(body)).toHaveLength(5);
+  expect(codesOf(body)).toHaveLength(6);
 });
 
 it('a claim key is created once, filled in once, and never in an address', async () => {

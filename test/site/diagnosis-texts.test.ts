@@ -46,3 +46,32 @@ it('A refusal whose words are hidden does not ask the owner to read them', async
   expect(page).toContain('hidden: the listener has not acknowledged a vote yet');
   expect(page).not.toMatch(/Read the listener|Read its/);
 });
+
+it('The test of a listener that fetches has one step, and names the program that came', async () => {
+  const fetching = { protocol: 'fetch' } as const;
+  const came: Diagnosis = {
+    outcome: 'delivered',
+    confirmed: true,
+    fault: null,
+    step: 'acknowledgement',
+    ...explain('acknowledged', 'fetch'),
+    detail: 'tallyport-relay/1.0',
+  };
+  const page = String(await diagnosisResult(came, fetching));
+  expect(page.split('<li')).toHaveLength(2);
+  expect(page).toContain('A program asked for votes');
+  expect(page).toMatch(/Program<\/dt>\s*<dd>tallyport-relay\/1\.0/);
+  expect(page).not.toContain('Listener’s answer');
+  const nobody: Diagnosis = {
+    ...came,
+    outcome: 'transient',
+    confirmed: false,
+    fault: 'not-fetched',
+    step: 'acknowledgement',
+    ...explain('not-fetched', 'fetch'),
+  };
+  const missed = String(await diagnosisResult(nobody, fetching));
+  expect(missed).toContain('No program asked for votes');
+  expect(missed).toContain('Start the relay');
+  expect(String(await beginning('connecting', fetching))).toBe('');
+});

@@ -1,3 +1,4 @@
+import { type Delivery, type DeliveryResult, type TakeOptions, takeDeliveries } from './deliveries.ts';
 import { errorOf } from './errors.ts';
 import { createClient } from './generated/client/client.gen.ts';
 import type { Client } from './generated/client/types.gen.ts';
@@ -10,6 +11,8 @@ import {
   listTopVoters,
   listVotes,
   reportStatus,
+  settleDeliveries,
+  takeDeliveries as takeOnce,
 } from './generated/sdk.gen.ts';
 import type {
   ListReviewsData,
@@ -18,6 +21,7 @@ import type {
   ReviewPage,
   ServerInfo,
   StatusReport,
+  TakeRequest,
   TopVoters,
   VoteAccepted,
   VoteCheck,
@@ -75,15 +79,20 @@ export function createTallyport(options: TallyportOptions) {
     ...DEFAULT_TIMING,
     ...withoutUndefined(options),
   });
-  const client: Client = createClient({
-    baseUrl: url,
-    auth: token,
-    fetch: retryingFetch(fetch, timing) as typeof globalThis.fetch,
-  });
+  const clientWith = (limits: Timing): Client =>
+    createClient({
+      baseUrl: url,
+      auth: token,
+      fetch: retryingFetch(fetch, limits) as typeof globalThis.fetch,
+    });
+  const client = clientWith(timing);
 
-  /** Calls an operation of `@tallyport/client/api` with the retries and errors of this client. */
-  async function call<Data>(operation: Operation<Data>, parameters: Parameters = {}): Promise<Answer<Data>> {
-    const options = { ...parameters, client, path: { server_id } };
+  async function call<Data>(
+    operation: Operation<Data>,
+    parameters: Parameters = {},
+    via = client,
+  ): Promise<Answer<Data>> {
+    const options = { ...parameters, client: via, path: { server_id } };
     const { data, error, response } = await operation(options as never);
     // The content type is checked too, because a proxy may answer 200 with a page of its own.
     if (response?.ok && data && error === undefined && isJson(response)) return { data, response };
@@ -99,7 +108,8 @@ export function createTallyport(options: TallyportOptions) {
   }
 
   return {
-    call,
+    /** Calls an operation of `@tallyport/client/api` with the retries and errors of this client. */
+    call: <Data>(operation: Operation<Data>, parameters?: Parameters) => call(operation, parameters),
 
     /**
      * Casts a vote. Retries keep the same `Idempotency-Key`, so the vote counts once. If a call failed and you repeat
@@ -154,6 +164,28 @@ export function createTallyport(options: TallyportOptions) {
     /** One page of votes, newest first. */
     votes(query: ListVotesData['query'] = {}, options: CallOptions = {}): Promise<VotePage> {
       return dataOf(listVotes, { query, ...options });
+    },
+
+    /**
+     * The votes of a server that fetches them, as an endless loop: `for await (const vote of tallyport.takeDeliveries())`.
+     * When the loop's body ends, the vote is settled as `delivered`, or as the vote's methods were told. If the body
+     * throws or leaves the loop without a word, it is settled as `unknown`. Needs a delivery token.
+     */
+    takeDeliveries(options: TakeOptions = {}): AsyncGenerator<Delivery, void, void> {
+      const waitMs = (options.wait_seconds ?? 25) * 1_000;
+      const { timeout_ms, deadline_ms, backoff_ms } = timing;
+      const patient = clientWith({
+        backoff_ms,
+        timeout_ms: timeout_ms + waitMs,
+        deadline_ms: deadline_ms + waitMs,
+      });
+      const calls = {
+        backoff_ms,
+        take: async (body: TakeRequest, signal: AbortSignal) =>
+          (await call(takeOnce, { body, signal }, patient)).data,
+        settle: (result: DeliveryResult) => call(settleDeliveries, { body: { results: [result] } }),
+      };
+      return takeDeliveries(calls, options);
     },
 
     /** The players with the most votes in a UTC month. */

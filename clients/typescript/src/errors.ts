@@ -12,6 +12,7 @@ type Details = {
   code: ErrorCode;
   next_vote_at?: string | undefined;
   next_allowed_at?: string | undefined;
+  retry_after?: number | undefined;
   doc_url?: string | undefined;
   request_id?: string | undefined;
   idempotency_key?: string | undefined;
@@ -28,6 +29,8 @@ export class TallyportError extends Error {
   readonly next_vote_at: string | undefined;
   /** With the code `too-early`: when the next report is accepted. */
   readonly next_allowed_at: string | undefined;
+  /** The header `Retry-After`, in seconds. */
+  readonly retry_after: number | undefined;
   /** The page that explains the code. */
   readonly doc_url: string | undefined;
   /** The id of the request. Include it when you report a problem. */
@@ -44,6 +47,7 @@ export class TallyportError extends Error {
     this.code = details.code;
     this.next_vote_at = details.next_vote_at;
     this.next_allowed_at = details.next_allowed_at;
+    this.retry_after = details.retry_after;
     this.doc_url = details.doc_url;
     this.request_id = details.request_id;
     this.idempotency_key = details.idempotency_key;
@@ -59,9 +63,18 @@ export function errorOf(
   if (!response) return withoutAnswer(error, idempotency_key);
   const { status } = response;
   const request_id = response.headers.get('x-request-id') ?? undefined;
+  const told = response.headers.get('retry-after') ?? '';
+  const retry_after = /^\d{1,9}$/.test(told) ? Number(told) : undefined;
   const body = typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {};
   if (typeof body.error !== 'string' || typeof body.code !== 'string') {
-    const details = { status, code: 'unexpected-answer', request_id, idempotency_key, cause: error };
+    const details = {
+      status,
+      code: 'unexpected-answer',
+      retry_after,
+      request_id,
+      idempotency_key,
+      cause: error,
+    };
     return new TallyportError(`HTTP ${status} is not an answer of the API.`, details);
   }
   return new TallyportError(body.error, {
@@ -69,6 +82,7 @@ export function errorOf(
     code: body.code,
     next_vote_at: textIn(body.next_vote_at),
     next_allowed_at: textIn(body.next_allowed_at),
+    retry_after,
     doc_url: textIn(body.doc_url),
     request_id,
     idempotency_key,

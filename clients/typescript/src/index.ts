@@ -4,6 +4,7 @@ export {
   createTallyport,
   type Tallyport,
 } from './client.ts';
+export type { Delivery, TakeOptions } from './deliveries.ts';
 export { type ErrorCode, TallyportError } from './errors.ts';
 export type {
   ReviewPage,

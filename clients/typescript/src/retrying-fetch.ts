@@ -71,8 +71,9 @@ function waitBefore(retry: number, ended: Ended, backoffMs: number): number {
 }
 
 /** Resolves after `ms` milliseconds. Rejects as soon as `signal` is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
     const abort = () => {
       clearTimeout(timer);
       reject(signal.reason);

@@ -144,12 +144,14 @@ export const HTTP_TEXTS: ProtocolTexts = {
 /** A listener that fetches: a relay or a plugin takes the votes and says what became of them. */
 export const FETCH_TEXTS: ProtocolTexts = {
   acknowledged: {
-    cause: defineMessage('What fetches the votes handed this one over, and the game server took it.'),
+    cause: defineMessage(
+      'The program that fetches the votes handed this one over, and the game server confirmed it.',
+    ),
     advice: defineMessage('There is nothing to do.'),
   },
   'sent-not-confirmed': {
     cause: defineMessage(
-      'What fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',
+      'The program that fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',
     ),
     advice: defineMessage(
       'If votes do not arrive in the game, compare the public key that it uses with the plugin’s own, and look for an error in the game server’s log.',
@@ -157,10 +159,10 @@ export const FETCH_TEXTS: ProtocolTexts = {
   },
   'lease-ran-out': {
     cause: defineMessage(
-      'The vote was fetched, and nothing said in time what became of it, so the vote may have arrived.',
+      'The vote was fetched, but the program that fetched it did not report in time what became of it, so the vote may have arrived.',
     ),
     advice: defineMessage(
-      'Look into the log of what fetches the votes, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.',
+      'Look into the log of the program that fetches the votes, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
     ),
   },
 };

@@ -134,28 +134,30 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     ),
   },
   'fetch-retry': {
-    cause: defineMessage('What fetches the votes could not hand this one over, and will take it again.'),
+    cause: defineMessage(
+      'The program that fetches the votes could not hand this one over, and will fetch it again.',
+    ),
     advice: defineMessage(
-      'Read its words and its log; the vote comes again by the schedule, for 72 hours after it was cast.',
+      'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.',
     ),
   },
   'not-fetched': {
-    cause: defineMessage('Nothing fetched votes while the test waited.'),
+    cause: defineMessage('No program fetched votes while the test waited.'),
     advice: defineMessage(
-      'Start the relay or the plugin that fetches, check that it has this address and a delivery token that is valid, and look into its log.',
+      'Start the relay or the plugin that fetches the votes, check that it has the address and a valid delivery token from “Connect”, and look into its log.',
     ),
   },
   'fetch-unknown': {
     cause: defineMessage(
-      'What fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
+      'The program that fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
     ),
     advice: defineMessage(
-      'Look into its log, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.',
+      'Look into its log, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
     ),
   },
   'fetch-failed': {
-    cause: defineMessage('What fetches the votes refused this one for good.'),
-    advice: defineMessage('Read its words, correct what it names, and resend the vote.'),
+    cause: defineMessage('The program that fetches the votes refused this one for good.'),
+    advice: defineMessage('Read its reason, correct what it names, and send the vote again.'),
   },
   'lease-ran-out': {
     cause: defineMessage(

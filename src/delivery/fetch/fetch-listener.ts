@@ -1,29 +1,23 @@
 import type { ObjectId } from 'mongodb';
 import type { z } from 'zod';
-import { unansweredVotes } from '../../listeners/listener-settings.ts';
+import { fetchSettingsSchema } from '../../listeners/listener-settings.ts';
 import { refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
 import { parseInput } from '../../platform/input.ts';
 import type { Mongo } from '../../platform/mongo.ts';
 import { type ListenerSet, type ListenerSetup, storeListener } from '../listeners.ts';
 
-/** The owner's settings of a listener that fetches. */
-type FetchSettings = z.input<typeof unansweredVotes> & {
-  /** The name of the voting site that takers hand on. */
-  serviceName: string;
-};
-
 /**
  * Lets the game server fetch its votes: nothing is sent to it, so it needs no address, port or secret.
  *
- * @throws {EarlierProcessesError} while processes of an earlier version run, because they do not know such a listener
+ * @throws {InvalidDocumentError} for wrong settings; {EarlierProcessesError} while processes of an earlier version run, because they do not know such a listener
  */
 export async function setFetchListener(
   deps: ListenerSetup & { mongo: Pick<Mongo, 'connection'> },
   serverId: ObjectId,
-  { serviceName, ...settings }: FetchSettings,
+  settings: z.input<typeof fetchSettingsSchema>,
   by: string,
 ): Promise<ListenerSet> {
-  const { maxSendings, resendUsedUp } = parseInput(unansweredVotes, settings);
+  const { serviceName, maxSendings, resendUsedUp } = parseInput(fetchSettingsSchema, settings);
   await refuseEarlierProcesses(deps.mongo);
   for (;;) {
     const existing = await deps.listeners.findOne({ serverId });

@@ -41,14 +41,21 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
       ];
     }
     case 'sending':
-      return [t('An attempt is in progress.')];
+      return [status.fetched ? t(FETCHED_OPEN) : t('An attempt is in progress.')];
     case 'delivered': {
       const kind = status.confirmed === false ? 'sent' : status.confirmed ? 'confirmed' : 'delivered';
+      if (status.fetched && kind !== 'delivered') {
+        const { plain, on } = FETCHED[kind];
+        return [status.at ? t(on, { time: times.on(status.at) }) : t(plain)];
+      }
       const { plain, on } = DELIVERED[kind];
       return [status.at ? t(on, { time: times.on(status.at) }) : t(plain)];
     }
     case 'unconfirmed':
-      return [t(UNCONFIRMED[status.why]), ...resendableText(status.resendableUntil, times)];
+      return [
+        t(status.fetched && status.why === 'no-answer' ? FETCHED_UNKNOWN : UNCONFIRMED[status.why]),
+        ...resendableText(status.resendableUntil, times),
+      ];
     case 'failed': {
       const text = status.cause ? t(status.cause) : t(FAILED[status.why]);
       return [text, ...resendableText(status.resendableUntil, times)];
@@ -73,6 +80,28 @@ const DELIVERED = {
     ),
     on: defineMessage(
       'Sent on {time}, not confirmed. The listener closed the connection without an answer, as most Votifier v1 listeners do.',
+    ),
+  },
+};
+
+const FETCHED_OPEN = defineMessage(
+  'The server fetched it. The program that fetched it has not reported a result yet.',
+);
+
+const FETCHED_UNKNOWN = defineMessage(
+  'Fetched, but nobody knows whether it reached the game: the program that fetched it reported no result, or did not know. It is not handed out again automatically.',
+);
+
+/** Texts for a fetched vote that was delivered, with and without the time. */
+const FETCHED = {
+  confirmed: {
+    plain: defineMessage('Fetched and delivered: the program that fetched it confirmed this.'),
+    on: defineMessage('Fetched and delivered on {time}: the program that fetched it confirmed this.'),
+  },
+  sent: {
+    plain: defineMessage('Fetched and handed to a plugin that confirms nothing, such as Votifier v1.'),
+    on: defineMessage(
+      'Fetched, and handed on {time} to a plugin that confirms nothing, such as Votifier v1.',
     ),
   },
 };
@@ -107,7 +136,7 @@ const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], Text> 
 };
 
 function waitingText(
-  { waitingFor, ahead }: Extract<DeliveryStatus, { state: 'waiting' }>,
+  { waitingFor, ahead, fetched }: Extract<DeliveryStatus, { state: 'waiting' }>,
   { next }: StatusTimes,
   queuePaused: boolean | null,
 ): string {
@@ -126,6 +155,7 @@ function waitingText(
         { time: next(waitingFor.at) },
       );
     case 'own-retry':
+      if (fetched) return t('The server can fetch it again {time}.', { time: next(waitingFor.at) });
       return t('Waiting for its next attempt, {time}.', { time: next(waitingFor.at) });
     case 'take':
       return t('Waiting until the server fetches it.');

@@ -23,15 +23,21 @@ export type DeliveryStatus =
        */
       ahead: number | null;
       givenUpAt: Date | null;
+      /** Whether the game server fetches its votes. */
+      fetched: boolean;
     }
-  | { state: 'sending'; since: Date | null }
+  /** `fetched`: the vote was fetched, and its result is not reported yet. */
+  | { state: 'sending'; since: Date | null; fetched: boolean }
   /**
    * `confirmed`: the listener acknowledged the vote. False if a Votifier v1 listener closed without an answer; null
-   * when that is not on record.
+   * when that is not on record. `fetched`: it was fetched.
    */
-  | { state: 'delivered'; at: Date | null; confirmed: boolean | null }
-  /** `restored`: the vote was open in a backup that was restored, and has not been sent since. */
-  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null }
+  | { state: 'delivered'; at: Date | null; confirmed: boolean | null; fetched: boolean }
+  /**
+   * `restored`: the vote was open in a backup that was restored, and has not been sent since. `fetched`: it was fetched
+   * at last.
+   */
+  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null; fetched: boolean }
   | {
       state: 'failed';
       why: 'refused' | 'expired' | 'server-removed';

@@ -88,6 +88,7 @@ function statusOf(
   const { delivery } = vote;
   const { state, attempts } = delivery;
   const resendableUntil = after(vote.votedAt, RESENDABLE_MS);
+  const fetched = attempts.at(-1)?.protocol === 'fetch';
   switch (state) {
     case 'none':
       return { state, why: whyNone(vote, exclusions) };
@@ -98,13 +99,14 @@ function statusOf(
         reason: listener && listenerReason(listener),
         ahead,
         givenUpAt: delivery.expiresAt ?? null,
+        fetched: listener?.protocol === 'fetch',
       };
     case 'sending':
-      return { state, since: attempts.at(-1)?.at ?? null };
+      return { state, since: attempts.at(-1)?.at ?? null, fetched };
     case 'delivered':
-      return { state, at: delivery.deliveredAt ?? null, confirmed: isConfirmed(delivery) };
+      return { state, at: delivery.deliveredAt ?? null, confirmed: isConfirmed(delivery), fetched };
     case 'unconfirmed':
-      return { state, why: delivery.restoredAt ? 'restored' : 'no-answer', resendableUntil };
+      return { state, why: delivery.restoredAt ? 'restored' : 'no-answer', resendableUntil, fetched };
     case 'failed':
       return { state, ...whyFailed(delivery), resendableUntil };
   }

@@ -149,7 +149,72 @@ export const LISTENERS = {
   'An API token may': 'Ein API-Token darf',
   'What the token is for, such as “website”.': 'Wofür das Token ist, etwa „Website“.',
   For: 'Für',
-  'A claim key may only check and claim votes.': 'Ein Claim-Key darf nur Stimmen prüfen und abholen.',
+  'A claim key may only check and claim votes; a delivery token may only fetch votes and report their results.':
+    'Ein Claim-Key darf nur Stimmen prüfen und abholen, ein Zustell-Token nur Stimmen abrufen und ihr Ergebnis melden.',
+  'A relay or plugin that fetches votes': 'Ein Relay oder Plugin, das Stimmen abruft',
+  'Copy it now: it is shown only once. It may only fetch votes of this server and report what became of them. The relay and the two lines for it are under “Connect”.':
+    'Kopiere es jetzt: Es wird nur einmal gezeigt. Es darf nur Stimmen dieses Servers abrufen und melden, was aus ihnen wurde. Das Relay und seine zwei Zeilen stehen unter „Verbinden“.',
+  'claim key': 'Claim-Key',
+  'delivery token': 'Zustell-Token',
+  'Your new delivery token': 'Dein neues Zustell-Token',
+  'the delivery token': 'das Zustell-Token',
+  'My server fetches its votes': 'Mein Server ruft seine Stimmen ab',
+  'Without an open port: a small program beside your server, or your own plugin, asks for votes.':
+    'Ohne offenen Port: Ein kleines Programm neben deinem Server oder dein eigenes Plugin fragt nach Stimmen.',
+  'fetched by the server': 'vom Server abgerufen',
+  'Nothing is sent to your server: it needs neither an address nor an open port. The next page has the program and its key.':
+    'An deinen Server wird nichts gesendet: Er braucht weder eine Adresse noch einen offenen Port. Die nächste Seite hat das Programm und seinen Schlüssel.',
+  'Nothing was saved: a part of this listing still runs an earlier version, which does not know servers that fetch their votes. Try again when its operator has finished the upgrade.':
+    'Es wurde nichts gespeichert: Ein Teil dieses Verzeichnisses läuft noch in einer früheren Version, die keine Server kennt, die ihre Stimmen abrufen. Versuche es wieder, wenn der Betreiber die Umstellung beendet hat.',
+  'Nothing was saved: this listing cannot tell whether a part of it still runs an earlier version, which does not know servers that fetch their votes. Ask its operator: their log and “tallyport listener set” name what is missing.':
+    'Es wurde nichts gespeichert: Dieses Verzeichnis kann nicht feststellen, ob ein Teil von ihm noch in einer früheren Version läuft, die keine Server kennt, die ihre Stimmen abrufen. Frage den Betreiber: „tallyport listener set“ nennt ihm, was fehlt.',
+  'Nobody has fetched votes yet.': 'Noch niemand hat Stimmen abgerufen.',
+  'Fetched {time} by <bdi>{program}</bdi>.': 'Abgerufen {time} von <bdi>{program}</bdi>.',
+  'Fetched {time}.': 'Abgerufen {time}.',
+  'Start the relay or your plugin: “<a>Connect</a>” has both.':
+    'Starte das Relay oder dein Plugin: Beides steht unter „<a>Verbinden</a>“.',
+  'Votes wait, and nobody has fetched them for over 10 minutes.':
+    'Stimmen warten, und seit über 10 Minuten hat sie niemand abgerufen.',
+  'Your server fetches its votes. No port needs to be open.':
+    'Dein Server ruft seine Stimmen ab. Dafür muss kein Port offen sein.',
+  'Your server is to fetch its votes, and has not done so yet.':
+    'Dein Server soll seine Stimmen abrufen und hat es noch nicht getan.',
+  'not fetched': 'nicht abgerufen',
+  'not fetched yet': 'noch nicht abgerufen',
+  'Last fetched': 'Zuletzt abgerufen',
+  'Last test': 'Letzter Test',
+  'votes were fetched': 'Stimmen wurden abgerufen',
+  'votes were not fetched': 'Stimmen wurden nicht abgerufen',
+  Test: 'Test',
+  'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.':
+    'Wartet auf den nächsten Aufruf des Programms, das deine Stimmen abruft, und zeigt, welches es ist. Für den Test wird keine Stimme ausgegeben.',
+  'Wait for the next call': 'Auf den nächsten Aufruf warten',
+  Call: 'Aufruf',
+  'Does a program ask for votes?': 'Fragt ein Programm nach Stimmen?',
+  'A program asked for votes': 'Ein Programm hat nach Stimmen gefragt',
+  'No program asked for votes': 'Kein Programm hat nach Stimmen gefragt',
+  Program: 'Programm',
+  'Relay, {time}': 'Relay, {time}',
+  'Saved: your server fetches its votes. Next, set up the relay or your own plugin with the three steps below.':
+    'Gespeichert: Dein Server ruft seine Stimmen ab. Richte als Nächstes mit den drei Schritten unten das Relay oder dein eigenes Plugin ein.',
+  'Choose “<a>My server fetches its votes</a>” under “Vote listener”. Until then it gets none.':
+    'Wähle „<a>Mein Server ruft seine Stimmen ab</a>“ unter „Vote-Listener“. Bis dahin bekommt er keine.',
+  'The relay is a small program beside your game server. It fetches your votes from here and hands them to the Votifier that is installed there, so no port needs to be open. It needs only the Java of your server.':
+    'Das Relay ist ein kleines Programm neben deinem Spielserver. Es ruft deine Stimmen hier ab und gibt sie an den Votifier, der dort installiert ist; es muss also kein Port offen sein. Es braucht nur das Java deines Servers.',
+  '<a>Download tallyport-relay.jar</a> and put it into the folder <code>plugins</code> of your server (Bukkit, Spigot, Paper), then start the server once. On another server, put it beside the server and run <code>java -jar tallyport-relay.jar</code>.':
+    '<a>Lade tallyport-relay.jar herunter</a>, lege es in den Ordner <code>plugins</code> deines Servers (Bukkit, Spigot, Paper) und starte den Server einmal. Bei einem anderen Server lege es neben den Server und führe <code>java -jar tallyport-relay.jar</code> aus.',
+  'Put these two lines into <code>tallyport-relay.properties</code>, which the relay wrote: in <code>plugins/TallyportRelay</code>, or beside the jar.':
+    'Trage diese zwei Zeilen in <code>tallyport-relay.properties</code> ein; das Relay hat die Datei in <code>plugins/TallyportRelay</code> oder neben dem Jar angelegt.',
+  'Without an open port: the relay (Minecraft: Java Edition)':
+    'Ohne offenen Port: das Relay (Minecraft: Java Edition)',
+  'Your key is filled in below. Copy it now: it is shown only once.':
+    'Dein Schlüssel ist unten eingesetzt. Kopiere ihn jetzt: Er wird nur einmal gezeigt.',
+  'Create a key for the relay. It is shown once, filled in below.':
+    'Lege einen Schlüssel für das Relay an. Er wird einmal gezeigt, unten eingesetzt.',
+  'the two lines': 'die zwei Zeilen',
+  'The key may only fetch votes of this server and report what became of them. It does not expire; you can revoke it under “API access”.':
+    'Der Schlüssel darf nur Stimmen dieses Servers abrufen und melden, was aus ihnen wurde. Er läuft nicht ab; du kannst ihn unter „API-Zugang“ widerrufen.',
+  'Create a key': 'Schlüssel anlegen',
   Expires: 'Läuft ab',
   'Replace it before then: the page of the tokens warns 30 days ahead.':
     'Ersetze es vorher: Die Seite der Tokens warnt 30 Tage vorher.',
@@ -334,8 +399,8 @@ export const LISTENERS = {
   '<bdi>{username}</bdi>: {kind} Nothing was claimed.':
     '<bdi>{username}</bdi>: {kind} Es wurde nichts abgeholt.',
   'Two ways to reward players': 'Zwei Wege, Spieler zu belohnen',
-  '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.':
-    '<strong>Senden:</strong> Das Verzeichnis sendet jede Stimme an den Vote-Listener deines Servers. <strong>Abholen:</strong> Dein Plugin fragt das Verzeichnis, ob ein Spieler abgestimmt hat, und holt die Stimme mit einem Claim-Key ab. Wähle eines von beiden, sonst wird jede Stimme zweimal belohnt.',
+  '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.':
+    '<strong>Senden:</strong> Das Verzeichnis sendet jede Stimme an den Vote-Listener deines Servers, oder dein Server ruft sie ab. <strong>Abholen:</strong> Dein Plugin fragt das Verzeichnis, ob ein Spieler abgestimmt hat, und holt die Stimme mit einem Claim-Key ab. Wähle eines von beiden, sonst wird jede Stimme zweimal belohnt.',
   'Other plugins ({others})': 'Andere Plugins ({others})',
   'Create a claim key': 'Claim-Key anlegen',
   'The key is shown once, filled in below. You can revoke it under “API access”.':

@@ -6,8 +6,8 @@ export const NOTIFICATIONS = {
     'Dieses Verzeichnis sendet keine Mails. In den Einstellungen eines Servers lassen sich Nachrichten an Discord einrichten.',
   'E-mail notifications saved.': 'Benachrichtigungen per E-Mail gespeichert.',
   'E-mail notifications are off.': 'Benachrichtigungen per E-Mail sind aus.',
-  'It is paused because of an error, or unreachable for an hour; and when it works again.':
-    'Er ist wegen eines Fehlers pausiert oder eine Stunde lang nicht erreichbar; und wenn er wieder funktioniert.',
+  'It is paused because of an error, unreachable for an hour, or votes wait and nobody fetches them for 10 minutes; and when it works again.':
+    'Er ist wegen eines Fehlers pausiert oder eine Stunde lang nicht erreichbar, oder Stimmen warten und niemand ruft sie 10 Minuten lang ab; und wenn er wieder funktioniert.',
   'Votes about to be given up': 'Stimmen, die bald verfallen',
   'A day before waiting votes expire.': 'Einen Tag, bevor wartende Stimmen verfallen.',
   'Server offline': 'Server ist offline',

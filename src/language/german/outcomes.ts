@@ -380,30 +380,31 @@ export const OUTCOMES = {
     'Die Maschine antwortet, aber an dem Port, der schon Stimmen angenommen hat, lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
   'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.':
     'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob keine Firewall Verbindungen zum Port abweist.',
-  'Votes were fetched while the test waited.': 'Während der Test wartete, wurden Stimmen abgeholt.',
-  'What fetches the votes could not hand this one over, and will take it again.':
-    'Was die Stimmen abholt, konnte diese nicht weitergeben und holt sie noch einmal ab.',
-  'Read its words and its log; the vote comes again by the schedule, for 72 hours after it was cast.':
-    'Lies, was es meldet, und sein Protokoll; die Stimme kommt nach dem Zeitplan wieder, bis 72 Stunden nach der Abgabe.',
-  'Nothing fetched votes while the test waited.': 'Während der Test wartete, hat nichts Stimmen abgeholt.',
-  'Start the relay or the plugin that fetches, check that it has this address and a delivery token that is valid, and look into its log.':
-    'Starte das Relay oder das Plugin, das abholt, prüfe, ob es diese Adresse und ein gültiges Zustell-Token hat, und sieh in sein Protokoll.',
-  'What fetches the votes does not know whether it handed this one over, so the vote may have arrived.':
-    'Was die Stimmen abholt, weiß nicht, ob es diese weitergegeben hat; die Stimme kann also angekommen sein.',
-  'Look into its log, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.':
-    'Sieh in sein Protokoll und ob der Spielserver in diesem Moment stehen blieb; die Stimme wird so oft noch einmal ausgegeben, wie du es erlaubst.',
-  'What fetches the votes refused this one for good.':
-    'Was die Stimmen abholt, hat diese endgültig abgelehnt.',
-  'Read its words, correct what it names, and resend the vote.':
-    'Lies, was es meldet, behebe das und sende die Stimme noch einmal.',
-  'What fetches the votes handed this one over, and the game server took it.':
-    'Was die Stimmen abholt, hat diese weitergegeben, und der Spielserver hat sie angenommen.',
-  'What fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.':
-    'Was die Stimmen abholt, hat diese an ein Plugin gegeben, das nichts bestätigt, etwa Votifier v1.',
+  'Votes were fetched while the test waited.': 'Während der Test wartete, wurden Stimmen abgerufen.',
+  'The program that fetches the votes could not hand this one over, and will fetch it again.':
+    'Das Programm, das die Stimmen abruft, konnte diese nicht weitergeben und ruft sie noch einmal ab.',
+  'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.':
+    'Lies den gemeldeten Grund und das Protokoll des Programms; es bekommt die Stimme nach dem Zeitplan wieder, bis 72 Stunden nach der Abgabe.',
+  'No program fetched votes while the test waited.':
+    'Während der Test wartete, hat kein Programm Stimmen abgerufen.',
+  'Start the relay or the plugin that fetches the votes, check that it has the address and a valid delivery token from “Connect”, and look into its log.':
+    'Starte das Relay oder das Plugin, das die Stimmen abruft, prüfe, ob es die Adresse und ein gültiges Zustell-Token von „Verbinden“ hat, und sieh in sein Protokoll.',
+  'The program that fetches the votes does not know whether it handed this one over, so the vote may have arrived.':
+    'Das Programm, das die Stimmen abruft, weiß nicht, ob es diese weitergegeben hat; die Stimme kann also angekommen sein.',
+  'Look into its log, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.':
+    'Sieh in sein Protokoll und prüfe, ob der Spielserver in diesem Moment stehen blieb; die Stimme kann so oft noch einmal abgerufen werden, wie du es erlaubst.',
+  'The program that fetches the votes refused this one for good.':
+    'Das Programm, das die Stimmen abruft, hat diese endgültig abgelehnt.',
+  'Read its reason, correct what it names, and send the vote again.':
+    'Lies den gemeldeten Grund, behebe ihn und sende die Stimme noch einmal.',
+  'The program that fetches the votes handed this one over, and the game server confirmed it.':
+    'Das Programm, das die Stimmen abruft, hat diese weitergegeben, und der Spielserver hat sie bestätigt.',
+  'The program that fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.':
+    'Das Programm, das die Stimmen abruft, hat diese an ein Plugin gegeben, das nichts bestätigt, etwa Votifier v1.',
   'If votes do not arrive in the game, compare the public key that it uses with the plugin’s own, and look for an error in the game server’s log.':
     'Wenn Stimmen im Spiel nicht ankommen, vergleiche den benutzten öffentlichen Schlüssel mit dem des Plugins und suche im Protokoll des Spielservers nach einem Fehler.',
-  'The vote was fetched, and nothing said in time what became of it, so the vote may have arrived.':
-    'Die Stimme wurde abgeholt, und niemand hat rechtzeitig gemeldet, was daraus wurde; sie kann also angekommen sein.',
-  'Look into the log of what fetches the votes, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.':
-    'Sieh in das Protokoll dessen, was die Stimmen abholt, und ob der Spielserver in diesem Moment stehen blieb; die Stimme wird so oft noch einmal ausgegeben, wie du es erlaubst.',
+  'The vote was fetched, but the program that fetched it did not report in time what became of it, so the vote may have arrived.':
+    'Die Stimme wurde abgerufen, aber das Programm hat nicht rechtzeitig gemeldet, was aus ihr wurde; sie kann also angekommen sein.',
+  'Look into the log of the program that fetches the votes, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.':
+    'Sieh in das Protokoll des Programms, das die Stimmen abruft, und prüfe, ob der Spielserver in diesem Moment stehen blieb; die Stimme kann so oft noch einmal abgerufen werden, wie du es erlaubst.',
 } as const satisfies Record<string, string>;

@@ -104,7 +104,25 @@ export const VOTES = {
     'Ihr Name kommt vielleicht verstümmelt an: Viele Votifier-v1-Listener nehmen nur ASCII an; v2 behält ihn.',
   'It expires {time}.': 'Sie läuft {time} ab.',
   'An attempt is in progress.': 'Ein Versuch läuft gerade.',
-  'Waiting until the server fetches it.': 'Wartet, bis der Server sie abholt.',
+  'Waiting until the server fetches it.': 'Wartet, bis der Server sie abruft.',
+  'The server can fetch it again {time}.': 'Der Server kann sie {time} noch einmal abrufen.',
+  'The server fetched it. The program that fetched it has not reported a result yet.':
+    'Der Server hat sie abgerufen. Das Programm, das sie abgerufen hat, hat noch kein Ergebnis gemeldet.',
+  'Fetched, but nobody knows whether it reached the game: the program that fetched it reported no result, or did not know. It is not handed out again automatically.':
+    'Abgerufen, aber niemand weiß, ob sie im Spiel angekommen ist: Das Programm, das sie abgerufen hat, hat kein Ergebnis gemeldet oder kannte es nicht. Sie wird nicht von selbst noch einmal ausgegeben.',
+  'Fetched and delivered: the program that fetched it confirmed this.':
+    'Abgerufen und zugestellt: Das Programm, das sie abgerufen hat, hat es bestätigt.',
+  'Fetched and delivered on {time}: the program that fetched it confirmed this.':
+    'Abgerufen und zugestellt am {time}: Das Programm, das sie abgerufen hat, hat es bestätigt.',
+  'Fetched and handed to a plugin that confirms nothing, such as Votifier v1.':
+    'Abgerufen und an ein Plugin gegeben, das nichts bestätigt, etwa Votifier v1.',
+  'Fetched, and handed on {time} to a plugin that confirms nothing, such as Votifier v1.':
+    'Abgerufen und am {time} an ein Plugin gegeben, das nichts bestätigt, etwa Votifier v1.',
+  'Reported reason: “<bdi>{words}</bdi>”': 'Gemeldeter Grund: „<bdi>{words}</bdi>“',
+  'fetched, no result yet': 'abgerufen, noch kein Ergebnis',
+  'It was not handed over.': 'Sie wurde nicht weitergegeben.',
+  'It was handed over.': 'Sie wurde weitergegeben.',
+  'It may have been handed over.': 'Sie wurde vielleicht weitergegeben.',
   'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.':
     'Aus einer Sicherung wiederhergestellt. Sie kam seit der Sicherung vielleicht an. Sie wird nicht von selbst noch einmal gesendet.',
   'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically.':

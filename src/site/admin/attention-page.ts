@@ -63,6 +63,7 @@ function attentionCards(view: View, attention: Attention, work: WaitingWork): Ht
     quarantineCard(view, attention.quarantines),
     listenerCard(view, 'Paused listeners', 'Paused', attention.paused),
     listenerCard(view, 'Unreachable listeners', 'Unreachable', attention.unreachable),
+    unfetchedCard(view, attention.unfetched),
     failedVotesCard(view, attention.failed),
     unusualCard(view, attention.unusualVotes),
     waitingCard(view, attention.waitingVotes),
@@ -136,6 +137,20 @@ function listenerCard(
           html`${t(cause)}${words ? html` <span class="soft">Listener’s answer: “<bdi>${words}</bdi>”</span>` : ''}`,
       },
       { title: 'Since', cell: ({ reason }) => timeAgo(reason.since, now) },
+      { title: 'Votes waiting', kind: 'number', cell: ({ waiting }) => upTo(waiting) },
+    ],
+  });
+}
+
+function unfetchedCard({ base, now }: View, kind: Attention['unfetched']): Html | null {
+  return serverCard({
+    title: 'Votes that nobody fetches',
+    about:
+      'These servers fetch their votes, and have not for 10 minutes although votes wait. Their owners are notified; the votes fail 72 hours after they were cast.',
+    kind,
+    link: ({ server }) => adminServerPath(base, server),
+    columns: [
+      { title: 'Last fetched, or set up', cell: ({ since }) => timeAgo(since, now) },
       { title: 'Votes waiting', kind: 'number', cell: ({ waiting }) => upTo(waiting) },
     ],
   });

@@ -35,6 +35,11 @@ export type Block = {
 /** The placeholder for the claim key. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
+/** Whether the relay is among the first: for Minecraft: Java Edition, and where the server fetches its votes. */
+export function usesRelay({ server: { game }, listener }: Connected): boolean {
+  return listener?.protocol === 'fetch' || (game?.startsWith('minecraft') ?? false);
+}
+
 /** The configurations for a server: `first` are those that fit its game. */
 export function blocksOf(connected: Connected): { first: Block[]; others: Block[] } {
   const { game } = connected.server;

@@ -1,18 +1,21 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
+import type { TokenKind } from '../../servers/api-token.ts';
 import { issueToken, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
 import { LONGEST_USERNAME, usernameSchema } from '../../votes/username.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { formRoute } from '../shared/form-route.ts';
+import { type FormAnswer, formRoute } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
-import { type Block, blocksOf, type Connected } from './connect-blocks.ts';
+import { type Block, blocksOf, type Connected, usesRelay } from './connect-blocks.ts';
+import { relayCard } from './connect-relay.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
@@ -22,6 +25,7 @@ const keyForm = z.object({
   newId: hiddenId,
   lifetime: lifetimeSchema.default('1y'),
 });
+const relayForm = z.object({ newId: hiddenId });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
 
 /** The result of a test: what a plugin would get as the answer about this player. */
@@ -34,9 +38,17 @@ const ANSWERS = {
   rewarded: defineMessage('The plugin is answered 2: this player voted, and the vote was rewarded.'),
 } as const;
 
+const MESSAGES = {
+  fetching: defineMessage(
+    'Saved: your server fetches its votes. Next, set up the relay or your own plugin with the three steps below.',
+  ),
+};
+
 type Showing = {
   /** A new claim key. */
   key?: string;
+  /** A new delivery token for the relay. */
+  relayKey?: string;
   message?: Html;
   /** The result of a test, and the block on the page in which it is shown. */
   tested?: { block: string; username: string; answer?: Html; error?: string | undefined };
@@ -50,10 +62,12 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     const server = serverOf(request);
     const listener = await deps.listeners.findOne({ serverId: server._id });
     const connected = { name, url, server, listener, key: showing.key ?? null };
-    const body = connectBody(base, connected, showing);
     const now = deps.clock.now();
+    const relay = relayCard({ base, url, server, listener, key: showing.relayKey ?? null, now });
+    const body = connectBody(base, connected, showing, relay);
     return {
       title: t('Connect your plugin · {server}', { server: server.name }),
+      messages: MESSAGES,
       body: serverFrame({ site: app.site, server, now, part: '/connect', body }),
     };
   };
@@ -62,35 +76,55 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     sendPage(request, reply, await page(request)),
   );
 
+  /** Issues a token and shows it in the page; a form that is sent twice gets a message instead. */
+  const issue = async (
+    request: FastifyRequest,
+    wanted: { name: string; kind: TokenKind; tokenId: ObjectId; expiresInMs?: number },
+    show: (token: string) => Showing,
+  ): Promise<FormAnswer> => {
+    const server = serverOf(request);
+    const { _id: userId, email: by } = userOf(request);
+    const order = { serverId: server._id, maker: makerOf(server, userId), ...wanted };
+    try {
+      const { token } = await issueToken(deps, order, by);
+      return { page: page(request, show(token)) };
+    } catch (error) {
+      if (!(error instanceof TokenMadeError)) throw error;
+      const message = notice(
+        'attention',
+        t(
+          'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.',
+        ),
+      );
+      return { page: page(request, { message }), status: 409 };
+    }
+  };
+
   formRoute(app, {
     path: '/servers/:serverId/connect/key',
     access: OWNER,
     schema: keyForm,
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
-      const { _id: userId, email: by } = userOf(request);
+    run: ({ request, data }) => {
       const expiresInMs = LIFETIMES[data.lifetime];
+      const name = t('Vote plugin, {time}', { time: timeText(deps.clock.now()) });
       const wanted = {
-        serverId: server._id,
-        name: t('Vote plugin, {time}', { time: timeText(deps.clock.now()) }),
+        name,
         kind: 'claim',
         tokenId: data.newId,
-        maker: makerOf(server, userId),
         ...(expiresInMs ? { expiresInMs } : {}),
       } as const;
-      try {
-        const { token } = await issueToken(deps, wanted, by);
-        return { page: page(request, { key: token }) };
-      } catch (error) {
-        if (!(error instanceof TokenMadeError)) throw error;
-        const message = notice(
-          'attention',
-          t(
-            'This form was already sent, and its key was shown then. Revoke the key under “API access” and create another one.',
-          ),
-        );
-        return { page: page(request, { message }), status: 409 };
-      }
+      return issue(request, wanted, (key) => ({ key }));
+    },
+  });
+
+  formRoute(app, {
+    path: '/servers/:serverId/connect/relay',
+    access: OWNER,
+    schema: relayForm,
+    run: ({ request, data }) => {
+      const name = t('Relay, {time}', { time: timeText(deps.clock.now()) });
+      const wanted = { name, kind: 'deliver', tokenId: data.newId } as const;
+      return issue(request, wanted, (relayKey) => ({ relayKey }));
     },
   });
 
@@ -111,21 +145,29 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
   });
 
   // If a user reloads the address of one of the forms: a redirect to the page.
-  for (const part of ['key', 'check']) {
+  for (const part of ['key', 'relay', 'check']) {
     app.get(`/servers/:serverId/connect/${part}`, OWNER, (request, reply) =>
       reply.redirect(serverPath(base, serverOf(request), '/connect'), 303),
     );
   }
 }
 
-function connectBody(base: string, connected: Connected, { message, key, tested }: Showing): Content {
+function connectBody(
+  base: string,
+  connected: Connected,
+  { message, key, relayKey, tested }: Showing,
+  relay: Html,
+): Content {
   const { first, others } = blocksOf(connected);
   const { server } = connected;
   const path = serverPath(base, server, '/connect');
   const shown = (block: Block) => blockCard(base, connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
+  // On other games it is open as well if the server fetches its votes or the key was just made.
+  const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
+  const isForRelay = usesRelay(connected) || relayKey !== undefined;
   const twoWays = t(
-    '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
+    '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
   );
   return html`${message ?? ''}
     ${card({
@@ -133,10 +175,10 @@ function connectBody(base: string, connected: Connected, { message, key, tested 
       body: html`<p>${twoWays}</p>
         ${key ? keyNotice() : keyButton(path)}`,
     })}
-    ${first.map(shown)}
+    ${isForRelay && !isPushed ? relay : ''} ${first.map(shown)} ${isForRelay && isPushed ? relay : ''}
     <details ${isTestedBelow ? 'open' : ''}>
-      <summary>${t('Other plugins ({others})', { others: String(others.length) })}</summary>
-      <div class="spaced">${others.map(shown)}</div>
+      <summary>${t('Other plugins ({others})', { others: String(others.length + (isForRelay ? 0 : 1)) })}</summary>
+      <div class="spaced">${others.map(shown)} ${isForRelay ? '' : relay}</div>
     </details>`;
 }
 

@@ -33,6 +33,12 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> =
   acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
 };
 
+/** The one step of a listener that fetches. */
+const FETCH_STEP: [name: Text, question: Text] = [
+  defineMessage('Call'),
+  defineMessage('Does a program ask for votes?'),
+];
+
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
 /** The settings of a listener that decide which steps its test has. */
@@ -40,12 +46,14 @@ export type Tested = { protocol: Protocol; url?: string | null; serviceName?: st
 
 /** Whether a test has this step: an `http://` URL has no encryption, and HTTP no version and no token. */
 function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
+  if (protocol === 'fetch') return step === 'acknowledgement';
   if (protocol !== 'http') return true;
   if (step === 'greeting') return !url?.startsWith('http:');
   return step !== 'protocol-version' && step !== 'key-or-token';
 }
 
 function stepText(step: DiagnosisStep, { protocol }: Tested): [name: Text, question: Text] {
+  if (protocol === 'fetch') return FETCH_STEP;
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
@@ -69,11 +77,15 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
-  const head = unconfirmed
-    ? t('The test vote was sent, but not confirmed')
-    : arrived
-      ? t('The test vote arrived')
-      : t('The test vote did not arrive');
+  const isFetching = tested.protocol === 'fetch';
+  const fetchedHead = arrived ? t('A program asked for votes') : t('No program asked for votes');
+  const head = isFetching
+    ? fetchedHead
+    : unconfirmed
+      ? t('The test vote was sent, but not confirmed')
+      : arrived
+        ? t('The test vote arrived')
+        : t('The test vote did not arrive');
   return html`<div class="verdict">
     <ol class="steps">${stepResults(diagnosis, tested)}</ol>
     <div class="notice ${tone}" role="status">
@@ -82,10 +94,10 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
       ${advice && !arrived ? html`<p>${t(advice)}</p>` : ''}
     </div>
     ${
-      reply || fault
+      reply || fault || isFetching
         ? facts([
-            [t('Listener’s answer'), answerOf(diagnosis)],
-            [t('Detail'), detail],
+            [t('Listener’s answer'), isFetching ? null : answerOf(diagnosis)],
+            [isFetching ? t('Program') : t('Detail'), detail],
             [t('Error code'), fault ? html`<code>${fault}</code>` : null],
           ])
         : ''

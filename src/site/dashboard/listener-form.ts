@@ -7,7 +7,7 @@ import type { Typed } from '../shared/form.ts';
 import { counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
-import { PROTOCOLS } from '../shared/protocols.ts';
+import { protocolChoices } from '../shared/protocols.ts';
 
 type Form = {
   /** The path of the listener's page. */
@@ -26,16 +26,16 @@ type Form = {
 export function listenerForm(form: Form): Html {
   const { path, protocol, listener } = form;
   return html`<nav class="choices" aria-label="${t('Protocol')}">
-      ${PROTOCOLS.map(
-        ([value, name, about]) =>
+      ${protocolChoices().map(
+        ({ protocol: value, name, about }) =>
           html`<a href="${path}?protocol=${value}#settings" ${value === protocol ? html`aria-current="true"` : ''}
-            ><strong>${name}</strong><span class="small soft">${t(about)}</span></a
+            ><strong>${name}</strong><span class="small soft">${about}</span></a
           >`,
       )}
     </nav>
     <form method="post" action="${path}" class="stack">
       <input type="hidden" name="protocol" value="${protocol}" />
-      ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? '' : votifierFields(form)}
+      ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? fetchFields(form) : votifierFields(form)}
       ${maxSendingsField(form)} ${keepField(form)}
       <div class="actions">
         <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
@@ -103,7 +103,7 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
 }
 
 function votifierFields(form: Form): Content {
-  const { protocol, listener, serviceName, typed } = form;
+  const { protocol, listener, typed } = form;
   const { values, errors } = typed;
   const set = listener && listener.protocol !== 'http' && listener.protocol !== 'fetch' ? listener : null;
   return [
@@ -133,19 +133,31 @@ function votifierFields(form: Form): Content {
       })}
     </div>`,
     secretField(form, listener?.protocol === protocol),
-    textField({
-      name: 'serviceName',
-      label: t('Service name'),
-      hint: t(
-        'The name of this listing in your plugin. Change it only if the plugin or its rewards use another name.',
-      ),
-      required: true,
-      maxlength: 64,
-      autocomplete: 'off',
-      value: values.serviceName ?? listener?.serviceName ?? serviceName,
-      error: errors.serviceName,
-    }),
+    serviceNameField(form),
   ];
+}
+
+/** A listener that fetches has neither an address nor a secret. */
+function fetchFields(form: Form): Content {
+  return [
+    html`<p class="soft">${t('Nothing is sent to your server: it needs neither an address nor an open port. The next page has the program and its key.')}</p>`,
+    serviceNameField(form),
+  ];
+}
+
+function serviceNameField({ listener, serviceName, typed: { values, errors } }: Form): Html {
+  return textField({
+    name: 'serviceName',
+    label: t('Service name'),
+    hint: t(
+      'The name of this listing in your plugin. Change it only if the plugin or its rewards use another name.',
+    ),
+    required: true,
+    maxlength: 64,
+    autocomplete: 'off',
+    value: values.serviceName ?? listener?.serviceName ?? serviceName,
+    error: errors.serviceName,
+  });
 }
 
 /** The entered secret. If it is a private key that was pasted by mistake, it is not shown again. */

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { CredentialError } from '../../delivery/credentials.ts';
 import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
@@ -17,7 +16,6 @@ import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfir
 import { defineMessage, t } from '../../language/t.ts';
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
-import { UnsealError } from '../../platform/secrets.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
@@ -36,6 +34,7 @@ import { card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { listenerForm } from './listener-form.ts';
+import { settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { type RunTest, testCard } from './listener-test-page.ts';
 import { rewardsCard, rewardsRoute } from './rewards.ts';
@@ -144,10 +143,11 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
     id: 'listener-state',
     href: path,
     announcement: listenerAnnouncement(listener),
-    open: listener.waiting > 0,
+    // Whoever starts the relay sees its first call at once.
+    open: listener.waiting > 0 || (listener.protocol === 'fetch' && !listener.fetched),
     body: card({
       title: t('Status'),
-      actions: listenerBadge(listener),
+      actions: listenerBadge(listener, now),
       body: listenerState({ listener, queuePaused }, path, now),
     }),
   });
@@ -162,11 +162,14 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     check: checkTaker(deps),
     show: (request, typed) =>
       page(request, { protocol: protocolField.parse(typed.values.protocol) ?? DEFAULT_PROTOCOL, typed }),
-    refusalOf: secretRefusal,
+    refusalOf: settingsRefusal,
     run: async ({ request, data }) => {
       const { set, secret } = await store(deps, serverOf(request)._id, data, userOf(request).email);
       // A new secret is shown without a test vote: the owner must first set it on the server, which needs it to answer.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
+      // Nothing fetches yet: the owner gets the relay and its key first.
+      if (set.protocol === 'fetch')
+        return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
       return runTest(request, notice('good', t(SAVED[await doneOf(deps, set)])));
     },
   });
@@ -209,15 +212,13 @@ async function store(
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
   };
-  if (protocol === 'http' || protocol === 'fetch') {
+  if (protocol === 'fetch') {
+    const settings = { serviceName: data.serviceName, ...unanswered };
+    return { set: await setFetchListener(deps, serverId, settings, by), secret: null };
+  }
+  if (protocol === 'http') {
     const before = await deps.listeners.findOne({ serverId }, { projection: { serviceName: 1 } });
     const serviceName = before?.serviceName ?? deps.config.SERVICE_NAME;
-    if (protocol === 'fetch') {
-      return {
-        set: await setFetchListener(deps, serverId, { serviceName, ...unanswered }, by),
-        secret: null,
-      };
-    }
     const { listener, secret } = await setHttpListener(
       deps,
       serverId,
@@ -237,15 +238,6 @@ async function doneOf(deps: AppDeps, set: ListenerSet): Promise<keyof typeof SAV
   if (set.resent > 0) return 'set-and-resent';
   if (!set.isCredentialsChange) return 'set';
   return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
-}
-
-/** The refusal for an error of the entered or the stored secret; undefined for other errors. */
-function secretRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
-  if (error instanceof CredentialError) return { errors: { secret: error.message } };
-  if (!(error instanceof UnsealError)) return undefined;
-  return 'secret' in values
-    ? { errors: { secret: t('The stored value cannot be read. Enter it again.') } }
-    : refused(400, t('The stored secret cannot be read. Remove the listener and set it up again.'));
 }
 
 /** The forms that pause, resume and remove the listener. */

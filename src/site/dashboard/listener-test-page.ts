@@ -27,7 +27,8 @@ import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** The card that explains the test vote, with a button to send one. */
-export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): Html {
+export function testCard(path: string, { state, protocol }: Pick<ListenerView, 'state' | 'protocol'>): Html {
+  if (protocol === 'fetch') return fetchTestCard(path);
   const about = t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
     player: TEST_USERNAME,
   });
@@ -39,6 +40,15 @@ export function testCard(path: string, { state }: Pick<ListenerView, 'state'>): 
     title: t('Test vote'),
     body: html`<p>${about}${sentAnyway}</p>
       <div>${button({ to: `${path}/test`, text: t('Send test vote'), kind: 'primary' })}</div>`,
+  });
+}
+
+/** The card of the test of a listener that fetches. */
+function fetchTestCard(path: string): Html {
+  return card({
+    title: t('Test'),
+    body: html`<p>${t('Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.')}</p>
+      <div>${button({ to: `${path}/test`, text: t('Wait for the next call'), kind: 'primary' })}</div>`,
   });
 }
 

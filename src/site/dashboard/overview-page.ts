@@ -112,7 +112,7 @@ function listenerLine(listener: ListenerView | null, now: Date): Html {
   const { waiting } = listener;
   const waitingText =
     waiting > 0 ? t('{votes} waiting.', { votes: counted(waiting, 'vote') }) : t('No votes are waiting.');
-  return html`<p>${listenerBadge(listener)} ${waitingText} ${lastVoteText(listener, now)}</p>`;
+  return html`<p>${listenerBadge(listener, now)} ${waitingText} ${lastVoteText(listener, now)}</p>`;
 }
 
 function reviewLine({ reviewCount, averageRating }: { reviewCount: number; averageRating: number }): Html {

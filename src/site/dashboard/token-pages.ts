@@ -21,7 +21,7 @@ import {
 } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { makerNames } from '../../servers/token-makers.ts';
-import { type VrcFile, vrcFile } from '../../votes/claims/vrc-file.ts';
+import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -38,11 +38,13 @@ import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
+import { shownOnce } from './token-shown.ts';
 import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
 
 const KIND_TEXTS: [TokenKind, Text][] = [
   ['api', defineMessage('The API')],
   ['claim', defineMessage('A plugin that claims votes')],
+  ['deliver', defineMessage('A relay or plugin that fetches votes')],
 ];
 
 const SCOPE_TEXTS: Record<TokenScope, Text> = {
@@ -208,32 +210,6 @@ function alreadyCreated(): Html {
   );
 }
 
-function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) => VrcFile): Html {
-  if (kind === 'claim') return claimKeyShownOnce(token, vrc(token));
-  return html`<section class="card new-token">
-    <h2>${t('Your new token')}</h2>
-    <p>${t('Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.')}</p>
-    ${copyable(token, t('the token'))}
-  </section>`;
-}
-
-function claimKeyShownOnce(key: string, file: VrcFile): Html {
-  const once = t(
-    'Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.',
-  );
-  const where = t(
-    'Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.',
-  );
-  return html`<section class="card new-token">
-    <h2>${t('Your new claim key')}</h2>
-    <p>${once}</p>
-    ${copyable(key, t('the claim key'))}
-    <h3>${t('File for VoteReward (PocketMine)')}</h3>
-    <p>${where}</p>
-    ${copyable(JSON.stringify(file, null, 2), t('the file'))}
-  </section>`;
-}
-
 /** The check boxes of the scopes. In a new form all of them are checked. */
 function scopeFields({ values }: Typed): Html {
   const isNew = Object.keys(values).length === 0;
@@ -262,7 +238,9 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
       ${select({
         name: 'kind',
         label: t('For'),
-        hint: t('A claim key may only check and claim votes.'),
+        hint: t(
+          'A claim key may only check and claim votes; a delivery token may only fetch votes and report their results.',
+        ),
         value: values.kind,
         options: optionsOf(KIND_TEXTS),
         error: errors.kind,

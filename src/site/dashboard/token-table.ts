@@ -92,8 +92,8 @@ function invalidTokens(tokens: WithId<ApiToken>[], columns: Column<WithId<ApiTok
 }
 
 function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
-  if (kindOf(token) === 'claim') return ' (claim key)';
-  if (kindOf(token) === 'deliver') return ' (delivery token)';
+  if (kindOf(token) === 'claim') return ` (${t('claim key')})`;
+  if (kindOf(token) === 'deliver') return ` (${t('delivery token')})`;
   return token.scopes ? ` (only ${scopesOf(token).join(', ')})` : '';
 }
 

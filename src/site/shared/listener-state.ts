@@ -10,6 +10,7 @@ import {
 } from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
+import { fetchedText, fetchingState, isNeglected } from './fetch-state.ts';
 import { count, relative, time, timeAgo } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
@@ -31,18 +32,28 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
   unreachable: 'bad',
 };
 
-type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>;
+type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'> &
+  Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'waiting'>>;
 
 /**
  * The badge with a listener's state. It says “active” only if a vote or a test vote arrived with the present settings.
+
+ *
+ * @param now - for the waiting votes of a listener that fetches; absent if the caller did not count them
  */
-export function listenerBadge(listener: Stated): Html {
-  return badge(...toneAndText(listener));
+export function listenerBadge(listener: Stated, now?: Date): Html {
+  return badge(...toneAndText(listener, now));
 }
 
 /** The text of the state, and its tone. */
-function toneAndText(listener: Stated): [Tone, string] {
-  const { state } = listener;
+function toneAndText(listener: Stated, now?: Date): [Tone, string] {
+  const { state, protocol, waiting = 0 } = listener;
+  if (protocol === 'fetch' && state === 'active') {
+    const { pause = null, fetched, updatedAt } = listener;
+    const fetching = { protocol, pause, updatedAt, waiting, ...(fetched ? { fetched } : {}) };
+    if (now && isNeglected(fetching, now)) return ['bad', t('not fetched')];
+    return listener.fetched ? ['good', t(LISTENER_STATES.active)] : ['attention', t('not fetched yet')];
+  }
   const proof = settingsProof(listener);
   if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], t(LISTENER_STATES[state])];
   return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
@@ -57,7 +68,8 @@ export function waitingText(waiting: number): string {
 export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
-  return html`<p>${listenerBadge(listener)} ${shortReason(listener, now)}
+  return html`<p>${listenerBadge(listener, now)} ${shortReason(listener, now)}
+    ${listener.protocol === 'fetch' ? fetchedText(listener, now) : ''}
     ${lastVoteText(listener, now)}
     ${queuePaused ? t(QUEUE_PAUSED) : ''}</p>`;
 }
@@ -120,9 +132,12 @@ export function listenerState(
 ): Html {
   const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
   const last = lastDelivery(listener);
-  const mayMangle = firstBeyondAscii(listener) ? notice('attention', t(MAY_MANGLE)) : '';
-  return html`${why(listener, now)} ${mayMangle} ${queuePaused ? notice('attention', t(QUEUE_PAUSED)) : ''}
+  const isFetching = listener.protocol === 'fetch';
+  return html`${isFetching && state === 'active' ? fetchingState(listener, now, connectOf(path)) : why(listener, now)}
+    ${queuePaused && !isFetching ? notice('attention', t(QUEUE_PAUSED)) : ''}
     ${facts([
+      [t('Last fetched'), isFetching ? fetchedText(listener, now) : null],
+      [t('Last test'), isFetching ? lastTest(listener, now) : null],
       [t('Votes waiting'), waiting === 0 ? t('none') : waitingText(waiting)],
       [t('Unconfirmed'), unconfirmed === 0 ? null : unconfirmedText(unconfirmed, path)],
       [t('Sent, not confirmed'), sentNotConfirmed === 0 ? null : sentText(sentNotConfirmed, path)],
@@ -168,6 +183,15 @@ function sentText(votes: number, path: string): Html {
     'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:',
   );
   return html`${waitingText(votes)}: ${words} ${resendLink(path, 'sent-not-confirmed')}`;
+}
+
+const connectOf = (path: string) => `${path.replace(/\/listener$/, '/connect')}#relay`;
+
+/** The last test of a listener that fetches, with its present settings. */
+function lastTest({ tested, updatedAt }: ListenerView, now: Date): Content {
+  if (!tested || tested.at < updatedAt) return t('none with these settings');
+  const result = tested.code === 'acknowledged' ? t('votes were fetched') : t('votes were not fetched');
+  return html`${result}, ${timeAgo(tested.at, now)}`;
 }
 
 function resendLink(path: string, state: VoteSelection): Html {

@@ -72,32 +72,51 @@ const REACHED: Record<Step, Text> = {
   acknowledged: defineMessage('Sent the vote and received an answer.'),
 };
 
+/** How far a fetched vote got: what its taker reported. */
+function handedOver(of: OutcomeClass): Text {
+  if (of === 'delivered') return defineMessage('It was handed over.');
+  return of === 'ambiguous'
+    ? defineMessage('It may have been handed over.')
+    : defineMessage('It was not handed over.');
+}
+
 function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
   const { at, number, test, end, underWay, worker } = attempt;
+  const isFetched = attempt.protocol === 'fetch';
   const kind = test ? t('Listener test') : t('Attempt');
   const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
   const cause = causeText(attempt);
   const startedBy = cause ? `${t('Started by {cause}.', { cause })} ` : '';
   if (!end) {
-    const words = underWay ? t('in progress') : t('outcome unknown');
+    const open = isFetched ? t('fetched, no result yet') : t('in progress');
+    const words = underWay ? open : t('outcome unknown');
     return entry(
       underWay ? 'quiet' : 'attention',
       at,
       html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', words)}`,
-      html`<p class="small soft">${startedBy}${t('Worker {worker}.', { worker })}</p>`,
+      html`<p class="small soft">${startedBy}${isFetched ? '' : t('Worker {worker}.', { worker })}</p>`,
     );
   }
   const tone = CLASS_TONES[end.class] ?? 'quiet';
   const took =
     end.durationMs === null ? '' : ` ${t('Duration: {duration}.', { duration: duration(end.durationMs) })}`;
-  const reached = end.reached ? t(REACHED[end.reached]) : '';
+  const reached = isFetched ? t(handedOver(end.class)) : end.reached ? t(REACHED[end.reached]) : '';
+  const answer = end.words && { words: end.words };
   const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
   return entry(
     tone,
     at,
     head,
     html`<p>${t(end.cause)}</p>
-      ${end.words ? html`<p>${t('Listener’s answer: “<bdi>{words}</bdi>”', { words: end.words })}</p>` : ''}
+      ${
+        answer
+          ? html`<p>${
+              isFetched
+                ? t('Reported reason: “<bdi>{words}</bdi>”', answer)
+                : t('Listener’s answer: “<bdi>{words}</bdi>”', answer)
+            }</p>`
+          : ''
+      }
       ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
       ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.advice)}</p>` : ''}
       <p class="small soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`,

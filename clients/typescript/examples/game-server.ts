@@ -1,0 +1,17 @@
+/** A game server that fetches its votes, without an open port. Ends with Ctrl-C. */
+import { createTallyport } from '@tallyport/client';
+
+const { TALLYPORT_URL = '', SERVER_ID = '', DELIVERY_TOKEN = '' } = process.env;
+const tallyport = createTallyport({ url: TALLYPORT_URL, server_id: SERVER_ID, token: DELIVERY_TOKEN });
+
+const stop = new AbortController();
+process.once('SIGINT', () => stop.abort());
+process.once('SIGTERM', () => stop.abort());
+
+/** The ids of rewarded votes. A plugin stores them for 30 days. */
+const rewarded = new Set<string>();
+
+for await (const { vote_id, username, sending } of tallyport.takeDeliveries({ signal: stop.signal })) {
+  if (!rewarded.has(vote_id)) console.log(`Reward ${username} (sending ${sending}).`);
+  rewarded.add(vote_id);
+}

@@ -1,0 +1,30 @@
+import { CredentialError } from '../../delivery/credentials.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { EarlierProcessesError } from '../../platform/earlier-processes.ts';
+import { UnsealError } from '../../platform/secrets.ts';
+import { type Refused, refused } from '../shared/form-route.ts';
+
+/** The refusal for an error of the secret, and while older processes run; undefined for other errors. */
+export function settingsRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
+  if (!(error instanceof EarlierProcessesError)) return secretRefusal(error, values);
+  return refused(409, t(EARLIER_PROCESSES[error.code]));
+}
+
+/** For owners, without the addresses of processes. */
+const EARLIER_PROCESSES = {
+  'earlier-processes': defineMessage(
+    'Nothing was saved: a part of this listing still runs an earlier version, which does not know servers that fetch their votes. Try again when its operator has finished the upgrade.',
+  ),
+  'processes-unknown': defineMessage(
+    'Nothing was saved: this listing cannot tell whether a part of it still runs an earlier version, which does not know servers that fetch their votes. Ask its operator: their log and “tallyport listener set” name what is missing.',
+  ),
+};
+
+/** The refusal for an error of the entered or the stored secret; undefined for other errors. */
+function secretRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
+  if (error instanceof CredentialError) return { errors: { secret: error.message } };
+  if (!(error instanceof UnsealError)) return undefined;
+  return 'secret' in values
+    ? { errors: { secret: t('The stored value cannot be read. Enter it again.') } }
+    : refused(400, t('The stored secret cannot be read. Remove the listener and set it up again.'));
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { FastifyInstance } from 'fastify';
+import { once } from '../platform/once.ts';
+
+/** The path of the relay's jar under the site's base. It has no hash, so that documents can name it. */
+export const RELAY_JAR_PATH = '/downloads/tallyport-relay.jar';
+
+/** The jar with its ETag. It is read once per process. */
+const jar = once(async () => {
+  const bytes = await readFile(new URL('../../relay/tallyport-relay.jar', import.meta.url));
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+});
+
+/**
+ * Serves the relay (docs/relay.md), which owners run beside their game servers. A browser saves it and does not open it;
+ * caches ask again after an hour, because an upgrade replaces it under the same path.
+ */
+export function serveRelayJar(app: FastifyInstance): void {
+  app.get(
+    RELAY_JAR_PATH,
+    { schema: { hide: true }, config: { access: 'anyone' } },
+    async (request, reply) => {
+      const { bytes, etag } = await jar();
+      reply.headers({
+        etag,
+        'cache-control': 'public, max-age=3600, no-transform',
+        'x-content-type-options': 'nosniff',
+      });
+      const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
+      if (known?.some((one) => one === etag || one === '*')) return reply.code(304).send();
+      return reply
+        .type('application/java-archive')
+        .header('content-disposition', 'attachment; filename="tallyport-relay.jar"')
+        .send(bytes);
+    },
+  );
+}

@@ -1,0 +1,45 @@
+import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
+import type { ListenerView } from '../../delivery/listeners.ts';
+import { t } from '../../language/t.ts';
+import { isForgotten } from '../../listeners/listener.ts';
+import { timeAgo } from './format.ts';
+import { type Html, html } from './html.ts';
+import { notice } from './parts.ts';
+
+type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'waiting'>;
+
+/** Whether nobody has fetched a listener's votes for 10 minutes although votes wait. */
+export function isNeglected(listener: Fetching, now: Date): boolean {
+  return listener.waiting > 0 && isForgotten(listener, now);
+}
+
+/** A User-Agent as a program's name and version: `tallyport-relay 1.0 (Java 21; Bukkit)`. */
+function programName(agent: string): string {
+  return agent.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
+}
+
+/** When votes were last fetched, and by which program. */
+export function fetchedText({ fetched }: Pick<ListenerView, 'fetched'>, now: Date): Html {
+  if (!fetched) return html`${t('Nobody has fetched votes yet.')}`;
+  const at = { time: timeAgo(fetched.at, now) };
+  return fetched.agent
+    ? html`${t('Fetched {time} by <bdi>{program}</bdi>.', { ...at, program: programName(fetched.agent) })}`
+    : html`${t('Fetched {time}.', at)}`;
+}
+
+/** What an owner must know about a listener that fetches and is not paused. */
+export function fetchingState(listener: Fetching, now: Date, connectPath: string): Html {
+  const start = t('Start the relay or your plugin: “<a>Connect</a>” has both.', {
+    a: (text) => html`<a href="${connectPath}">${text}</a>`,
+  });
+  if (isNeglected(listener, now)) {
+    return notice(
+      'bad',
+      html`<p><strong>${t('Votes wait, and nobody has fetched them for over 10 minutes.')}</strong></p>
+        <p>${t(EXPLANATIONS['not-fetched'].advice)}</p>`,
+    );
+  }
+  return listener.fetched
+    ? html`<p>${t('Your server fetches its votes. No port needs to be open.')}</p>`
+    : html`<p>${t('Your server is to fetch its votes, and has not done so yet.')} ${start}</p>`;
+}
