@@ -1,6 +1,6 @@
 import type { UUID } from 'mongodb';
 import { MINUTE } from '../platform/clock.ts';
-import type { Listener } from './listener.ts';
+import type { Listener, ListenerFetch } from './listener.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
 /**
@@ -37,11 +37,24 @@ export function isForgotten(
   now: Date,
 ): boolean {
   if (protocol !== 'fetch' || pause) return false;
-  const last = Math.max(fetched?.at.getTime() ?? 0, updatedAt.getTime());
-  return now.getTime() - last > FORGOTTEN_AFTER_MS;
+  return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
 }
 
-/** Whether it is an HTTP listener that never proved that it wants votes. A delivery by an older version is proof too. */
+/** When a listener that fetches was last heard of: its newest take, or the change of its settings if that is later. */
+export function lastCalled({
+  fetched,
+  updatedAt,
+}: {
+  fetched?: ListenerFetch | undefined;
+  updatedAt: Date;
+}): Date {
+  return fetched && fetched.at > updatedAt ? fetched.at : updatedAt;
+}
+
+/**
+ * Whether it is an HTTP listener that never proved that it accepts votes. If an older version delivered a vote to it,
+ * that counts as proof.
+ */
 export function isUnverified({
   protocol,
   proven,
@@ -52,8 +65,9 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its current settings, including a bare close in Votifier v1: its token or key
- * is then considered correct. For older documents without the field, the last delivery is used.
+ * Whether a listener has taken a vote with its current settings, which means that its token or key is considered right.
+ * In Votifier v1, a close without an answer counts too. In older documents without `acknowledgedAt`, the last delivery
+ * decides.
  */
 export function hasTakenVotes({
   acknowledgedAt,
@@ -103,12 +117,12 @@ export function nextAnswerStep(
   return isNew ? Math.max(answerStep, FIRST_ANSWER_STEP) : answerStep;
 }
 
-/** The outcome of the last test vote, if it was sent with the present settings. */
+/** The outcome of the last test vote; null if the settings have changed since. */
 function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
   return tested && tested.at >= updatedAt ? tested.code : null;
 }
 
-/** Whether a listener has taken a vote, or acknowledged a test vote, with its present settings. */
+/** Whether a listener has taken a vote, or acknowledged a test vote, with its current settings. */
 export function hasAcknowledged(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
 ): boolean {
@@ -116,8 +130,8 @@ export function hasAcknowledged(
 }
 
 /**
- * Whether a Votifier v1 listener has confirmed votes with its present settings (`{"status":"ok"}`). A bare close then
- * means that it did not take the vote, or that its plugin failed (docs/adr/0123-votes-at-risk.md).
+ * Whether a Votifier v1 listener has confirmed votes (`{"status":"ok"}`) with its current settings. If it then closes
+ * without an answer, it did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
  */
 export function confirmsVotes(
   listener: Pick<
@@ -127,14 +141,14 @@ export function confirmsVotes(
 ): boolean {
   if (listener.protocol !== 'votifier-v1') return false;
   const test = testOf(listener);
-  // In v1 a test vote ends with the latter only if the listener had confirmed one before.
+  // In v1, a test vote ends as `closed-without-answer` only if the listener had confirmed a vote before.
   const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
   return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
 }
 
 /**
- * What is known of a listener's present settings: the newer of the last vote that it took and the last test vote.
- * `untested`: nothing yet.
+ * Whether a listener's current settings work, according to the newer of the last vote that it took and the last test
+ * vote. `untested`: there is neither.
  */
 export function settingsProof(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,

@@ -1,5 +1,6 @@
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
-import { FORGOTTEN_AFTER_MS, isForgotten, type Listener, lastCalled } from '../listeners/listener.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listener-state.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 

@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
-import { isForgotten, type Listener } from '../../listeners/listener.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { isForgotten } from '../../listeners/listener-state.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Vote } from '../../votes/vote.ts';

@@ -1,7 +1,7 @@
 import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
-import { isForgotten } from '../../listeners/listener.ts';
+import { isForgotten } from '../../listeners/listener-state.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './parts.ts';

@@ -133,8 +133,9 @@ export function listenerState(
   const { breaker, state, waiting, unconfirmed, sentNotConfirmed } = listener;
   const last = lastDelivery(listener);
   const isFetching = listener.protocol === 'fetch';
+  const mayMangle = firstBeyondAscii(listener) ? notice('attention', t(MAY_MANGLE)) : '';
   return html`${isFetching && state === 'active' ? fetchingState(listener, now, connectOf(path)) : why(listener, now)}
-    ${queuePaused && !isFetching ? notice('attention', t(QUEUE_PAUSED)) : ''}
+    ${mayMangle} ${queuePaused && !isFetching ? notice('attention', t(QUEUE_PAUSED)) : ''}
     ${facts([
       [t('Last fetched'), isFetching ? fetchedText(listener, now) : null],
       [t('Last test'), isFetching ? lastTest(listener, now) : null],
