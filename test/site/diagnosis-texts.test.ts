@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
+import { faultOf } from '../../src/delivery/diagnosis/faults.ts';
 import { beginning, diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 
 const delivered: Diagnosis = {
@@ -66,11 +67,11 @@ it('The test of a listener that fetches has one step, and names the program that
     ...came,
     outcome: 'transient',
     confirmed: false,
-    fault: 'not-fetched',
-    step: 'acknowledgement',
+    ...faultOf('not-fetched', 'fetch', false),
     ...explain('not-fetched', 'fetch'),
   };
   const missed = String(await diagnosisResult(nobody, fetching));
+  expect(missed.split('<li')).toHaveLength(2);
   expect(missed).toContain('No program asked for votes');
   expect(missed).toContain('Start the relay');
   expect(String(await beginning('connecting', fetching))).toBe('');

@@ -64,7 +64,7 @@ export const FAULTS = {
   'http-headers-too-long': ['garbage-answer', 'acknowledgement'],
   'vote-refused': ['vote-refused', 'acknowledgement'],
   'http-votes-refused': ['vote-refused', 'acknowledgement'],
-  'not-fetched': ['not-fetched', 'connecting'],
+  'not-fetched': ['not-fetched', 'acknowledgement'],
 } as const satisfies Partial<Record<OutcomeCode, [fault: string, step?: DiagnosisStep]>>;
 
 type Faults = typeof FAULTS;
