@@ -14,7 +14,7 @@ import {
   testCertificate,
   trustTestAuthority,
 } from '../support/fake-http-listener.ts';
-import type { Case } from './known-cases.ts';
+import type { Case } from './known-case.ts';
 
 const setUrl = (url: string) => (bench: DeliveryBench) =>
   setHttpListener(bench.deps, bench.serverId, { url, serviceName: 'Tallyport' }, 'test');

@@ -96,9 +96,12 @@ async function detectAfter(
   { code, destination }: ListenerTest,
 ): Promise<DetectedProtocol | null> {
   const { mayConnect } = destination;
-  const found = hasNotGreeted(code) ? await detectService(deps, listener, code, { mayConnect }) : null;
-  if (found || listener.detected) await storeDetected(deps, listener, found);
-  return found;
+  // A service that greeted is none of the others.
+  const found = hasNotGreeted(code)
+    ? await detectService(deps, listener, code, { mayConnect })
+    : 'unrecognised';
+  if (typeof found !== 'string' || listener.detected) await storeDetected(deps, listener, found);
+  return typeof found === 'string' ? null : found;
 }
 
 const FETCHED = {
