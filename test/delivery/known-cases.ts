@@ -339,7 +339,7 @@ export const CASES: Case[] = [
     code: 'http-redirected',
     fault: 'http-server',
     cause: /answers with a redirect/,
-    advice: /^Set the listener to the URL where the redirect leads/,
+    advice: /^Open the URL in a browser to see where the redirect leads, and set the listener to that URL/,
     reply: 'HTTP 301 Moved',
     detail: /^The redirect leads to https:\/\/www\.example\.org\/votes$/,
   },
@@ -357,7 +357,7 @@ export const CASES: Case[] = [
     cause: /certificate of the website is for another name/,
     advice: /^Set the URL to the name in the certificate/,
     reply: null,
-    detail: /not in the cert/,
+    detail: /^The certificate is for other\.example\.org$/,
   },
   ...WEBSITE_CASES,
 ];

@@ -46,3 +46,16 @@ it('A refusal whose words are hidden does not ask the owner to read them', async
   expect(page).toContain('hidden: the listener has not acknowledged a vote yet');
   expect(page).not.toMatch(/Read the listener|Read its/);
 });
+
+it('A test vote without an answer is not called lost, because it may have arrived', async () => {
+  const unanswered: Diagnosis = {
+    outcome: 'ambiguous',
+    confirmed: false,
+    fault: 'too-slow',
+    step: 'acknowledgement',
+    ...explain('no-answer', 'votifier-v2'),
+  };
+  const page = String(await diagnosisResult(unanswered, { protocol: 'votifier-v2' }));
+  expect(page).toContain('The test vote got no answer that confirms it');
+  expect(page).not.toContain('did not arrive');
+});
