@@ -122,7 +122,7 @@ function after(until: number, late: () => void): () => void {
 }
 
 /** Why there is no connection. */
-type DialFailure = Extract<
+export type DialFailure = Extract<
   OutcomeCode,
   | 'connection-refused'
   | 'refused-over-ipv6'

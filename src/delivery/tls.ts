@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import tls from 'node:tls';
+import tls, { type PeerCertificate } from 'node:tls';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
 import { type Deadline, PeerConnection } from './connection.ts';
 
@@ -84,7 +84,12 @@ export function speaksTls(connection: PeerConnection, { until }: Deadline): Prom
  * contains source lines. The text after a semicolon is advice for the administrator of this Node process and is cut
  * off.
  */
-function detailOf(error: NodeJS.ErrnoException & { reason?: string }): string {
+function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerCertificate }): string {
+  if (error.cert && faultOf(error) === 'certificate-other-name') {
+    const { subject, subjectaltname } = error.cert;
+    const names = subjectaltname?.replace(/\b(?:DNS|IP Address|URI|email):/g, '') ?? subject?.CN;
+    return names ? `The certificate is for ${[names].flat().join(', ')}` : '';
+  }
   const said = faultOf(error) === 'closed-before-greeting' ? '' : (error.reason ?? error.message);
   return said.replace(/; if .*/s, '');
 }

@@ -1,6 +1,7 @@
 import net, { type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { detectProtocol } from '../../src/delivery/diagnosis/detect-protocol.ts';
+import { type Detecting, detectProtocol } from '../../src/delivery/diagnosis/detect-protocol.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { readable } from '../../src/platform/printable.ts';
 import { listen } from '../support/fake-http-listener.ts';
 
@@ -52,8 +53,9 @@ it.each<[string, () => Promise<number>, RegExp]>([
   ],
 ])('%s has another protocol, and its answer is returned', async (_service, start, words) => {
   const detected = await detect(await start());
-  expect(detected?.fault).toBe('other-protocol');
-  expect(readable(detected?.reply ?? Buffer.alloc(0))).toMatch(words);
+  if (typeof detected === 'string') throw new Error(detected);
+  expect(detected.fault).toBe('other-protocol');
+  expect(readable(detected.reply)).toMatch(words);
 });
 
 it.each<[string, () => Promise<number>]>([
@@ -70,5 +72,16 @@ it.each<[string, () => Promise<number>]>([
   ],
   ['begins to greet', () => listen(net.createServer((socket) => void socket.resume().write('VOTIF')))],
 ])('a service that %s has none of the known protocols', async (_what, start) => {
-  expect(await detect(await start())).toBeNull();
+  expect(await detect(await start())).toBe('unrecognised');
+});
+
+it('a detection is incomplete when nothing listens, a limit leaves a question out, or the worker stops', async () => {
+  expect(await detect(await freePort())).toBe('incomplete');
+  const silent = await answering(() => null);
+  const asked: string[] = [];
+  const mayConnect = async (address: string) => asked.push(address) < 4;
+  const once = (more: Partial<Detecting>) =>
+    detectProtocol(['127.0.0.1'], silent, { timeoutMs: 300, ...more });
+  expect(await once({ mayConnect })).toBe('incomplete');
+  expect(await once({ timeoutMs: 60_000, stop: AbortSignal.timeout(100) })).toBe('incomplete');
 });

@@ -1,17 +1,19 @@
 import { readFileSync } from 'node:fs';
 import net, { type Socket } from 'node:net';
 import tls from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
+import { EXPLANATIONS, withServiceName } from '../../src/delivery/diagnosis/explanations.ts';
 import { FAULTS, type Fault } from '../../src/delivery/diagnosis/faults.ts';
 import { SERVICE_EXPLANATIONS } from '../../src/delivery/diagnosis/service-explanations.ts';
+import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Behaviour } from '../../src/demo/votifier-listener.ts';
 import { t } from '../../src/language/t.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
+import { SECOND } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
 import { deafTarget } from './remote-peer.ts';
@@ -250,7 +252,8 @@ describe('a Votifier listener that does not take the vote', () => {
     const { diagnose, listener, set } = await clinic();
     if (secret) await set({ secret });
     listener.behaviour = behaviour;
-    expect(await diagnose()).toMatchObject({ fault, step, ...EXPLANATIONS[code] });
+    const explained = withServiceName(EXPLANATIONS[code], 'Tallyport');
+    expect(await diagnose()).toMatchObject({ fault, step, ...explained });
   });
 
   it('unknown-service', async () => {
@@ -315,6 +318,28 @@ describe('a website', () => {
     });
     made.add('http-unverified');
   });
+});
+
+it('not-fetched: nothing takes the votes of a listener that fetches for 40 s', async () => {
+  const { deps, serverId } = await deliveryBench();
+  await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  const now = performance.now.bind(performance);
+  onTestFinished(() => void vi.restoreAllMocks());
+  // Called when the wait has begun: then the time passes at once.
+  const wakeTakes = async () => {
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 41 * SECOND);
+    return true;
+  };
+  const waiting = { ...deps, producer: { ...deps.producer, wakeTakes }, send: createSend(deps.config) };
+  const diagnosis = await diagnoseListener(waiting, serverId);
+  expect(diagnosis).toMatchObject({
+    outcome: 'transient',
+    fault: 'not-fetched',
+    step: 'connecting',
+    ...EXPLANATIONS['not-fetched'],
+  });
+  expect((await deps.listeners.findOne({ serverId }))?.tested?.code).toBe('not-fetched');
+  made.add('not-fetched');
 });
 
 it('every fault was produced above with real connections, and is documented', () => {

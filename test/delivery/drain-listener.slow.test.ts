@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
+import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBench, drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
 
@@ -68,6 +70,35 @@ describe('Draining a listener', () => {
     await vi.waitUntil(() => bench.listener.held === 2, { timeout: 4_000 });
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
+  });
+
+  it('sends the waiting votes of a listener that was resumed while the last attempts ended', async () => {
+    const bench = await deliveryBench();
+    const { deps, serverId } = bench;
+    await bench.cast('First');
+    await bench.drain();
+    const [refused, slow] = [await bench.cast('Refused'), await bench.cast('Slow')];
+    const real = createSend(deps.config);
+    let isFirst = true;
+    const send: Send = async (listener, vote, options) => {
+      if (!isFirst) return real(listener, vote, options);
+      if (vote.username === 'Refused') return outcome('bad-signature', 'written');
+      await vi.waitUntil(async () => (await deps.listeners.findOne({ serverId }))?.pause, EVENTUALLY);
+      isFirst = false;
+      await resumeListener(deps, serverId, 'test');
+      // The wake-up job of the resume.
+      expect(await drainHere(deps, serverId)).toEqual({ kind: 'busy' });
+      // Until the lease is renewed, which reads the new settings.
+      const isRenewed = (until?: Date) => (until?.getTime() ?? 0) > resumedAt + deps.config.LEASE_MS;
+      const resumedAt = Date.now();
+      await vi.waitUntil(
+        async () => isRenewed((await deps.listeners.findOne({ serverId }))?.lease?.until),
+        EVENTUALLY,
+      );
+      return real(listener, vote, options);
+    };
+    expect(await drainHere(deps, serverId, {}, send)).toEqual({ kind: 'idle' });
+    for (const vote of [refused, slow]) expect((await bench.vote(vote)).delivery.state).toBe('delivered');
   });
 
   it('sends one vote at a time to a listener that has never taken one', async () => {

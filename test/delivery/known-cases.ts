@@ -1,14 +1,14 @@
 import net, { type Socket } from 'node:net';
 import { connectFailure } from '../../src/delivery/connection.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { ListenerSettings } from '../../src/delivery/listeners.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
-import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
+import { outcome } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
+import type { Case } from './known-case.ts';
 import {
   closing,
   goVotifier,
@@ -24,23 +24,6 @@ import {
   votifierPlus,
 } from './known-listeners.ts';
 import { WEBSITE_CASES } from './known-website-cases.ts';
-
-/** What Tallyport says about one case: the outcome of the test vote, the fault, and the sentences for the owner. */
-export type Case = {
-  name: string;
-  /** Prepares the listener and stores its settings. */
-  set: (bench: DeliveryBench) => Promise<unknown>;
-  /** In place of the deadline of most tests, where one has to pass; it acts as 5 s. */
-  timeoutMs?: number;
-  /** Replaces the network in cases that no test can produce with a real one. */
-  send?: Send;
-  code: OutcomeCode;
-  fault: Fault | null;
-  cause: RegExp;
-  advice: RegExp;
-  reply?: string | null;
-  detail?: RegExp;
-};
 
 type Credential = 'right' | 'wrong';
 
@@ -356,7 +339,7 @@ export const CASES: Case[] = [
     code: 'http-redirected',
     fault: 'http-server',
     cause: /answers with a redirect/,
-    advice: /^Set the listener to the URL where the redirect leads/,
+    advice: /^Open the URL in a browser to see where the redirect leads, and set the listener to that URL/,
     reply: 'HTTP 301 Moved',
     detail: /^The redirect leads to https:\/\/www\.example\.org\/votes$/,
   },
@@ -374,7 +357,7 @@ export const CASES: Case[] = [
     cause: /certificate of the website is for another name/,
     advice: /^Set the URL to the name in the certificate/,
     reply: null,
-    detail: /not in the cert/,
+    detail: /^The certificate is for other\.example\.org$/,
   },
   ...WEBSITE_CASES,
 ];

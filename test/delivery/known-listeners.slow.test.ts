@@ -14,7 +14,8 @@ import {
   openDeliveryDeps,
 } from '../support/delivering.ts';
 import { textOf } from '../support/web-app.ts';
-import { CASES, type Case, v2 } from './known-cases.ts';
+import type { Case } from './known-case.ts';
+import { CASES, v2 } from './known-cases.ts';
 import { goVotifier } from './known-listeners.ts';
 
 let deps: ClockedDeps;
@@ -107,8 +108,8 @@ it.each([
   expect(connectFailure(code, tookMs)).toBe(fault);
 });
 
-/** Codes that an HTTP listener never has: those of Votifier, and those of outcomes that concern no listener. */
-const VOTIFIER_ONLY = new Set<OutcomeCode>([
+/** Codes that an HTTP listener never has: those of Votifier, and those of listeners that fetch. */
+const NEVER_HTTP = new Set<OutcomeCode>([
   'sent-not-confirmed',
   'unknown-error',
   'challenge-refused',
@@ -120,10 +121,14 @@ const VOTIFIER_ONLY = new Set<OutcomeCode>([
   'v2-only',
   'name-too-long',
   'frame-too-long',
+  'not-fetched',
+  'fetch-retry',
+  'fetch-unknown',
+  'fetch-failed',
 ]);
 
 it.each(
-  (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !VOTIFIER_ONLY.has(code)),
+  (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !NEVER_HTTP.has(code)),
 )('texts for an HTTP listener never mention port 8192, a token or a vote plugin: %s', (code) => {
   const { cause, advice } = explain(code, 'http');
   expect(`${t(cause)} ${t(advice)}`).not.toMatch(/8192|token|plugin|game server/i);

@@ -14,7 +14,7 @@ import {
   testCertificate,
   trustTestAuthority,
 } from '../support/fake-http-listener.ts';
-import type { Case } from './known-cases.ts';
+import type { Case } from './known-case.ts';
 
 const setUrl = (url: string) => (bench: DeliveryBench) =>
   setHttpListener(bench.deps, bench.serverId, { url, serviceName: 'Tallyport' }, 'test');
@@ -119,7 +119,7 @@ export const WEBSITE_CASES: Case[] = [
     (response) => void response.end('Hello'),
     {
       cause: /did not repeat it/,
-      advice: /^Answer a message of the type listener\.challenge/,
+      advice: /^Check that the URL leads to the program .* listener\.challenge with its challenge/,
       reply: 'HTTP 200 Hello',
     },
   ),

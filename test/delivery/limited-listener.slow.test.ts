@@ -122,6 +122,25 @@ it('an acknowledged test vote ends the limit, and so does a resume', async () =>
   expect((await found())?.limited).toBeNull();
 });
 
+it('a test that a limit left out is not said to be sent automatically', async () => {
+  const { listener, deps, serverId } = await limitedBench();
+  const unproven = {
+    protocol: 'votifier-v2' as const,
+    port: listener.port,
+    proven: [],
+    lastDeliveredAt: null,
+  };
+  const another = new Destination(deps, unproven, { accountId: null });
+  while (await another.mayConnect('127.0.0.1'));
+  const send = createSend(deps.config);
+  expect(await diagnoseListener({ ...deps, send }, serverId)).toMatchObject({
+    outcome: 'none',
+    fault: null,
+    cause: expect.stringContaining('only so many connections a minute'),
+    advice: 'Send the test vote again in a minute or two.',
+  });
+});
+
 it('an attempt counts as limited, not as a failure of the listener, if a limit skipped one of its addresses', async () => {
   const { cast, listener, deps, serverId, vote, clock } = await limitedBench();
   // The port is occupied, so that nothing else listens on it at the dead address meanwhile.

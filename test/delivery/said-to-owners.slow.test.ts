@@ -1,11 +1,13 @@
 import net, { type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { listenerJson } from '../../src/cli/listener-view.ts';
 import { timelineJson } from '../../src/cli/timeline.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import { RENEW_MS } from '../../src/delivery/drain/leased-listener.ts';
 import { showListener } from '../../src/delivery/listeners.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { inLanguage } from '../../src/language/language.ts';
@@ -14,7 +16,7 @@ import { HOUR } from '../../src/platform/clock.ts';
 import { diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 import { listenerState } from '../../src/site/shared/listener-state.ts';
 import { timelineList } from '../../src/site/shared/vote-timeline.ts';
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBench, drainHere } from '../support/delivering.ts';
 import { listen } from '../support/fake-http-listener.ts';
 import { textOf } from '../support/web-app.ts';
 import { closing, keyLine, nuVotifier, RIGHT, start, TOKEN } from './known-listeners.ts';
@@ -206,4 +208,58 @@ it('names beyond ASCII in Votifier v1: said once, with the first vote and on the
   await bench.drain();
   expect(await inTimelines()).toEqual([false, false, false, false]);
   expect((await saidOf(bench)).page).not.toMatch(note);
+});
+
+it('a detection that a limit or the end of the worker cuts short is made again by a later drain', async () => {
+  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200', DESTINATION_LIMIT: '1' });
+  const { deps, serverId } = bench;
+  const { port, lines } = await service(redis);
+  await bench.set({ port });
+  await bench.cast('Steve');
+  await drainThrice(bench);
+  const stored = () => deps.listeners.findOne({ serverId });
+  expect((await stored())?.breaker.openSince).toBeTruthy();
+  const unlimited = { ...deps, config: { ...deps.config, DESTINATION_LIMIT: 60 } };
+  await drainHere(unlimited, serverId, { stop: AbortSignal.abort() });
+  expect([(await stored())?.detected, lines]).toEqual([undefined, []]);
+  await drainHere(unlimited, serverId);
+  expect((await stored())?.detected?.service).toBe('other-protocol');
+});
+
+it('a listener that took a test vote and then hangs is sent nothing but votes', async () => {
+  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const { port, lines } = await service(redis);
+  await bench.set({ port });
+  const { deps, serverId, clock } = bench;
+  await deps.listeners.updateOne(
+    { serverId },
+    { $set: { tested: { at: clock.now(), code: 'acknowledged' } } },
+  );
+  await bench.cast('Steve');
+  await drainThrice(bench);
+  expect((await deps.listeners.findOne({ serverId }))?.breaker.openSince).toBeTruthy();
+  expect(lines).toEqual([]);
+});
+
+it('a worker that lost the lease leaves the detection to the one that has it', async () => {
+  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const { deps, serverId } = bench;
+  const { port, lines } = await service(redis);
+  await bench.set({ port });
+  await bench.cast('Steve');
+  for (let n = 0; n < 2; n += 1) {
+    await bench.drain();
+    bench.clock.move(HOUR);
+  }
+  // The third failure opens the breaker; during that attempt another worker takes the lease.
+  const send = createSend(deps.config);
+  const losing: Send = async (...given) => {
+    const end = await send(...given);
+    const lease = { owner: 'another worker', until: new Date(Date.now() + HOUR) };
+    await deps.listeners.updateOne({ serverId }, { $set: { lease } });
+    await pause(RENEW_MS);
+    return end;
+  };
+  await drainHere(deps, serverId, {}, losing);
+  expect(lines).toEqual([]);
 });

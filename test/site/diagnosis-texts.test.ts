@@ -76,3 +76,16 @@ it('The test of a listener that fetches has one step, and names the program that
   expect(missed).toContain('Start the relay');
   expect(String(await beginning('connecting', fetching))).toBe('');
 });
+
+it('A test vote without an answer is not called lost, because it may have arrived', async () => {
+  const unanswered: Diagnosis = {
+    outcome: 'ambiguous',
+    confirmed: false,
+    fault: 'too-slow',
+    step: 'acknowledgement',
+    ...explain('no-answer', 'votifier-v2'),
+  };
+  const page = String(await diagnosisResult(unanswered, { protocol: 'votifier-v2' }));
+  expect(page).toContain('The test vote got no answer that confirms it');
+  expect(page).not.toContain('did not arrive');
+});

@@ -1,11 +1,17 @@
 import type { OtherService } from '../../listeners/outcomes.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
-import { type Deadline, deadlineIn, dial, type PeerConnection } from '../connection.ts';
+import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { speaksTls } from '../tls.ts';
 import { mayBecomeGreeting, readGreeting } from '../votifier/votifier-greeting.ts';
 
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
 export type DetectedProtocol = { fault: OtherService; reply: Buffer };
+
+/**
+ * The result of a detection. `unrecognised`: the service said nothing that is known. `incomplete`: not all questions
+ * could be asked, so it says nothing about the service.
+ */
+export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
 /**
  * How a service answered a request in one protocol; null if it sent nothing. `unknown`: it answered in another
@@ -37,7 +43,7 @@ const PROBES: Probe[] = [
 ];
 
 /** `mayConnect`: called before each connection. `stop`: ends it early. */
-type Detecting = {
+export type Detecting = {
   timeoutMs: number;
   mayConnect?: MayConnect | undefined;
   stop?: AbortSignal | undefined;
@@ -48,18 +54,23 @@ type Detecting = {
  * Minecraft status request, a PROXY protocol header and a TLS hello, each on its own connection, concurrently.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @returns null when the service sends nothing, or sends a Votifier greeting after all, only late; `other-protocol`
- *   with the first bytes of the answer when it speaks none of these protocols, as Redis does
+ * @returns `unrecognised` when the service sends nothing, or sends a Votifier greeting after all, only late;
+ *   `other-protocol` with the first bytes of the answer when it speaks none of these protocols, as Redis does;
+ *   `incomplete` when it was stopped, no connection was made, or a limit left one out and the others got no answer
  */
 export async function detectProtocol(
   addresses: string[],
   port: number,
   { timeoutMs, mayConnect, stop }: Detecting,
-): Promise<DetectedProtocol | null> {
+): Promise<Detection> {
+  const failures: DialFailure[] = [];
   const answers = await Promise.all(
     PROBES.map(async (probe) => {
       const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
-      if (typeof connection === 'string') return null;
+      if (typeof connection === 'string') {
+        failures.push(connection);
+        return null;
+      }
       try {
         return await probe(connection, deadlineIn(timeoutMs, stop));
       } finally {
@@ -67,13 +78,16 @@ export async function detectProtocol(
       }
     }),
   );
+  if (stop?.aborted) return 'incomplete';
   const said = answers.flatMap((answer) => (answer && 'unknown' in answer ? [answer.unknown] : []));
-  if (said.some(looksLikeVotifier)) return null;
+  if (said.some(looksLikeVotifier)) return 'unrecognised';
   const known = answers.find((answer) => answer !== null && 'fault' in answer);
   if (known && 'fault' in known) return known;
   // The answer to the HTTP request comes first: most services refuse it with a readable message.
   const reply = said.find((bytes) => !mayBecomeGreeting(bytes));
-  return reply ? { fault: 'other-protocol', reply } : null;
+  if (reply) return { fault: 'other-protocol', reply };
+  const isIncomplete = failures.length === PROBES.length || failures.includes('outgoing-limited');
+  return isIncomplete ? 'incomplete' : 'unrecognised';
 }
 
 /** Enough bytes to recognise a protocol. */

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, OUTCOMES, type OutcomeClass } from '../../listeners/outcomes.ts';
+import { hasNotGreeted, OUTCOMES, type OutcomeClass, type OutcomeCode } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';
@@ -96,9 +96,12 @@ async function detectAfter(
   { code, destination }: ListenerTest,
 ): Promise<DetectedProtocol | null> {
   const { mayConnect } = destination;
-  const found = hasNotGreeted(code) ? await detectService(deps, listener, code, { mayConnect }) : null;
-  if (found || listener.detected) await storeDetected(deps, listener, found);
-  return found;
+  // A service that greeted is none of the others.
+  const found = hasNotGreeted(code)
+    ? await detectService(deps, listener, code, { mayConnect })
+    : 'unrecognised';
+  if (typeof found !== 'string' || listener.detected) await storeDetected(deps, listener, found);
+  return typeof found === 'string' ? null : found;
 }
 
 const FETCHED = {
@@ -145,13 +148,32 @@ function withoutUntrustedAnswer(
 ): Diagnosis {
   const received = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
   const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...received });
-  const isHidden = (reply || detail) && !shown.words && !shown.detail;
+  const isHidden = reply && !shown.words;
   return {
     ...diagnosis,
     ...(shown.words ? { reply: shown.words } : {}),
     ...(shown.detail ? { detail: shown.detail } : {}),
     ...(isHidden ? { isReplyHidden: true as const } : {}),
   };
+}
+
+/** The advice where a vote is sent again by itself and a test vote is not. */
+function testAdvice(code: OutcomeCode): { advice?: Text } {
+  switch (code) {
+    case 'outgoing-limited':
+      return { advice: defineMessage('Send the test vote again in a minute or two.') };
+    case 'our-fault':
+      return {
+        advice: defineMessage(
+          'Send the test vote again; if that fails too, tell the operator of this listing.',
+        ),
+      };
+    case 'stopped-before-written':
+    case 'stopped-while-waiting':
+      return { advice: defineMessage('Send the test vote again.') };
+    default:
+      return {};
+  }
 }
 
 /**
@@ -169,6 +191,7 @@ function diagnosisOf(
     confirmed: code === 'acknowledged',
     ...faultOf(code, protocol, isSent),
     ...explain(code, protocol, { hasTaken: hasTaken(listener) }),
+    ...testAdvice(code),
     ...(words ? { reply: words } : {}),
     ...(detail ? { detail } : {}),
   };

@@ -141,32 +141,6 @@ export const HTTP_TEXTS: ProtocolTexts = {
   },
 };
 
-/** A listener that fetches: a relay or a plugin takes the votes and says what became of them. */
-export const FETCH_TEXTS: ProtocolTexts = {
-  acknowledged: {
-    cause: defineMessage(
-      'The program that fetches the votes handed this one over, and the game server confirmed it.',
-    ),
-    advice: defineMessage('There is nothing to do.'),
-  },
-  'sent-not-confirmed': {
-    cause: defineMessage(
-      'The program that fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',
-    ),
-    advice: defineMessage(
-      'If votes do not arrive in the game, compare the public key that it uses with the plugin’s own, and look for an error in the game server’s log.',
-    ),
-  },
-  'lease-ran-out': {
-    cause: defineMessage(
-      'The vote was fetched, but the program that fetched it did not report in time what became of it, so the vote may have arrived.',
-    ),
-    advice: defineMessage(
-      'Look into the log of the program that fetches the votes, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
-    ),
-  },
-};
-
 /** For a Votifier listener that acknowledged a vote with its current settings, which shows that its port is right. */
 export const PROVEN_TEXTS: ProtocolTexts = {
   'connection-refused': {

@@ -2,7 +2,8 @@ import { defineMessage, filled } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import { hasNotGreeted, type OtherService, type OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
-import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
+import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
+import { FETCH_EXPLANATIONS, FETCH_TEXTS } from './fetch-explanations.ts';
 import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
@@ -133,32 +134,6 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
       'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
     ),
   },
-  'fetch-retry': {
-    cause: defineMessage(
-      'The program that fetches the votes could not hand this one over, and will fetch it again.',
-    ),
-    advice: defineMessage(
-      'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.',
-    ),
-  },
-  'not-fetched': {
-    cause: defineMessage('No program fetched votes while the test waited.'),
-    advice: defineMessage(
-      'Start the relay or the plugin that fetches the votes, check that it has the address and a valid delivery token from “Connect”, and look into its log.',
-    ),
-  },
-  'fetch-unknown': {
-    cause: defineMessage(
-      'The program that fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
-    ),
-    advice: defineMessage(
-      'Look into its log, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
-    ),
-  },
-  'fetch-failed': {
-    cause: defineMessage('The program that fetches the votes refused this one for good.'),
-    advice: defineMessage('Read its reason, correct what it names, and send the vote again.'),
-  },
   'lease-ran-out': {
     cause: defineMessage(
       'Tallyport lost the process that was sending this vote, so the vote may have arrived.',
@@ -259,6 +234,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   },
 
   ...WEBSITE_EXPLANATIONS,
+  ...FETCH_EXPLANATIONS,
 };
 
 /** The same with the service name of the listener: a plugin may have a token for each. */

@@ -78,7 +78,7 @@ export const WEBSITE_EXPLANATIONS = {
   'certificate-other-name': {
     cause: defineMessage('The certificate of the website is for another name than the host in the URL.'),
     advice: defineMessage(
-      'Set the URL to the name in the certificate, or let the website show a certificate for the host in the URL.',
+      'Set the URL to the name in the certificate, which a browser shows at the lock, or let the website show a certificate for the host in the URL.',
     ),
   },
   'certificate-expired': {
@@ -101,16 +101,16 @@ export const WEBSITE_EXPLANATIONS = {
   },
   'certificate-incomplete': {
     cause: defineMessage(
-      'The chain of the website’s certificate is incomplete, or leads to no public authority: no certificate between its own and an authority is sent.',
+      'The chain of the website’s certificate is incomplete: its intermediate certificates are not sent, or they lead to no public authority.',
     ),
     advice: defineMessage(
-      'Let the website send the intermediate certificates too (often called the full chain), issued by a public authority.',
+      'Let the website send the intermediate certificates too (often a file called fullchain.pem); if its authority is not a public one, install a certificate of one, such as Let’s Encrypt.',
     ),
   },
   'http-redirected': {
     cause: defineMessage('The URL answers with a redirect, and votes do not follow redirects.'),
     advice: defineMessage(
-      'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.',
+      'Open the URL in a browser to see where the redirect leads, and set the listener to that URL; mostly https://, www. or a slash at the end is missing.',
     ),
   },
   'http-sign-in': {
@@ -138,7 +138,7 @@ export const WEBSITE_EXPLANATIONS = {
   'http-method-refused': {
     cause: defineMessage('This URL takes no POST requests (HTTP 405 or 501), and votes are posted.'),
     advice: defineMessage(
-      'Check the path of the URL, and that the application there takes POST requests; then resume the listener.',
+      'Check the path of the URL, and that the application there takes POST requests; then send a test vote, and resume the listener if it is paused.',
     ),
   },
   'http-votes-refused': {
@@ -146,7 +146,7 @@ export const WEBSITE_EXPLANATIONS = {
       'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.',
     ),
     advice: defineMessage(
-      'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener.',
+      'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener if it is paused.',
     ),
   },
   'http-unverified': {
@@ -154,7 +154,7 @@ export const WEBSITE_EXPLANATIONS = {
       'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.',
     ),
     advice: defineMessage(
-      'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.',
+      'Check that the URL leads to the program that takes the votes, and let it answer a message of the type listener.challenge with its challenge, as the example on the listener’s page shows; then send a test vote, and resume the listener if it is paused.',
     ),
   },
   'challenge-upgraded': {
@@ -178,7 +178,7 @@ export const WEBSITE_EXPLANATIONS = {
       'The website’s answer holds the challenge, but beside other text, such as a notice of PHP, a page around it or our whole message; no vote was posted.',
     ),
     advice: defineMessage(
-      'Answer with the challenge alone, or with it as “challenge” of a JSON object, and nothing before or after: switch off the output of notices.',
+      'Answer with the challenge alone, or with a JSON object whose key “challenge” is the challenge, and nothing before, after or around it: switch off the output of notices.',
     ),
   },
   'challenge-quoted': {
@@ -186,7 +186,7 @@ export const WEBSITE_EXPLANATIONS = {
       'The website’s answer is the challenge in quotes, as a JSON string; no vote was posted.',
     ),
     advice: defineMessage(
-      'Answer with the challenge without quotes, or with it as “challenge” of a JSON object.',
+      'Answer with the challenge without quotes, or with a JSON object whose key “challenge” is the challenge.',
     ),
   },
   'challenge-compressed': {

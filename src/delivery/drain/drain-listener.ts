@@ -92,7 +92,9 @@ async function drainAndRelease(
 ): Promise<{ end: DrainResult; again: boolean }> {
   const end = await drainLeased(deps, leased, options);
   const { called, changed } = await leased.release();
-  const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable';
+  // It was resumed while the last attempts ended, and the renewed lease has the new settings.
+  const isResumed = end.kind === 'paused' && !leased.now.pause;
+  const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable' || isResumed;
   return { end, again: changed || (called && mayBeDue) };
 }
 
@@ -119,7 +121,8 @@ async function drainLeased(
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const end = await sendDueVotes(deps, leased, options, accountId);
-  await detectOnce(deps, leased.now, { accountId, stop: options.stop });
+  // If another worker has the listener, it detects; the lease that is renewed here outlives the detection.
+  if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
   return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
 }
 

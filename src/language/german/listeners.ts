@@ -26,6 +26,8 @@ export const LISTENERS = {
   'not tested': 'nicht getestet',
   'No vote has arrived with these settings yet. Send a test vote to check them.':
     'Mit diesen Einstellungen ist noch keine Stimme angekommen. Sende eine Teststimme, um sie zu prüfen.',
+  'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.':
+    'Die letzte Teststimme wurde nicht bestätigt: {cause} Stimmen werden trotzdem gesendet. Sende noch eine Teststimme, um jeden Schritt zu sehen.',
   'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.':
     'Die letzte Teststimme kam nicht an: {cause} Stimmen werden trotzdem gesendet. Sende noch eine Teststimme, um jeden Schritt zu sehen.',
   'Votes waiting': 'Wartende Stimmen',
@@ -275,6 +277,7 @@ export const LISTENERS = {
   'no answer': 'keine Antwort',
   'The test vote was sent, but not confirmed': 'Die Teststimme wurde gesendet, aber nicht bestätigt',
   'The test vote arrived': 'Die Teststimme ist angekommen',
+  'The test vote got no answer that confirms it': 'Auf die Teststimme kam keine Antwort, die sie bestätigt',
   'The test vote did not arrive': 'Die Teststimme ist nicht angekommen',
   'Listener’s answer': 'Antwort des Listeners',
   Detail: 'Einzelheit',

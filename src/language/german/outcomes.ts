@@ -175,8 +175,8 @@ export const OUTCOMES = {
     'Lass von einer öffentlichen Zertifizierungsstelle ein neues Zertifikat ausstellen, und installiere es mit seinen Zwischenzertifikaten.',
   'The URL answers with a redirect, and votes do not follow redirects.':
     'Die URL antwortet mit einer Weiterleitung, und Stimmen folgen keinen Weiterleitungen.',
-  'Set the listener to the URL where the redirect leads; mostly https:// or www. is missing.':
-    'Stelle den Listener auf die URL, zu der die Weiterleitung führt; meist fehlt https:// oder www.',
+  'Open the URL in a browser to see where the redirect leads, and set the listener to that URL; mostly https://, www. or a slash at the end is missing.':
+    'Öffne die URL in einem Browser, um zu sehen, wohin die Weiterleitung führt, und stelle den Listener auf diese URL; meist fehlt https://, www. oder ein Schrägstrich am Ende.',
   'The website refuses the request (HTTP 401 or 403): it does not accept our signature, or a filter blocks it.':
     'Die Website lehnt die Anfrage ab (HTTP 401 oder 403): Sie nimmt unsere Signatur nicht an, oder ein Filter sperrt sie.',
   'Compare the secret there with the listener’s, make a new one if in doubt, and let the filter pass this URL.':
@@ -186,8 +186,8 @@ export const OUTCOMES = {
     'Prüfe den Pfad der URL und ob die Anwendung, die die Stimmen annimmt, dort installiert ist.',
   'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.':
     'Die Website hat eine signierte Challenge beantwortet, ohne sie zu wiederholen, und will vielleicht keine Stimmen; es wurde keine gesendet.',
-  'Answer a message of the type listener.challenge with its challenge, as the documentation of the HTTP listener shows, then send a test vote and resume the listener.':
-    'Beantworte eine Nachricht vom Typ listener.challenge mit ihrer Challenge, wie es die Dokumentation des HTTP-Listeners zeigt; sende dann eine Teststimme und setze den Listener fort.',
+  'Check that the URL leads to the program that takes the votes, and let it answer a message of the type listener.challenge with its challenge, as the example on the listener’s page shows; then send a test vote, and resume the listener if it is paused.':
+    'Prüfe, ob die URL zu dem Programm führt, das die Stimmen annimmt, und lass es eine Nachricht vom Typ listener.challenge mit ihrer Challenge beantworten, wie es das Beispiel auf der Seite des Listeners zeigt; sende dann eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
   'The listener refused several votes in a row, one by one.':
     'Der Listener hat mehrere Stimmen nacheinander abgelehnt.',
   'Read the reason in the timelines of these votes, correct it, and resume the listener.':
@@ -211,6 +211,10 @@ export const OUTCOMES = {
   'Tallyport was stopped before it sent the vote.': 'Tallyport wurde beendet, bevor es die Stimme sendete.',
   'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.':
     'Tallyport öffnet nur eine begrenzte Zahl von Verbindungen je Minute zu einer Adresse, die noch keine Stimme bestätigt hat, und für ein Konto.',
+  'Send the test vote again in a minute or two.': 'Sende die Teststimme in ein, zwei Minuten noch einmal.',
+  'Send the test vote again; if that fails too, tell the operator of this listing.':
+    'Sende die Teststimme noch einmal; wenn auch das scheitert, sag dem Betreiber dieser Liste Bescheid.',
+  'Send the test vote again.': 'Sende die Teststimme noch einmal.',
   'There is nothing to do: the vote is sent automatically within a minute or two, and a listener that acknowledges is no longer limited.':
     'Es ist nichts zu tun: Die Stimme wird von selbst in ein, zwei Minuten gesendet, und ein Listener, der bestätigt, ist nicht mehr begrenzt.',
   'Tallyport itself failed before it sent the vote.':
@@ -222,12 +226,12 @@ export const OUTCOMES = {
     'Setze ihn fort, um wieder Stimmen zu bekommen: Wartende Stimmen werden dann gesendet.',
   'This URL takes no POST requests (HTTP 405 or 501), and votes are posted.':
     'Diese URL nimmt keine POST-Anfragen an (HTTP 405 oder 501), und Stimmen werden mit POST gesendet.',
-  'Check the path of the URL, and that the application there takes POST requests; then resume the listener.':
-    'Prüfe den Pfad der URL und ob die Anwendung dort POST-Anfragen annimmt; setze den Listener dann fort.',
+  'Check the path of the URL, and that the application there takes POST requests; then send a test vote, and resume the listener if it is paused.':
+    'Prüfe den Pfad der URL und ob die Anwendung dort POST-Anfragen annimmt; sende dann eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
   'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.':
     'Die Website lehnt Stimmen ab: Sie hat mit ihren jetzigen Einstellungen noch keine bestätigt oder zwei nacheinander abgelehnt; weitere Stimmen warten.',
-  'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener.':
-    'Sieh im Log der Website nach dem Grund, behebe ihn, sende eine Teststimme, und setze den Listener fort.',
+  'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener if it is paused.':
+    'Sieh im Log der Website nach dem Grund, behebe ihn, sende eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
   'The vote was sent, and the listener, which confirmed votes before, closed the connection without an answer, as when its key has changed or a plugin failed; it may have arrived all the same.':
     'Die Stimme wurde gesendet, und der Listener, der vorher Stimmen bestätigt hat, schloss die Verbindung ohne Antwort, wie nach einer Änderung des Schlüssels oder einem Fehler eines Plugins; sie ist vielleicht trotzdem angekommen.',
   'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of a plugin that takes votes in the game server’s log, and resume the listener if it is paused.':
@@ -334,8 +338,8 @@ export const OUTCOMES = {
   'Begin the URL with https://.': 'Beginne die URL mit https://.',
   'The certificate of the website is for another name than the host in the URL.':
     'Das Zertifikat der Website gilt für einen anderen Namen als den Host in der URL.',
-  'Set the URL to the name in the certificate, or let the website show a certificate for the host in the URL.':
-    'Stelle die URL auf den Namen im Zertifikat, oder lass die Website ein Zertifikat für den Host in der URL zeigen.',
+  'Set the URL to the name in the certificate, which a browser shows at the lock, or let the website show a certificate for the host in the URL.':
+    'Stelle die URL auf den Namen im Zertifikat, den ein Browser beim Schloss zeigt, oder lass die Website ein Zertifikat für den Host in der URL zeigen.',
   'The certificate of the website has expired.': 'Das Zertifikat der Website ist abgelaufen.',
   'Renew the certificate, and restart the website so that it shows the new one.':
     'Erneuere das Zertifikat, und starte die Website neu, damit sie das neue zeigt.',
@@ -346,22 +350,22 @@ export const OUTCOMES = {
     'Das Zertifikat der Website ist selbst signiert oder von einer eigenen Zertifizierungsstelle signiert.',
   'Install a certificate of a public authority, such as Let’s Encrypt; a self-signed one is not accepted.':
     'Installiere ein Zertifikat einer öffentlichen Zertifizierungsstelle, wie Let’s Encrypt; ein selbst signiertes wird nicht angenommen.',
-  'The chain of the website’s certificate is incomplete, or leads to no public authority: no certificate between its own and an authority is sent.':
-    'Die Kette des Zertifikats der Website ist unvollständig oder führt zu keiner öffentlichen Zertifizierungsstelle: Zwischen dem eigenen und dem einer Zertifizierungsstelle wird keines gesendet.',
-  'Let the website send the intermediate certificates too (often called the full chain), issued by a public authority.':
-    'Lass die Website auch die Zwischenzertifikate senden (oft „full chain“ genannt), ausgestellt von einer öffentlichen Zertifizierungsstelle.',
+  'The chain of the website’s certificate is incomplete: its intermediate certificates are not sent, or they lead to no public authority.':
+    'Die Kette des Zertifikats der Website ist unvollständig: Ihre Zwischenzertifikate werden nicht gesendet, oder sie führen zu keiner öffentlichen Zertifizierungsstelle.',
+  'Let the website send the intermediate certificates too (often a file called fullchain.pem); if its authority is not a public one, install a certificate of one, such as Let’s Encrypt.':
+    'Lass die Website auch die Zwischenzertifikate senden (oft eine Datei namens fullchain.pem); ist ihre Zertifizierungsstelle keine öffentliche, installiere ein Zertifikat einer solchen, etwa von Let’s Encrypt.',
   'The URL redirects to a page to sign in, so it wants a session, which votes do not have.':
     'Die URL leitet zu einer Anmeldeseite weiter; sie verlangt also eine Sitzung, die Stimmen nicht haben.',
   'Let the URL need no session: exempt it from the sign-in, and check the signature of each message instead.':
     'Lass die URL keine Sitzung verlangen: Nimm sie von der Anmeldung aus, und prüfe stattdessen die Signatur jeder Nachricht.',
   'The website’s answer holds the challenge, but beside other text, such as a notice of PHP, a page around it or our whole message; no vote was posted.':
     'Die Antwort der Website enthält die Challenge, aber neben anderem Text, wie einem Hinweis von PHP, einer Seite darum herum oder unserer ganzen Nachricht; es wurde keine Stimme gesendet.',
-  'Answer with the challenge alone, or with it as “challenge” of a JSON object, and nothing before or after: switch off the output of notices.':
-    'Antworte mit der Challenge allein oder mit ihr als „challenge“ eines JSON-Objekts und nichts davor oder danach: Schalte die Ausgabe von Hinweisen ab.',
+  'Answer with the challenge alone, or with a JSON object whose key “challenge” is the challenge, and nothing before, after or around it: switch off the output of notices.':
+    'Antworte mit der Challenge allein oder mit einem JSON-Objekt, dessen Schlüssel „challenge“ die Challenge ist, und nichts davor, danach oder darum herum: Schalte die Ausgabe von Hinweisen ab.',
   'The website’s answer is the challenge in quotes, as a JSON string; no vote was posted.':
     'Die Antwort der Website ist die Challenge in Anführungszeichen, als JSON-String; es wurde keine Stimme gesendet.',
-  'Answer with the challenge without quotes, or with it as “challenge” of a JSON object.':
-    'Antworte mit der Challenge ohne Anführungszeichen oder mit ihr als „challenge“ eines JSON-Objekts.',
+  'Answer with the challenge without quotes, or with a JSON object whose key “challenge” is the challenge.':
+    'Antworte mit der Challenge ohne Anführungszeichen oder mit einem JSON-Objekt, dessen Schlüssel „challenge“ die Challenge ist.',
   'The website’s answer to the challenge is compressed, though Tallyport asked for none; no vote was posted.':
     'Die Antwort der Website auf die Challenge ist komprimiert, obwohl Tallyport das nicht verlangt hat; es wurde keine Stimme gesendet.',
   'Switch the compression off for this URL, or obey Accept-Encoding: identity.':

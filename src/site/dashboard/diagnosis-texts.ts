@@ -77,19 +77,10 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
-  const isFetching = tested.protocol === 'fetch';
-  const fetchedHead = arrived ? t('A program asked for votes') : t('No program asked for votes');
-  const head = isFetching
-    ? fetchedHead
-    : unconfirmed
-      ? t('The test vote was sent, but not confirmed')
-      : arrived
-        ? t('The test vote arrived')
-        : t('The test vote did not arrive');
   return html`<div class="verdict">
     <ol class="steps">${stepResults(diagnosis, tested)}</ol>
     <div class="notice ${tone}" role="status">
-      <p><strong>${head}</strong></p>
+      <p><strong>${headOf(outcome)}</strong></p>
       <p>${t(cause)}</p>
       ${advice && !arrived ? html`<p>${t(advice)}</p>` : ''}
     </div>
@@ -103,6 +94,20 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
         : ''
     }
   </div>`;
+}
+
+function headOf(outcome: Diagnosis['outcome']): string {
+  switch (outcome) {
+    case 'delivered':
+      return t('The test vote arrived');
+    case 'sent-not-confirmed':
+      return t('The test vote was sent, but not confirmed');
+    // Its cause says that the vote may have arrived.
+    case 'ambiguous':
+      return t('The test vote got no answer that confirms it');
+    default:
+      return t('The test vote did not arrive');
+  }
 }
 
 function stepResults({ outcome, fault, step: stopped }: Diagnosis, tested: Tested): Html[] {

@@ -8,6 +8,7 @@ import {
   lastDelivery,
   settingsProof,
 } from '../../listeners/listener-state.ts';
+import { OUTCOMES } from '../../listeners/outcomes.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { fetchedText, fetchingState, isNeglected } from './fetch-state.ts';
@@ -243,11 +244,19 @@ function untroubled(listener: ListenerView): string {
       return t('Votes are sent as soon as they are cast.');
     case 'untested':
       return t('No vote has arrived with these settings yet. Send a test vote to check them.');
-    case 'failed':
-      return t(
-        'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
-        { cause: tested ? t(explainFor(listener, tested.code).cause) : '' },
-      );
+    case 'failed': {
+      const cause = tested ? t(explainFor(listener, tested.code).cause) : '';
+      // The cause then says that the vote may have arrived.
+      return tested && OUTCOMES[tested.code] === 'ambiguous'
+        ? t(
+            'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',
+            { cause },
+          )
+        : t(
+            'The last test vote did not arrive: {cause} Votes are sent anyway. Send another test vote to see each step.',
+            { cause },
+          );
+    }
   }
 }
 
