@@ -10,9 +10,11 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/listener/test', // a redirect
   'GET /dashboard/servers/:serverId/connect/check', // a redirect
   'GET /dashboard/servers/:serverId/connect/key', // a redirect
+  'GET /dashboard/servers/:serverId/connect/relay', // a redirect
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
   'GET /language/:language', // a redirect
+  'GET /downloads/tallyport-relay.jar', // a file
   'GET /games', // a redirect
   'GET /tags', // a redirect
   'GET /pictures/:file', // an image

@@ -69,7 +69,7 @@ describe('wrong use', () => {
     ['review add alpha --username x --rating 6', 'It must be a whole number, 1 to 5.'],
     [
       'listener set alpha --protocol smoke --host h --port 1',
-      'Allowed choices are votifier-v1, votifier-v2, http.',
+      'Allowed choices are votifier-v1, votifier-v2, http, fetch.',
     ],
     ['operator create', "Required option '--email <address>' not specified."],
     ['listener set alpha --protocol votifier-v2 --host h --port 1', 'votifier-v2 needs --token.'],

@@ -46,6 +46,7 @@ test('an empty listing needs nothing', async () => {
     reviews: { waiting: 0, since: null },
     paused: none,
     unreachable: none,
+    unfetched: none,
     failed: none,
     playersDiffer: none,
     unusualVotes: none,

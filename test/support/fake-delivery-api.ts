@@ -88,7 +88,12 @@ export class FakeDeliveryApi {
   /** Returns true if it has answered, or will not answer at all. */
   intercept: ((call: DeliveryCall) => boolean | Promise<boolean>) | undefined;
 
-  readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
+  readonly #server: Server = createServer((request, response) => {
+    this.#receive(request, response).catch((error: unknown) => {
+      // A client that is killed while it sends leaves nothing to answer.
+      if (!request.destroyed) throw error;
+    });
+  });
   readonly #waiting = new Set<() => void>();
   #port = 0;
 

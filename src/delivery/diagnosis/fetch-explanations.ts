@@ -2,43 +2,47 @@ import { defineMessage } from '../../language/t.ts';
 import type { Explanation } from './explanation.ts';
 import type { ProtocolTexts } from './explanations-by-protocol.ts';
 
-/** What the outcomes that only listeners that fetch end with mean, and how to correct them. */
+/** The outcomes that only a listener that fetches can have: what each means, and how to correct it. */
 export const FETCH_EXPLANATIONS = {
   'fetch-retry': {
-    cause: defineMessage('What fetches the votes could not hand this one over, and will take it again.'),
+    cause: defineMessage(
+      'The program that fetches the votes could not hand this one over, and will fetch it again.',
+    ),
     advice: defineMessage(
-      'Read its words and its log; the vote comes again by the schedule, for 72 hours after it was cast.',
+      'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.',
     ),
   },
   'not-fetched': {
-    cause: defineMessage('Nothing fetched votes while the test waited.'),
+    cause: defineMessage('No program fetched votes while the test waited.'),
     advice: defineMessage(
-      'Start the relay or the plugin that fetches, check that it has this address and a delivery token that is valid, and look into its log.',
+      'Start the relay or the plugin that fetches the votes, check that it has the address and a valid delivery token from “Connect”, and look into its log.',
     ),
   },
   'fetch-unknown': {
     cause: defineMessage(
-      'What fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
+      'The program that fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
     ),
     advice: defineMessage(
-      'Look into its log, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.',
+      'Look into its log, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
     ),
   },
   'fetch-failed': {
-    cause: defineMessage('What fetches the votes refused this one for good.'),
-    advice: defineMessage('Read its words, correct what it names, and resend the vote.'),
+    cause: defineMessage('The program that fetches the votes refused this one for good.'),
+    advice: defineMessage('Read its reason, correct what it names, and send the vote again.'),
   },
 } as const satisfies Record<string, Explanation>;
 
 /** A listener that fetches: a relay or a plugin takes the votes and says what became of them. */
 export const FETCH_TEXTS: ProtocolTexts = {
   acknowledged: {
-    cause: defineMessage('What fetches the votes handed this one over, and the game server took it.'),
+    cause: defineMessage(
+      'The program that fetches the votes handed this one over, and the game server confirmed it.',
+    ),
     advice: defineMessage('There is nothing to do.'),
   },
   'sent-not-confirmed': {
     cause: defineMessage(
-      'What fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',
+      'The program that fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',
     ),
     advice: defineMessage(
       'If votes do not arrive in the game, compare the public key that it uses with the plugin’s own, and look for an error in the game server’s log.',
@@ -46,10 +50,10 @@ export const FETCH_TEXTS: ProtocolTexts = {
   },
   'lease-ran-out': {
     cause: defineMessage(
-      'The vote was fetched, and nothing said in time what became of it, so the vote may have arrived.',
+      'The vote was fetched, but the program that fetched it did not report in time what became of it, so the vote may have arrived.',
     ),
     advice: defineMessage(
-      'Look into the log of what fetches the votes, and whether the game server stopped at that moment; the vote is handed out again as often as you allow.',
+      'Look into the log of the program that fetches the votes, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
     ),
   },
 };

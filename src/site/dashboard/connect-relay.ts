@@ -43,6 +43,12 @@ export function relayCard({ base, url, server, listener, key, now }: Relay): Htm
   const fill = t(
     'Put these two lines into <code>tallyport-relay.properties</code>, which the relay wrote: in <code>plugins/TallyportRelay</code>, or beside the jar.',
   );
+  const haveKey = key
+    ? t('Your key is filled in below. Copy it now: it is shown only once.')
+    : t('Create a key for the relay. It is shown once, filled in below.');
+  const ofKey = t(
+    'The key may only fetch votes of this server and report what became of them. It does not expire; you can revoke it under “API access”.',
+  );
   return card({
     id: 'relay',
     title: t('Without an open port: the relay (Minecraft: Java Edition)'),
@@ -51,11 +57,10 @@ export function relayCard({ base, url, server, listener, key, now }: Relay): Htm
       ${isFetching ? html`<p>${fetchedText(listener, now)}</p>` : html`<p>${choose}</p>`}
       <ol class="spaced">
         <li>${put}</li>
-        <li>${key ? t('Your key is filled in below. Copy it now: it is shown only once.') : t('Create a key for the relay. It is shown once, filled in below.')}
-          ${key ? '' : keyForm(`${path}/connect/relay`)}</li>
+        <li>${haveKey} ${key ? '' : keyForm(`${path}/connect/relay`)}</li>
         <li>${fill} ${copyable(lines, t('the two lines'))}</li>
       </ol>
-      <p class="small soft">${t('The key may only fetch votes of this server and report what became of them. It does not expire; you can revoke it under “API access”.')}</p>`,
+      <p class="small soft">${ofKey}</p>`,
   });
 }
 

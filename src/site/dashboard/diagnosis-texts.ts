@@ -74,13 +74,14 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, reply, detail } = diagnosis;
   const { cause, advice } = withServiceName(diagnosis, tested.serviceName);
+  const isFetching = tested.protocol === 'fetch';
   const arrived = outcome === 'delivered';
   const unconfirmed = outcome === 'sent-not-confirmed';
   const tone: Tone = unconfirmed ? 'attention' : arrived ? 'good' : 'bad';
   return html`<div class="verdict">
     <ol class="steps">${stepResults(diagnosis, tested)}</ol>
     <div class="notice ${tone}" role="status">
-      <p><strong>${headOf(outcome)}</strong></p>
+      <p><strong>${isFetching ? fetchedHeadOf(outcome) : headOf(outcome)}</strong></p>
       <p>${t(cause)}</p>
       ${advice && !arrived ? html`<p>${t(advice)}</p>` : ''}
     </div>
@@ -94,6 +95,10 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
         : ''
     }
   </div>`;
+}
+
+function fetchedHeadOf(outcome: Diagnosis['outcome']): string {
+  return outcome === 'delivered' ? t('A program asked for votes') : t('No program asked for votes');
 }
 
 function headOf(outcome: Diagnosis['outcome']): string {

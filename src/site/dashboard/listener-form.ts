@@ -139,10 +139,10 @@ function votifierFields(form: Form): Content {
 
 /** A listener that fetches has neither an address nor a secret. */
 function fetchFields(form: Form): Content {
-  return [
-    html`<p class="soft">${t('Nothing is sent to your server: it needs neither an address nor an open port. The next page has the program and its key.')}</p>`,
-    serviceNameField(form),
-  ];
+  const about = t(
+    'Nothing is sent to your server: it needs neither an address nor an open port. The next page has the program and its key.',
+  );
+  return [html`<p class="soft">${about}</p>`, serviceNameField(form)];
 }
 
 function serviceNameField({ listener, serviceName, typed: { values, errors } }: Form): Html {

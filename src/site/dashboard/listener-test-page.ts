@@ -45,9 +45,12 @@ export function testCard(path: string, { state, protocol }: Pick<ListenerView, '
 
 /** The card of the test of a listener that fetches. */
 function fetchTestCard(path: string): Html {
+  const about = t(
+    'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
+  );
   return card({
     title: t('Test'),
-    body: html`<p>${t('Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.')}</p>
+    body: html`<p>${about}</p>
       <div>${button({ to: `${path}/test`, text: t('Wait for the next call'), kind: 'primary' })}</div>`,
   });
 }

@@ -82,7 +82,11 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
-    ${metadata ? searchMetadata(site, title, metadata, page.isLanguageInAddress) : html`<meta name="robots" content="noindex" />`}
+    ${
+      metadata
+        ? searchMetadata(site, title, metadata, page.isLanguageInAddress)
+        : html`<meta name="robots" content="noindex" />`
+    }
     <title>${title} · ${name}</title>
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="stylesheet" href="${site.asset('site.css')}" />
