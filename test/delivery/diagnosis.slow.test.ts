@@ -335,7 +335,7 @@ it('not-fetched: nothing takes the votes of a listener that fetches for 40 s', a
   expect(diagnosis).toMatchObject({
     outcome: 'transient',
     fault: 'not-fetched',
-    step: 'connecting',
+    step: 'acknowledgement',
     ...EXPLANATIONS['not-fetched'],
   });
   expect((await deps.listeners.findOne({ serverId }))?.tested?.code).toBe('not-fetched');
