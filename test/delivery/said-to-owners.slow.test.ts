@@ -239,6 +239,11 @@ it('a listener that took a test vote and then hangs is sent nothing but votes', 
   await drainThrice(bench);
   expect((await deps.listeners.findOne({ serverId }))?.breaker.openSince).toBeTruthy();
   expect(lines).toEqual([]);
+  // Its port is right, so nothing that is said doubts it.
+  for (const [where, text] of Object.entries(await saidOf(bench))) {
+    expect(text, where).toMatch(/though it has taken votes before: the vote plugin hangs/);
+    expect(text, where).not.toContain('Check that the port');
+  }
 });
 
 it('a worker that lost the lease leaves the detection to the one that has it', async () => {
