@@ -37,6 +37,7 @@ describe('listener set and show', () => {
       port: 8192,
       url: null,
       service_name: 'Tallyport',
+      names_may_be_mangled: false,
       state: 'active',
       reason: null,
       queue_paused: false,

@@ -79,7 +79,7 @@ const body = (make: (challenge: string) => string | Buffer) => headed({}, make);
 const json = (challenge: string) => JSON.stringify({ challenge });
 const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16();
 
-const BESIDE = [/holds the challenge, but beside other text/, /nothing before or after/] as const;
+const BESIDE = [/holds the challenge, but beside other text/, /nothing before, after or around it/] as const;
 const COMPRESSED = [/is compressed, though Tallyport asked for none/, /^Switch the compression off/] as const;
 const UTF16 = [/in UTF-16/, /^Answer in UTF-8\.$/] as const;
 const QUOTED = [/in quotes, as a JSON string/, /without quotes/] as const;
@@ -132,7 +132,7 @@ describe('The answer to a challenge', () => {
       body(() => Buffer.from([0, 1, 2, 0xff, 0xfe, 0x1b])),
       'http-unverified',
       /did not repeat it/,
-      /^Answer a message/,
+      /^Check that the URL leads to the program/,
       /^HTTP 200 \(6 bytes that are not text\)$/,
     ],
     [

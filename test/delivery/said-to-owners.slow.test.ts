@@ -210,7 +210,7 @@ it('names beyond ASCII in Votifier v1: said once, with the first vote and on the
   expect((await saidOf(bench)).page).not.toMatch(note);
 });
 
-it('a detection that a limit or the end of the worker cuts short is made again by a later drain', async () => {
+it('a detection that a limit, the end of the worker or a refused address cuts short is made again by a later drain', async () => {
   const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200', DESTINATION_LIMIT: '1' });
   const { deps, serverId } = bench;
   const { port, lines } = await service(redis);
@@ -221,6 +221,9 @@ it('a detection that a limit or the end of the worker cuts short is made again b
   expect((await stored())?.breaker.openSince).toBeTruthy();
   const unlimited = { ...deps, config: { ...deps.config, DESTINATION_LIMIT: 60 } };
   await drainHere(unlimited, serverId, { stop: AbortSignal.abort() });
+  // The address is not allowed any more.
+  const config = { ...unlimited.config, ALLOWED_PRIVATE_RANGES: [] };
+  await drainHere({ ...deps, config }, serverId, {}, createSend(unlimited.config));
   expect([(await stored())?.detected, lines]).toEqual([undefined, []]);
   await drainHere(unlimited, serverId);
   expect((await stored())?.detected?.service).toBe('other-protocol');
@@ -239,6 +242,11 @@ it('a listener that took a test vote and then hangs is sent nothing but votes', 
   await drainThrice(bench);
   expect((await deps.listeners.findOne({ serverId }))?.breaker.openSince).toBeTruthy();
   expect(lines).toEqual([]);
+  // Its port is right, so nothing that is said doubts it.
+  for (const [where, text] of Object.entries(await saidOf(bench))) {
+    expect(text, where).toMatch(/though it has taken votes before: the vote plugin hangs/);
+    expect(text, where).not.toContain('Check that the port');
+  }
 });
 
 it('a worker that lost the lease leaves the detection to the one that has it', async () => {

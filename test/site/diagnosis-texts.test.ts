@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { faultOf } from '../../src/delivery/diagnosis/faults.ts';
+import { inLanguage } from '../../src/language/language.ts';
 import { beginning, diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 
 const delivered: Diagnosis = {
@@ -88,4 +89,18 @@ it('A test vote without an answer is not called lost, because it may have arrive
   const page = String(await diagnosisResult(unanswered, { protocol: 'votifier-v2' }));
   expect(page).toContain('The test vote got no answer that confirms it');
   expect(page).not.toContain('did not arrive');
+});
+
+it('The answer of a listener stands in the quotes of the language, and its markup is text', async () => {
+  const answered: Diagnosis = {
+    outcome: 'transient',
+    confirmed: false,
+    fault: 'listener-error',
+    step: 'acknowledgement',
+    reply: '<b>disk full</b> {words}',
+    ...explain('unknown-error', 'votifier-v2'),
+  };
+  const page = async () => String(await diagnosisResult(answered, { protocol: 'votifier-v2' }));
+  expect(await page()).toContain('“<bdi>&lt;b&gt;disk full&lt;/b&gt; {words}</bdi>”');
+  expect(await inLanguage('de', page)).toContain('„<bdi>&lt;b&gt;disk full&lt;/b&gt; {words}</bdi>“');
 });

@@ -37,3 +37,17 @@ test('an unreachable listener shows when it took its last vote, and that a test 
     expect(shown).not.toContain('delivered just now');
   }
 });
+
+test('after a test vote without an answer, the page does not say that it did not arrive', async () => {
+  const { deps, serverId, clock } = await deliveryBench();
+  const read = async (code: 'no-answer' | 'connection-refused') => {
+    await deps.listeners.updateOne({ serverId }, { $set: { tested: { at: clock.now(), code } } });
+    const listener = await showListener(deps, serverId);
+    if (!listener) throw new Error('there is no listener');
+    return textOf(String(await listenerState({ listener, queuePaused: false }, '/x', clock.now())));
+  };
+  expect(await read('no-answer')).toMatch(/The last test vote was not confirmed: .* may have arrived/);
+  expect(await read('connection-refused')).toContain(
+    'The last test vote did not arrive: The machine answers',
+  );
+});

@@ -1,6 +1,6 @@
 import { defineMessage } from '../../language/t.ts';
 import type { Breaker, Listener } from '../../listeners/listener.ts';
-import { hasTakenVotes } from '../../listeners/listener-state.ts';
+import { hasAcknowledged } from '../../listeners/listener-state.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 import { explain, type Known } from './explanations.ts';
@@ -34,12 +34,13 @@ export const REASON_FIELDS = {
   detected: 1,
   acknowledgedAt: 1,
   lastDeliveredAt: 1,
+  tested: 1,
   updatedAt: 1,
 } as const;
 
 /** The fields of a listener that its explanations depend on; those that were not read count as unknown. */
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
-type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>>;
+type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
 /** The explanation of an outcome of this listener. */
 export function explainFor(listener: Explained, code: OutcomeCode): Explanation {
@@ -53,12 +54,16 @@ export function knownOf(listener: Explained): Known {
   return { hasTaken: hasTaken(listener), serviceName, service: isOfSettings ? detected.service : null };
 }
 
-/** Whether a listener has taken a vote with its current settings; false where the fields were not read. */
-export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, updatedAt }: Taken): boolean {
+/**
+ * Whether a listener has taken a vote, or acknowledged the last test vote, with its current settings; false where the
+ * fields were not read.
+ */
+export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, tested, updatedAt }: Taken): boolean {
   if (!updatedAt) return !!acknowledgedAt;
-  return hasTakenVotes({
+  return hasAcknowledged({
     lastDeliveredAt,
     updatedAt,
+    ...(tested ? { tested } : {}),
     ...(acknowledgedAt === undefined ? {} : { acknowledgedAt }),
   });
 }

@@ -7,7 +7,7 @@ import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
 import { explain, type Known } from '../diagnosis/explanations.ts';
-import { type Explained, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
+import { type Explained, hasTaken, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
 import { timesUnavailable } from '../resend-vote.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
@@ -203,9 +203,14 @@ function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptE
 function knownAt(listener: Explained | null, at: Date): Known {
   if (!listener) return {};
   const { serviceName, service } = knownOf(listener);
-  const { acknowledgedAt, updatedAt } = listener;
-  const hasTaken = !!acknowledgedAt && acknowledgedAt < at;
-  return { hasTaken, serviceName, service: updatedAt && at >= updatedAt ? service : null };
+  const { acknowledgedAt, tested, updatedAt } = listener;
+  const hadTaken = !!acknowledgedAt && acknowledgedAt < at;
+  const tookTest = !!tested && !!updatedAt && tested.at < at && hasTaken({ tested, updatedAt });
+  return {
+    hasTaken: hadTaken || tookTest,
+    serviceName,
+    service: updatedAt && at >= updatedAt ? service : null,
+  };
 }
 
 function endOf(

@@ -65,7 +65,7 @@ export function beginning(step: DiagnosisStep, tested: Tested): Html {
 }
 
 function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content {
-  if (reply) return html`“<bdi>${reply}</bdi>”`;
+  if (reply) return t('“<bdi>{words}</bdi>”', { words: reply });
   if (isReplyHidden) return t('hidden: the listener has not acknowledged a vote yet, so it may not be yours');
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }
