@@ -1,7 +1,8 @@
 import { MongoClient, ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { awaitTake } from '../../src/delivery/fetch/await-take.ts';
 import { fetchingListener, noteTake } from '../../src/delivery/fetch/fetching-listener.ts';
+import { startMongod } from '../support/services.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
 let cli: Cli;
@@ -69,6 +70,11 @@ describe('a server that fetches its votes', () => {
   });
 
   it('is refused while processes of an earlier version are connected', async () => {
+    // A mongod of its own: connections of an earlier version count for all databases on it.
+    const mongod = await startMongod();
+    onTestFinished(() => mongod.stop());
+    const cli = await openCli({ MONGODB_URI: `${mongod.uri.replace(/\/$/, '')}/fetching` });
+    onTestFinished(() => cli.close());
     const { slug } = await cli.addServer('Too early');
     const earlier = await new MongoClient(cli.deps.config.MONGODB_URI, { appName: 'tallyport' }).connect();
     await earlier.db().command({ ping: 1 });

@@ -79,9 +79,13 @@ export type Cli = {
 /** The retry of a failed vote comes so late that a command can read the failed vote, even on a slow machine. */
 const SETTINGS = { ...QUICK, DELIVERY_SCHEDULE: '0s,1h' };
 
-/** Opens a platform and a command line on a fresh, migrated database. */
-export async function openCli(): Promise<Cli> {
-  const config = testConfig(SETTINGS);
+/**
+ * Opens the dependencies and a command line on a fresh, migrated database.
+ *
+ * @param settings - such as the `MONGODB_URI` of another mongod
+ */
+export async function openCli(settings: Record<string, string> = {}): Promise<Cli> {
+  const config = testConfig({ ...SETTINGS, ...settings });
   const deps = await openAppDeps(config, 'test', await onPooledMongo(config));
   await migrateFresh(deps, config.MONGODB_URI);
   const { MONGODB_URI, REDIS_URL, QUEUE_PREFIX, SECRET_KEY } = config;
