@@ -9,7 +9,7 @@ import type { RecordDeps } from './drain/attempt-record.ts';
 import { endLostAttempts, serversWith } from './drain/lost-attempts.ts';
 import { expireVotes, giveBackLeftVotes, giveBackWaitingVotes, overdueVotes } from './leave-queue.ts';
 import type { ResendDeps } from './resend-vote.ts';
-import { finishOwedResends } from './unconfirmed-votes.ts';
+import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
 
 /** The dependencies of the sweep. */
 type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; batcher: Batcher; log: Logger };
@@ -104,6 +104,8 @@ async function sweepFetching(
   for (const { taken } of lost ? await endLostAttempts(deps, serverId) : []) {
     deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
   }
+  // If the owner lowered the number of sendings while a vote was leased: the vote waits now, and no take would get it.
+  await giveUpSentVotes(deps, listener);
   const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
   if (!server || server.removedAt) await giveBackWaitingVotes(deps, serverId, 'server-removed');
   else if (lost) await wakeListener(deps.producer, listener);

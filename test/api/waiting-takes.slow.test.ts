@@ -207,6 +207,49 @@ describe('leases', () => {
     );
   });
 
+  test('if the owner allows fewer sendings while a vote is leased, it is unconfirmed when the lease ends', async () => {
+    server = await addFetchingServer(web);
+    const vote = await server.cast('Alex');
+    await server.take({ lease_seconds: 10 });
+    await web.deps.listeners.updateOne({ serverId: server.serverId }, { $set: { maxSendings: 1 } });
+    await web.deps.votes.updateOne({ _id: vote._id }, { $set: { 'delivery.leaseUntil': new Date(0) } });
+    await sweepDueWork(web.deps);
+    expect((await server.vote(vote._id)).delivery.state).toBe('unconfirmed');
+  });
+
+  test('a taker whose lease runs has its own result recorded after an earlier taker’s late acknowledgement', async () => {
+    server = await addFetchingServer(web);
+    const vote = await server.cast('Alex');
+    const [first] = await server.take({ lease_seconds: 10 });
+    await web.deps.votes.updateOne({ _id: vote._id }, { $set: { 'delivery.leaseUntil': new Date(0) } });
+    await sweepDueWork(web.deps);
+    await web.deps.votes.updateOne({ _id: vote._id }, { $set: { 'delivery.nextAt': new Date() } });
+    const [second] = await server.take();
+    if (!first || !second) throw new Error('not taken');
+    await server.settle([first], 'delivered');
+    const result = { vote_id: second.vote_id, lease: second.lease, outcome: 'retry' };
+    expect((await server.done([result])).body).toEqual({ settled: [vote._id.toString()], refused: [] });
+    const { state, attempts } = (await server.vote(vote._id)).delivery;
+    expect([state, ...attempts.map(({ code }) => code)]).toEqual([
+      'delivered',
+      'acknowledged',
+      'fetch-retry',
+    ]);
+  });
+
+  test('a vote that was taken before the settings changed shows nothing of the new ones', async () => {
+    server = await addFetchingServer(web);
+    await server.cast('Alex');
+    const taken = await server.take();
+    await web.deps.listeners.updateOne(
+      { serverId: server.serverId },
+      { $inc: { revision: 1 }, $set: { protocol: 'votifier-v2', host: 'mc.example.org', port: 8_192 } },
+    );
+    await server.settle(taken, 'delivered');
+    const listener = await web.deps.listeners.findOne({ serverId: server.serverId });
+    expect(listener?.lastDeliveredAt ?? null).toBeNull();
+  });
+
   test('after its lease, delivered and sent count, and other results do not', async () => {
     server = await addFetchingServer(web);
     for (const player of ['a', 'b', 'c', 'd']) await server.cast(player);

@@ -182,20 +182,22 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
       const { serverId } = callerOf(request);
       const { max: most, wait_seconds, lease_seconds, request_id: requestId } = request.body;
       const waitMs = wait_seconds * SECOND;
-      const read = async () => {
-        const listener = requireFetching(await fetchingListener(deps, serverId));
+      const read = async () => requireFetching(await fetchingListener(deps, serverId));
+      const note = (listener: FetchingListener) => {
         noteTake(deps, listener, request.headers['user-agent'] ?? '')?.catch((error: unknown) => {
           request.log.warn({ event: 'fetch.not_noted', reason: String(error) });
         });
         return listener;
       };
+      // A refused call costs no write.
       const first = await withinDatabaseTime(request, read());
       const nextAt = refusedUntil(takes, deps.clock, serverId, waitMs > 0);
       if (nextAt) throw tooManyTakes(nextAt, deps.clock);
+      note(first);
       const readAgain = async () => {
         try {
           await requireTokenStill(request, deps);
-          return await read();
+          return note(await read());
         } catch (error) {
           // The listener has changed, or the server is removed: the others that wait for it are told as well.
           if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());

@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
-import { type Clock, MINUTE } from '../../platform/clock.ts';
+import { type Clock, MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
 import type { TakeDeps } from '../drain/attempt-record.ts';
 
@@ -44,6 +44,8 @@ export async function fetchingListener(
 
 /** The newest take is precise to this: a plugin that asks all the time costs one write a minute. */
 const NOTED_EVERY_MS = MINUTE;
+/** The same for a take of another program: two that ask in turn cost a write in five seconds. */
+const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };
 
@@ -52,7 +54,9 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
   most: 500,
   collectMs: 250,
   async load(listeners, notes) {
-    for (const [agent, group] of Map.groupBy(notes, (note) => note.agent)) {
+    // The newest note of each server: a token with many programs costs its listener one write.
+    const newest = new Map(notes.map((note) => [note.serverId.toHexString(), note]));
+    for (const [agent, group] of Map.groupBy(newest.values(), (note) => note.agent)) {
       const at = new Date(Math.max(...group.map((note) => note.at.getTime())));
       const serverId = anyOf(group.map((note) => note.serverId));
       await listeners.updateMany({ serverId, protocol: 'fetch' }, { $set: { fetched: { at, agent } } });
@@ -74,9 +78,10 @@ export function noteTake(
 ): Promise<true> | undefined {
   const at = clock.now();
   const agent = printable(userAgent);
+  const everyMs = fetched?.agent === agent ? NOTED_EVERY_MS : OTHER_NOTED_EVERY_MS;
   const isKnown =
-    fetched?.agent === agent &&
-    at.getTime() - fetched.at.getTime() < NOTED_EVERY_MS &&
+    fetched &&
+    at.getTime() - fetched.at.getTime() < everyMs &&
     !(fetchAwaitedAt && fetched.at < fetchAwaitedAt);
   return isKnown ? undefined : batcher.load(notesLoader, listeners, { serverId, at, agent });
 }

@@ -131,7 +131,10 @@ function judge(
   if (!attempt) return { refusal: 'lease-ended' };
   const [code, step] = MEANINGS[said];
   if (attempt.code === code) return {};
-  const isLate = attempt.code === 'lease-ran-out' || (!attempt.code && leaseEnded);
+  // If an earlier taker's late acknowledgement ended the delivery, the vote has no lease any more, and this attempt gets
+  // its own outcome.
+  const isLeaseOver = leaseEnded && vote.delivery.state === 'sending';
+  const isLate = attempt.code === 'lease-ran-out' || (!attempt.code && isLeaseOver);
   const isArrival = said === 'delivered' || said === 'sent';
   if (isLate && !isArrival) return { refusal: 'lease-ended' };
   if (attempt.code && !isLate) return { refusal: 'settled-differently' };
@@ -157,16 +160,16 @@ const changeListeners = updateLoader<Listener>(REPLICATED);
 /** Stores when the listener last got a vote: one write for each call, and no breaker. */
 async function noteDelivery(deps: SettleDeps, listener: Listener, ended: Ended[]): Promise<void> {
   const { revision, serverId, _id } = listener;
-  const delivered = ended.filter(({ outcome }) => outcome.class === 'delivered');
-  const last = delivered.findLast(({ taken }) => taken.attempt.revision === revision) ?? delivered.at(-1);
+  // A vote that was taken before the settings changed shows nothing of the present ones.
+  const last = ended.findLast(
+    ({ outcome, taken }) => outcome.class === 'delivered' && taken.attempt.revision === revision,
+  );
   if (!last) return;
   const lastDeliveredAt = deps.clock.now();
-  const isSame = last.taken.attempt.revision === revision;
-  const isFirst = isSame && !hasTakenVotes(listener);
   const set = {
     lastDeliveredAt,
-    ...(isSame ? { lastDeliveryConfirmed: last.outcome.code === 'acknowledged' } : {}),
-    ...(isFirst ? { acknowledgedAt: lastDeliveredAt } : {}),
+    lastDeliveryConfirmed: last.outcome.code === 'acknowledged',
+    ...(hasTakenVotes(listener) ? {} : { acknowledgedAt: lastDeliveredAt }),
   };
   await deps.batcher.load(changeListeners, deps.listeners, {
     q: { _id, serverId, revision },

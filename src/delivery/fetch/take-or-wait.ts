@@ -45,7 +45,8 @@ export async function takeOrWait(
   try {
     for (let listener = first; ; listener = await readAgain()) {
       const taken = listener.pause ? [] : await takeForClient(deps, listener, call, client);
-      if (taken.length === call.most) takes.wakeOne(listener.serverId.toHexString());
+      // A repeated call may get the votes of two processes, and so more than `most`.
+      if (taken.length >= call.most) takes.wakeOne(listener.serverId.toHexString());
       if (taken.length > 0 || !wait) return { taken, listener, waitedMs };
       wait.isPaused = Boolean(listener.pause);
       const from = performance.now();
@@ -67,8 +68,10 @@ async function takeForClient(
 ): Promise<TakenDelivery[]> {
   if (client.hasLeft()) return [];
   const take = async () => {
+    // Asked again when the turn begins: a repeat whose client has left must not keep the votes of the first call.
+    if (client.hasLeft()) return [];
     const taken = await takeDeliveries(deps, listener, call);
-    if (!client.hasLeft()) return taken;
+    if (taken.length === 0 || !client.hasLeft()) return taken;
     await giveBackDeliveries(deps, taken);
     void deps.producer.wakeTakes(listener.serverId.toHexString());
     return [];
