@@ -93,7 +93,7 @@ trap '[ "$BASH_SUBSHELL" -gt 0 ] || fail "line $LINENO: $BASH_COMMAND"' ERR
 
 mkdir "$WORK/app"
 cd "$WORK/app"
-for name in docker-compose.yml Dockerfile .dockerignore package.json package-lock.json LICENSE src workers ops; do
+for name in docker-compose.yml Dockerfile .dockerignore package.json package-lock.json LICENSE src workers relay ops; do
   cp -R "$CHECKOUT/$name" .
 done
 # Only the images may come from the shell: other variables would replace those of the trial.
