@@ -85,8 +85,8 @@ export function dueNotifications(
   if (!since) {
     // If votes wait for the connection limit, or are fetched and not accepted, no outage began: the wait began when the
     // oldest vote was cast.
-    const isWorkingLate = limited || listener.protocol === 'fetch';
-    const waiting = isWorkingLate && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
+    const waitsWithoutOutage = limited || listener.protocol === 'fetch';
+    const waiting = waitsWithoutOutage && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [
       ...hasReturned({ listener, sent, isDraining }, now),
       ...areExpiring({ sent, expiresAt }, waiting, now),
