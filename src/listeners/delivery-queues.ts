@@ -53,8 +53,9 @@ type WakeUp = {
 };
 
 /**
- * Adds the wake-up job of a listener to its queue. A listener that fetches has no job: its waiting takes are woken. A paused listener gets a job only from the sweep, which finds attempts
- * of dead workers there. A resume and changed settings wake it as well.
+ * Adds the wake-up job of a listener to its queue. If the listener fetches, it has no job: its waiting takes are woken.
+ * If it is paused, only the sweep adds a job, which finds attempts of dead workers. A resume and changed settings wake
+ * it as well.
  *
  * @returns whether Redis accepted it; otherwise the sweep, or the query of the waiting takes, finds the work
  */

@@ -8,7 +8,7 @@ import type { SentNotifications } from './sent-notifications.ts';
 const UNREACHABLE_FOR_MS = HOUR;
 
 /** The owner gets a mail this long before votes expire. */
-const EXPIRING_MS = 24 * HOUR;
+export const EXPIRING_MS = 24 * HOUR;
 
 /** The shortest time between two mails of one kind, for listeners that fail repeatedly. */
 const AT_MOST_EVERY_MS = DAY;
@@ -83,8 +83,10 @@ export function dueNotifications(
   }
   const since = outageSince(listener);
   if (!since) {
-    // If votes wait for the connection limit, there was no failure: the wait began when the oldest vote was cast.
-    const waiting = limited && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
+    // If votes wait for the connection limit, or are fetched and not accepted, no outage began: the wait began when the
+    // oldest vote was cast.
+    const waitsWithoutOutage = limited || listener.protocol === 'fetch';
+    const waiting = waitsWithoutOutage && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [
       ...hasReturned({ listener, sent, isDraining }, now),
       ...areExpiring({ sent, expiresAt }, waiting, now),

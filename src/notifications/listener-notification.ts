@@ -1,5 +1,6 @@
 import type { Listener } from '../listeners/listener.ts';
 import type { Server } from '../servers/server.ts';
+import type { Attempt } from '../votes/vote.ts';
 import type { DeliveryCounts } from './delivery-counts.ts';
 
 /** The data of one notification about a listener. */
@@ -7,5 +8,8 @@ export type ListenerNotification = {
   listener: Listener;
   server: Server;
   deliveries: DeliveryCounts;
+  /** When the oldest waiting vote expires. */
   expiresAt: Date | null;
+  /** The newest attempt of that vote; null if it was not sent yet. */
+  lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
 };

@@ -1,5 +1,5 @@
 import { explain } from '../delivery/diagnosis/explanations.ts';
-import { listenerReason } from '../delivery/diagnosis/listener-reason.ts';
+import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
 import type { DueNotification } from './due-notifications.ts';
 import type { ListenerNotification } from './listener-notification.ts';
@@ -74,13 +74,23 @@ const LETTERS: Record<DueNotification['kind'], Writer> = {
   }),
 };
 
-function reason({ listener }: ListenerNotification): string[] {
+function reason({ listener, lastAttempt }: ListenerNotification): string[] {
   const found = listenerReason(listener);
-  if (!found) return listener.limited ? [t(explain('outgoing-limited', listener.protocol).cause)] : [];
-  const { cause, advice, words, detail } = found;
-  return [
-    `${t(cause)}${words ? ` Its answer: “${words}”` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`,
-  ];
+  if (found) return [explained(found)];
+  if (listener.limited) return [t(explain('outgoing-limited', listener.protocol).cause)];
+  // Votes that are fetched and not accepted have no outage: what became of the oldest is the reason.
+  if (listener.protocol !== 'fetch' || !lastAttempt?.code) return [];
+  const { code, words } = lastAttempt;
+  return [`The oldest: ${explained({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
+}
+
+function explained({
+  cause,
+  advice,
+  words,
+  detail,
+}: Pick<ListenerReason, 'cause' | 'advice' | 'words' | 'detail'>): string {
+  return `${t(cause)}${words ? ` Its answer: “${words}”` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`;
 }
 
 function waiting({ deliveries }: ListenerNotification): string {

@@ -6,6 +6,7 @@ import { type Audiences, audienceOf } from './audience.ts';
 import { countDeliveries } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
+import { lateFetches } from './late-fetches.ts';
 import { listenerNotice } from './listener-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
@@ -38,7 +39,7 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
     const sent = await deps.sentNotifications.findOne({ _id: listener._id });
     written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
   }
-  for (const listener of await neglectedListeners(deps)) {
+  for (const listener of [...(await neglectedListeners(deps)), ...(await lateFetches(deps))]) {
     if (stop.aborted) return written;
     const sent = await deps.sentNotifications.findOne({ _id: listener._id });
     written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
@@ -68,7 +69,7 @@ async function notifyOf(
   if (!audience) return 0;
   const oldest = await deps.votes.findOne(
     { serverId, 'delivery.state': 'waiting' },
-    { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1 } },
+    { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1, 'delivery.attempts': 1 } },
   );
   const oldestAt = oldest?.votedAt ?? null;
   const works = !outageSince(listener) && !unfetchedSince(listener, oldestAt, deps.clock.now());
@@ -83,7 +84,14 @@ async function notifyOf(
   let written = 0;
   for (const due of dueNotifications(state, deps.clock.now())) {
     const deliveries = await countDeliveries(deps, serverId, due.since);
-    const details = { listener, server: audience.server, deliveries, expiresAt: state.expiresAt };
+    const lastAttempt = oldest?.delivery.attempts.at(-1) ?? null;
+    const details = {
+      listener,
+      server: audience.server,
+      deliveries,
+      expiresAt: state.expiresAt,
+      lastAttempt,
+    };
     const told = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
     if (told === 'written') written += 1;
     // If nobody was notified of an outage: nobody is notified of its end.

@@ -1,8 +1,12 @@
+import { MongoServerError } from 'mongodb';
 import { CodedError } from './app-error.ts';
 import { EARLIER_CONNECTION_NAME, type Mongo } from './mongo.ts';
 
 /** Processes of an earlier version run, or it is unknown whether they do. */
 export class EarlierProcessesError extends CodedError<'earlier-processes' | 'processes-unknown'> {}
+
+/** MongoDB's error code Unauthorized. */
+const UNAUTHORIZED = 13;
 
 /** A connection: to a mongod it has `client`, to the router of a sharded cluster `client_s`. */
 type Connected = { client?: string; client_s?: string };
@@ -41,12 +45,22 @@ async function earlierClients({ connection }: Pick<Mongo, 'connection'>): Promis
       ])
       .toArray();
   try {
-    return await list(true).catch(() => list(false));
+    return await list(true).catch((error: unknown) => {
+      if (isUnauthorized(error)) return list(false);
+      throw error;
+    });
   } catch (error) {
+    const remedy = isUnauthorized(error)
+      ? 'give the user of MONGODB_URI the role clusterMonitor'
+      : 'try again when it answers';
     throw new EarlierProcessesError(
       'processes-unknown',
-      'MongoDB does not say whether processes of an earlier version of Tallyport run: give the user of MONGODB_URI the role clusterMonitor.',
+      `MongoDB does not say whether processes of an earlier version of Tallyport run: ${remedy}.`,
       { cause: error },
     );
   }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === UNAUTHORIZED;
 }

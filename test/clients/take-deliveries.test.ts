@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createTallyport, type Delivery, type TallyportOptions } from '../../clients/typescript/src/index.ts';
 import { addFetchingServer, type FetchingServer } from '../support/fetching.ts';
 import { startApp, type TestDeps } from '../support/start-app.ts';
@@ -73,6 +73,52 @@ test('what the body tells is the result, with its reason', async () => {
     ['waiting', 'fetch-retry', 'The plugin is not loaded.'],
     ['failed', 'fetch-failed', 'x'.repeat(200)],
   ]);
+});
+
+test('a reason with half of a character is sent with a replacement for it', async () => {
+  const server = await addFetchingServer(web);
+  await server.cast('Cut');
+  const [vote] = await loop(server, 1, (vote) => vote.retry('\u{1f600}'.repeat(9).slice(0, -1)));
+  const words = `${'\u{1f600}'.repeat(8)}\ufffd`;
+  if (vote) expect(await stateOf(server, vote)).toEqual(['waiting', 'fetch-retry', words]);
+  expect(vote).toBeDefined();
+});
+
+test('when half of the lease is over, the votes that are left go back with one call, before it ends', async () => {
+  const server = await addFetchingServer(web);
+  const votes: Awaited<ReturnType<FetchingServer['cast']>>[] = [];
+  for (const name of ['A1', 'A2', 'A3', 'A4', 'A5', 'A6']) votes.push(await server.cast(name));
+  const now = performance.now.bind(performance);
+  let movedMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + movedMs);
+  onTestFinished(() => clock.mockRestore());
+  const stop = new AbortController();
+  let takes = 0;
+  const done: number[] = [];
+  const fetch: Fetch = async (input, init) => {
+    const request = input as Request;
+    // The second take ends the loop.
+    if (request.url.endsWith('/take') && takes++ > 0) stop.abort();
+    if (request.url.endsWith('/done')) {
+      const { results } = (await request.clone().json()) as { results: unknown[] };
+      done.push(results.length);
+    }
+    return globalThis.fetch(request, init);
+  };
+  const got: string[] = [];
+  for await (const vote of connect(server, { fetch }).takeDeliveries({ signal: stop.signal })) {
+    got.push(vote.username);
+    movedMs += 12_000;
+  }
+  expect([got, done]).toEqual([
+    ['A1', 'A2', 'A3'],
+    [1, 1, 1, 3],
+  ]);
+  for (const vote of votes.slice(3))
+    expect((await server.vote(vote._id)).delivery).toMatchObject({
+      state: 'waiting',
+      attempts: [{ code: 'fetch-retry', words: 'The votes before it took too long.' }],
+    });
 });
 
 test('if the body throws, its vote is unknown, and votes that it never saw come again', async () => {

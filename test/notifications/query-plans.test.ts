@@ -1,5 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
+import { lateVotes } from '../../src/notifications/late-fetches.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { testDeps } from '../support/test-deps.ts';
 
@@ -38,4 +39,14 @@ test.each([
   const { queryPlanner } = (await query().explain('queryPlanner')) as Document;
   expect(JSON.stringify(queryPlanner)).toContain(`"indexName":"${index}"`);
   expect(JSON.stringify(queryPlanner.winningPlan)).not.toContain('COLLSCAN');
+});
+
+test('servers whose fetched votes are about to expire cost one step of an index each', async () => {
+  const serverId = { $in: [new ObjectId(), new ObjectId()] };
+  const plan = await deps.votes
+    .aggregate([{ $match: { serverId, ...lateVotes(NOW) } }, { $group: { _id: '$serverId' } }], {
+      hint: { serverId: 1, 'delivery.state': 1, votedAt: 1 },
+    })
+    .explain('queryPlanner');
+  expect(JSON.stringify(plan)).toContain('"stage":"DISTINCT_SCAN"');
 });

@@ -183,7 +183,7 @@ export function createTallyport(options: TallyportOptions) {
         backoff_ms,
         take: async (body: TakeRequest, signal: AbortSignal) =>
           (await call(takeOnce, { body, signal }, patient)).data,
-        settle: (result: DeliveryResult) => call(settleDeliveries, { body: { results: [result] } }),
+        settle: (results: DeliveryResult[]) => call(settleDeliveries, { body: { results } }),
       };
       return takeDeliveries(calls, options);
     },

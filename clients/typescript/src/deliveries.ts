@@ -31,7 +31,7 @@ export type Delivery = Omit<Taken, 'lease' | 'lease_seconds_left'> & {
 export type TakeOptions = {
   /** Ends the loop; a vote that is in the loop's body is still settled. */
   signal?: AbortSignal | undefined;
-  /** The most votes of one call, 1 to 100; 20 by default. */
+  /** The most votes of one call, 1 to 100; 20 by default. Those not begun after half of the lease go back. */
   max?: number;
   /** How long a call waits for a vote, 0 to 30 s; 25 by default. */
   wait_seconds?: number;
@@ -42,7 +42,7 @@ export type TakeOptions = {
 /** The two calls, each with its own retries. */
 export type DeliveryCalls = {
   take(body: TakeRequest, signal: AbortSignal): Promise<TakenVotes>;
-  settle(result: DeliveryResult): Promise<unknown>;
+  settle(results: DeliveryResult[]): Promise<unknown>;
   backoff_ms: number;
 };
 
@@ -50,6 +50,9 @@ const LONGEST_BACKOFF_MS = 60_000;
 /** The wait after an empty answer that came at once: the listener is paused, or the listing is stopping. */
 const IDLE_MS = 5_000;
 const LONGEST_REASON = 200;
+/** A vote begins while at least this share of its lease is left; otherwise it goes back, and comes again. */
+const LEAST_SHARE = 0.5;
+const HALF_CHARACTER = /\p{Surrogate}/gu;
 
 /**
  * Takes votes as long as the loop runs, and settles each when the loop's body ends.
@@ -79,21 +82,25 @@ async function* eachOf(
 ): AsyncGenerator<Delivery, void, void> {
   const gotAt = performance.now();
   const open = [...deliveries];
+  let whyBack = 'The program stopped.';
   try {
     for (let taken = open.shift(); taken; taken = open.shift()) {
-      const leftMs = taken.lease_seconds_left * 1_000 - (performance.now() - gotAt);
+      const leaseMs = taken.lease_seconds_left * 1_000;
+      const leftMs = leaseMs - (performance.now() - gotAt);
       // Another taker may have it by now.
       if (leftMs <= 0) continue;
-      if (signal.aborted) {
+      const isFirst = taken === deliveries[0];
+      const isLate = !isFirst && leftMs < leaseMs * LEAST_SHARE;
+      if (isLate) whyBack = 'The votes before it took too long.';
+      if (isLate || signal.aborted) {
         open.unshift(taken);
         return;
       }
       yield* settled(calls, taken, leftMs);
     }
   } finally {
-    // The loop was left: these votes never reached its body.
-    for (const taken of open)
-      await settle(calls, taken, 'retry', 'The program stopped.').catch(() => undefined);
+    // These votes never reached the loop's body.
+    if (open.length > 0) await settle(calls, open, 'retry', whyBack).catch(() => undefined);
   }
 }
 
@@ -122,18 +129,31 @@ async function* settled(
     isEnded = true;
   } finally {
     const { outcome, reason } = told ?? { outcome: isEnded ? 'delivered' : 'unknown' };
-    await settle(calls, taken, outcome, reason);
+    await settle(calls, [taken], outcome, reason);
   }
 }
 
-/** Reports a result until the listing has it. A result that it refuses is over: the vote comes again, or is settled. */
-async function settle(calls: DeliveryCalls, taken: Taken, outcome: Outcome, reason?: string): Promise<void> {
-  const { vote_id, lease, lease_seconds_left } = taken;
-  const words = reason && [...reason].slice(0, LONGEST_REASON).join('');
-  const result = { vote_id, lease, outcome, ...(words ? { reason: words } : {}) };
+/**
+ * Reports one result of some votes until the listing has it. A result that it refuses is over: the vote comes again, or
+ * is settled.
+ */
+async function settle(
+  calls: DeliveryCalls,
+  votes: Taken[],
+  outcome: Outcome,
+  reason?: string,
+): Promise<void> {
+  const words = reason && [...reason].slice(0, LONGEST_REASON).join('').replace(HALF_CHARACTER, '\ufffd');
+  const results = votes.map(({ vote_id, lease }) => ({
+    vote_id,
+    lease,
+    outcome,
+    ...(words ? { reason: words } : {}),
+  }));
   // After twice the lease nobody waits for it any more.
-  const giveUp = AbortSignal.timeout((lease_seconds_left + 10) * 2_000);
-  await untilAnswered(calls, giveUp, () => calls.settle(result));
+  const lease = Math.max(...votes.map(({ lease_seconds_left }) => lease_seconds_left));
+  const giveUp = AbortSignal.timeout((lease + 10) * 2_000);
+  await untilAnswered(calls, giveUp, () => calls.settle(results));
 }
 
 /**

@@ -41,9 +41,8 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
 };
 
 /**
- * Records attempts whose lease expired as ambiguous: the worker died or was cut off, or who took the vote said nothing,
- * and the vote may have arrived.
- * Leases go by mongod's clock.
+ * If the lease of an attempt has expired, the worker died or was cut off, or the program that took the vote reported
+ * nothing: the attempt is recorded as ambiguous, because the vote may have arrived. Leases go by mongod's clock.
  *
  * @returns the attempts that were ended, for the breaker
  */
