@@ -63,6 +63,7 @@ describe.skipIf(!HAS_JAVA)('a listing that fails', () => {
     }
     expect(bench.received().toSorted()).toEqual(api.votes.map(({ username }) => username).toSorted());
     await relay.says('the listing cannot be reached');
+    expect(relay.lines.join('\n')).not.toContain('an error in the relay');
     expect(api.refusedBodies).toBe(0);
   });
 
