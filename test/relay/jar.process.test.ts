@@ -115,6 +115,9 @@ describe.skipIf(!HAS_JAVAC)('the relay reads', () => {
         },
       ),
     );
+    expect(parse('yaml', [`tokens:\n  a: 'abc' # don't\n  b: "d\\"e" # "f"\n`])).toEqual([
+      { tokens: { a: 'abc', b: 'd"e' } },
+    ]);
     for (const [index, found] of parse('yaml', texts).entries())
       expect(found, texts[index]).toMatchObject({ tokens: { ...tokens[index], default: `t${index}` } });
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
@@ -118,6 +119,28 @@ describe.skipIf(!HAS_JAVA)('a relay that is killed', () => {
       expect(bench.received()).toEqual(['Alice']);
     });
   }
+
+  test('tells at its next start what was open, even if the clock has jumped by months', async () => {
+    const bench = await relayBench();
+    const past = Date.now() - 90 * 24 * 3_600_000;
+    const [open, told] = [randomUUID(), randomUUID()];
+    writeFileSync(
+      bench.journal,
+      [
+        journalLine(`done ${told} 1 delivered`, past),
+        journalLine(`begin ${open} 1 lease`, past),
+        journalLine(`end ${open} 1 delivered`, past),
+      ].join(''),
+    );
+    bench.start();
+    await expect
+      .poll(() => bench.api.calls[0])
+      .toMatchObject({
+        path: 'done',
+        body: { results: [{ vote_id: open, lease: 'lease', outcome: 'delivered' }] },
+      });
+    expect(bench.readJournal()).not.toContain(told);
+  });
 
   test('before it noted that the outcome was told tells it once more', async () => {
     const bench = await relayBench();

@@ -23,6 +23,7 @@ describe.skipIf(!HAS_JAVA)('a listing that fails', () => {
     await expect.poll(() => first.state).toBe('delivered');
     const failures: [string, (call: DeliveryCall) => boolean | Promise<boolean>][] = [
       ['Error500', (call) => answer(call, 500, 'oops')],
+      ['AbsurdTime', (call) => answer(call, 429, '{"next_allowed_at": "+999999999-12-31T00:00:00Z"}')],
       ['WrongJson', (call) => answer(call, 200, '{"deliveries": [')],
       ['NoObject', (call) => answer(call, 200, '[]')],
       ['Cut', cut],
@@ -62,6 +63,7 @@ describe.skipIf(!HAS_JAVA)('a listing that fails', () => {
     }
     expect(bench.received().toSorted()).toEqual(api.votes.map(({ username }) => username).toSorted());
     await relay.says('the listing cannot be reached');
+    expect(relay.lines.join('\n')).not.toContain('an error in the relay');
     expect(api.refusedBodies).toBe(0);
   });
 
@@ -85,6 +87,47 @@ describe.skipIf(!HAS_JAVA)('a listing that fails', () => {
     bench.api.intercept = undefined;
     bench.writeConfig();
     await expect.poll(() => vote.state).toBe('delivered');
+  });
+
+  test('refuses one outcome as malformed: the relay gives up that one, and tells the others', async () => {
+    const bench = await relayBench();
+    const { api } = bench;
+    const relay = bench.start();
+    const first = api.cast('First');
+    await expect.poll(() => first.state).toBe('delivered');
+    api.paused = true;
+    const votes = ['Alice', 'Bob', 'Carol'].map((name) => api.cast(name));
+    const bad = votes[1]?.id ?? '';
+    api.intercept = (call) =>
+      call.path === 'done' && JSON.stringify(call.body).includes(bad) && answer(call, 400, '{}');
+    api.paused = false;
+    api.cast('Dave');
+    await relay.says(`vote ${bad}: the listing could not be told "delivered"`);
+    await expect.poll(() => votes.map(({ state }) => state)).toEqual(['delivered', 'taken', 'delivered']);
+    expect(relay.lines.filter((line) => line.includes('could not be told'))).toHaveLength(1);
+    await expect.poll(bench.readJournal).toContain(` settled ${bad} 1 `);
+  });
+
+  test('gives elements that are no votes: one line says how many, and the votes among them arrive', async () => {
+    const bench = await relayBench();
+    const { api } = bench;
+    const times = ['+999999999-12-31T23:59:59Z', '-999999999-01-01T00:00:00Z', 'soon'];
+    let given: unknown[] = [];
+    api.intercept = async (call) => {
+      if (call.path === 'done' || given.length > 0) return false;
+      const { deliveries } = (await call.answer()).body as { deliveries: object[] };
+      const wrong = times.map((voted_at) => ({ ...deliveries[0], voted_at }));
+      given = [...wrong, ...Array(400_000).fill(1), ...deliveries];
+      return answer(call, 200, JSON.stringify({ deliveries: given }));
+    };
+    const vote = api.cast('Alice');
+    const relay = bench.start();
+    await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
+    expect(relay.lines.filter((line) => line.includes('!'))).toEqual([
+      expect.stringMatching(
+        /! votes of the listing cannot be read: 400003, the first one because voted_at is no time$/,
+      ),
+    ]);
   });
 
   test('does not send the key to another address', async () => {

@@ -34,8 +34,8 @@ export function newFolder(): string {
 }
 
 /** A line of the journal as the relay writes it. */
-export function journalLine(words: string): string {
-  const line = `${Date.now()} ${words}`;
+export function journalLine(words: string, at = Date.now()): string {
+  const line = `${at} ${words}`;
   return `${line} #${crc32(line).toString(16)}\n`;
 }
 

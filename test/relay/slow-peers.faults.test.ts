@@ -41,15 +41,50 @@ async function greetingThatDrips(): Promise<void> {
   await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
 }
 
-/** A vote plugin that takes a vote and says nothing may have it. */
+/** A vote plugin that takes a vote and says nothing may have it. The votes behind it are given back while they are leased. */
 async function silentPlugin(): Promise<void> {
   const bench = await relayBench();
-  const vote = bench.api.cast('Alice');
-  bench.api.retryMs = 3_600_000;
-  bench.listener.behaviour = { onFrame: 'silence' };
+  const { api } = bench;
   bench.start();
-  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'unknown']);
-  expect(vote.reason).toBe('Votifier did not answer in time');
+  const first = api.cast('First');
+  await expect.poll(() => first.state, PATIENT).toBe('delivered');
+  api.retryMs = 3_600_000;
+  bench.listener.behaviour = { onFrame: 'silence' };
+  // All are due at once, so that one take brings them.
+  api.paused = true;
+  const votes = ['Alice', 'Bob', 'Carol'].map((name) => api.cast(name));
+  api.paused = false;
+  api.cast('Dave');
+  const timelines = () => votes.map(({ timeline }) => timeline);
+  await expect.poll(timelines, PATIENT).toEqual([
+    ['taken 1', 'unknown'],
+    ['taken 1', 'retry'],
+    ['taken 1', 'retry'],
+  ]);
+  expect(votes[0]?.reason).toBe('Votifier did not answer in time');
+  expect(votes[2]?.reason).toBe('too little time was left to hand it over');
+}
+
+/** A gateway that answers late is no proxy that cuts: the next request waits as long, and not before it may. */
+async function gatewayThatIsLate(): Promise<void> {
+  const bench = await relayBench();
+  let answeredAt = 0;
+  let pause = 0;
+  bench.api.intercept = async (call) => {
+    if (answeredAt > 0) {
+      pause ||= Date.now() - answeredAt;
+      return false;
+    }
+    await wait(11_000);
+    answeredAt = Date.now();
+    call.response.writeHead(503, { 'retry-after': '3' }).end();
+    return true;
+  };
+  const relay = bench.start();
+  const waits = () => bench.api.calls.map(({ body }) => (body as Record<string, unknown>).wait_seconds);
+  await expect.poll(waits, PATIENT).toEqual([25, 25]);
+  expect(pause).toBeGreaterThan(2_900);
+  await relay.says('the listing answered 503');
 }
 
 /** A proxy that cuts requests which wait does no harm. */
@@ -79,6 +114,12 @@ async function proxyThatCuts(): Promise<void> {
 test.skipIf(!HAS_JAVA)(
   'the relay waits for no peer for ever: a listing, a proxy, a vote plugin',
   async () => {
-    await Promise.all([listingThatDrips(), greetingThatDrips(), silentPlugin(), proxyThatCuts()]);
+    await Promise.all([
+      listingThatDrips(),
+      greetingThatDrips(),
+      silentPlugin(),
+      proxyThatCuts(),
+      gatewayThatIsLate(),
+    ]);
   },
 );

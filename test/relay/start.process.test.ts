@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
+import { compileBesideJar } from './compile.ts';
+import { HAS_JAVA, HAS_JAVAC, journalLine, relayBench } from './relay-process.ts';
 
 describe.skipIf(!HAS_JAVA)('the program', () => {
   test('writes a configuration with comments at its first start, and says what to fill in', async () => {
@@ -79,6 +80,43 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
     expect(await relay.end()).toBe(2);
   });
 
+  test.skipIf(!existsSync('/proc/self/stat'))(
+    'that finds its folder in use says so once, rests meanwhile, and begins when the other one has ended',
+    async () => {
+      const bench = await relayBench();
+      const first = bench.start();
+      await first.says('fetches the votes of');
+      const second = bench.start();
+      await second.says('the relay cannot begin: another relay uses');
+      let before = 0;
+      const ticksSinceLast = () => {
+        const fields =
+          readFileSync(`/proc/${second.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+        const ticks = Number(fields[11]) + Number(fields[12]);
+        const used = ticks - before;
+        before = ticks;
+        return used;
+      };
+      // Of a hundred ticks a second.
+      await expect.poll(ticksSinceLast, { interval: 500 }).toBeLessThan(3);
+      expect(second.lines).toHaveLength(1);
+      await first.stop();
+      await second.says('fetches the votes of');
+    },
+  );
+
+  test.skipIf(!HAS_JAVAC)(
+    'goes on after an error of the JVM that has no stack trace, and says it',
+    async () => {
+      const bench = await relayBench();
+      const classPath = compileBesideJar(['tallyport/relay/ErrorHarness.java']);
+      const vote = bench.api.cast('Alice');
+      const relay = bench.start([], ['java', '-cp', classPath, 'tallyport.relay.ErrorHarness']);
+      await relay.says('! an error in the relay: java.lang.StackOverflowError');
+      await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
+    },
+  );
+
   test('hands no vote over while its journal cannot be written, and says that the disk may be full', async () => {
     const bench = await relayBench();
     // A journal that is near the largest file that the process may write.
@@ -88,9 +126,9 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
     const vote = bench.api.cast('Alice');
     const full = bench.start([], ['bash', '-c', 'ulimit -f 1; exec java "$@"', 'java']);
     await full.says(/journal cannot be written \(.*\): is the disk full\?/);
+    await expect.poll(() => vote.reason).toMatch(/^the relay's journal cannot be written/);
     await full.kill();
     expect(bench.received()).toEqual([]);
-    expect(vote.reason).toMatch(/^the relay's journal cannot be written/);
     bench.start();
     await expect.poll(() => vote.state).toBe('delivered');
     expect(bench.received()).toEqual(['Alice']);

@@ -2,6 +2,7 @@ package tallyport.relay;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,8 +15,10 @@ import java.util.Map;
 final class Batch {
     /** With reasons of 200 characters of four bytes, the largest body is within the listing's 64 KiB. */
     private static final int MOST_RESULTS = 50;
-    /** A shorter rest of a lease is not begun with. */
-    private static final int LEAST_SECONDS = 5;
+    /** The longest hand-over (5 s to connect, 5 s for the greeting, 30 s for the answer), and the answer to the listing. */
+    private static final int ENOUGH_SECONDS = 45;
+    /** Until a vote that was taken alone is written: if nothing is written, "retry" is told within the lease. */
+    private static final int LEAST_SECONDS = 12;
 
     private final Journal journal;
     private final Log log;
@@ -39,19 +42,21 @@ final class Batch {
     }
 
     /**
-     * Hands a vote over, unless the journal says that it was. Its outcome waits for {@link #settle}.
+     * Hands a vote over, unless the journal says that it was. Its outcome waits for {@link #settle}. If votes wait behind it,
+     * it is begun only while its slowest end leaves time to give those back within their leases.
      *
+     * @param alone whether it was taken without others
      * @return how the hand-over ended, or null if there was none
      */
-    HandOver.Result handle(Delivery vote, HandOver handOver) {
+    HandOver.Result handle(Delivery vote, HandOver handOver, boolean alone) {
         Journal.Entry before = handedOverAs(vote);
         if (before != null) {
             log.info(lineOf(vote, before.outcome, "it was handed over before, as the journal says"));
             open.add(new Told(vote.voteId, vote.lease, before.outcome, before.reason, before));
             return null;
         }
-        if (vote.secondsLeft() < LEAST_SECONDS) {
-            giveBack(vote, "the votes before it took too long");
+        if (vote.secondsLeft() < (alone ? LEAST_SECONDS : ENOUGH_SECONDS)) {
+            giveBack(vote, "too little time was left to hand it over");
             return null;
         }
         HandOver.Result result = handOver.handOver(vote, () -> journal.begin(vote));
@@ -88,17 +93,7 @@ final class Batch {
     /** Tells the listing all outcomes that it has not got. What it does not answer for stays open. */
     void settle(Site site) throws SiteProblem {
         for (List<Told> part = nextPart(); !part.isEmpty();) {
-            Map<String, String> ends = site.done(part);
-            for (Told told : part) {
-                String refusal = ends.get(told.voteId);
-                if (refusal != null) {
-                    if (!refusal.isEmpty()) {
-                        log.warn("vote " + told.voteId + ": the listing did not take \"" + told.outcome.word() + "\" ("
-                                + refusal + ")");
-                    }
-                    close(told);
-                }
-            }
+            tell(part, site);
             List<Told> rest = nextPart();
             if (rest.containsAll(part)) {
                 throw SiteProblem.unreadable();
@@ -107,11 +102,32 @@ final class Batch {
         }
     }
 
-    /** Forgets what the listing does not understand, so that it is not told for ever. */
-    void giveUp() {
+    /** Tells each outcome alone, and forgets those that the listing does not understand, so that they are not told for ever. */
+    void settleOneByOne(Site site) throws SiteProblem {
         for (Told told : new ArrayList<>(open)) {
-            log.warn("vote " + told.voteId + ": the listing could not be told \"" + told.outcome.word() + "\"");
-            close(told);
+            try {
+                tell(Collections.singletonList(told), site);
+            } catch (SiteProblem problem) {
+                if (problem.kind != SiteProblem.Kind.REQUEST) {
+                    throw problem;
+                }
+                log.warn("vote " + told.voteId + ": the listing could not be told \"" + told.outcome.word() + "\"");
+                close(told);
+            }
+        }
+    }
+
+    private void tell(List<Told> part, Site site) throws SiteProblem {
+        Map<String, String> ends = site.done(part);
+        for (Told told : part) {
+            String refusal = ends.get(told.voteId);
+            if (refusal != null) {
+                if (!refusal.isEmpty()) {
+                    log.warn("vote " + told.voteId + ": the listing did not take \"" + told.outcome.word() + "\" ("
+                            + refusal + ")");
+                }
+                close(told);
+            }
         }
     }
 

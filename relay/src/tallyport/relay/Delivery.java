@@ -30,7 +30,7 @@ final class Delivery {
         serviceName = line(json, "service_name");
         try {
             votedAt = OffsetDateTime.parse(text(json, "voted_at")).toInstant().toEpochMilli();
-        } catch (DateTimeException error) {
+        } catch (DateTimeException | ArithmeticException error) {
             throw new IllegalArgumentException("voted_at is no time");
         }
     }
@@ -38,7 +38,7 @@ final class Delivery {
     /**
      * Reads one element of "deliveries". Fields that it does not know are ignored.
      *
-     * @param receivedAt what {@link System#nanoTime} said before the request was sent
+     * @param receivedAt what {@link System#nanoTime} said when the answer had arrived: the rest of the lease counts from there
      * @throws IllegalArgumentException names the field that is missing or wrong
      */
     static Delivery of(Object element, long receivedAt) {

@@ -5,7 +5,8 @@ final class Hold {
     private static final int SILENT_ENDS = 2;
 
     private final Backoff unreachable = new Backoff(2_000, 60_000);
-    private final Backoff configuration = new Backoff(30_000, 600_000);
+    /** If nobody fetches for ten minutes, the listing reports it: the longest wait is well below that. */
+    private final Backoff configuration = new Backoff(30_000, 300_000);
     private HandOver.Result last;
     private String stamp = "";
     private int silent;

@@ -143,8 +143,11 @@ final class Journal implements Closeable {
 
     @Override
     public void close() throws IOException {
-        file.close();
-        lockFile.close();
+        try {
+            file.close();
+        } finally {
+            lockFile.close();
+        }
     }
 
     private void append(boolean force, Object... words) throws IOException {
@@ -202,14 +205,16 @@ final class Journal implements Closeable {
         }
     }
 
-    /** Writes the file anew without what is older than 30 days and, beyond the limit, without the oldest settled ones. */
+    /**
+     * Writes the file anew without settled entries that are older than 30 days and, beyond the limit, without the oldest
+     * settled ones. If the clock jumps: what the listing has not been told stays.
+     */
     private void compact() throws IOException {
         long oldest = System.currentTimeMillis() - KEPT_MS;
         int surplus = entries.size() - MOST_ENTRIES;
         for (Iterator<Entry> each = entries.values().iterator(); each.hasNext();) {
             Entry entry = each.next();
-            boolean tooMany = surplus > 0 && entry.settled;
-            if (entry.at < oldest || tooMany) {
+            if (entry.settled && (entry.at < oldest || surplus > 0)) {
                 each.remove();
                 surplus--;
             }

@@ -45,6 +45,10 @@ final class JournalFile implements Closeable {
 
     /** Adds a line. If that fails, the file is as before. */
     void append(String line, boolean force) throws IOException {
+        if (!channel.isOpen()) {
+            // An earlier attempt to open it failed, for example because the disk was full.
+            open();
+        }
         ByteBuffer bytes = encode(line);
         try {
             while (bytes.hasRemaining()) {
@@ -84,8 +88,10 @@ final class JournalFile implements Closeable {
 
     @Override
     public void close() throws IOException {
-        channel.force(true);
-        channel.close();
+        if (channel.isOpen()) {
+            channel.force(true);
+            channel.close();
+        }
     }
 
     private void open() throws IOException {

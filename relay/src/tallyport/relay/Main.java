@@ -67,6 +67,7 @@ public final class Main {
         Thread thread = new Thread(relay, "tallyport-relay");
         thread.start();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            boolean ran = thread.isAlive();
             relay.stop();
             try {
                 thread.join();
@@ -74,10 +75,11 @@ public final class Main {
                 // The process ends in any case.
             }
             // A stop that was asked for is a good end; Java would exit with 143.
-            Runtime.getRuntime().halt(0);
+            Runtime.getRuntime().halt(ran ? 0 : 1);
         }));
         thread.join();
-        return 0;
+        // Nobody stopped it: it ended with an error.
+        return 1;
     }
 
     private static Log logTo(PrintStream out, boolean withTime) {

@@ -11,11 +11,14 @@ final class Relay implements Runnable {
     private static final int WAIT_SECONDS = 25;
     private static final long SETTING_MS = 60_000;
     private static final long KEY_MS = 300_000;
-    private static final long JOURNAL_MS = 30_000;
+    private static final long JOURNAL_MS = 5_000;
+    private static final long HOUR_NANOS = 3_600_000_000_000L;
     /** How long a stop waits for the answer to the vote under way. */
     private static final long STOP_NANOS = 10_000_000_000L;
     /** Votes that take longer are fetched fewer at once, so that their leases last. */
-    private static final long QUICK_NANOS = 1_000_000_000L;
+    private static final long QUICK_NANOS = 500_000_000L;
+    /** An answer without votes that came sooner is followed by a pause. */
+    private static final long WAITED_NANOS = 1_000_000_000L;
 
     private final File config;
     private final Place place;
@@ -30,7 +33,9 @@ final class Relay implements Runnable {
     private Site site;
     private HandOver handOver;
     private long configStamp;
+    private long announcedStamp;
     private int waitSeconds = WAIT_SECONDS;
+    private long shortenedAt;
     private int max = 1;
     private boolean looked;
     private boolean paused;
@@ -48,14 +53,24 @@ final class Relay implements Runnable {
             try (Journal journal = new Journal(place.folder())) {
                 relay(journal);
             } catch (IOException error) {
-                complaints.say("the relay cannot begin: " + error.getMessage());
-                pause(JOURNAL_MS);
-            } catch (RuntimeException error) {
-                complaints.say("an error in the relay: " + error + " at " + error.getStackTrace()[0]);
-                pause(JOURNAL_MS);
+                beginLater("the relay cannot begin: " + error.getMessage());
+            } catch (RuntimeException | Error error) {
+                // The JVM leaves the trace out of an error that it has thrown often.
+                StackTraceElement[] trace = error.getStackTrace();
+                beginLater("an error in the relay: " + error + (trace.length > 0 ? " at " + trace[0] : ""));
             }
         }
         log.info("stopped");
+    }
+
+    /** The configuration is read again after the pause; only a change from now on ends the pause. */
+    private void beginLater(String reason) {
+        complaints.say(reason);
+        synchronized (this) {
+            site = null;
+        }
+        configStamp = stampOf(config);
+        pause(JOURNAL_MS);
     }
 
     /** Ends the relay from another thread: the vote under way is finished, and the listing is told. */
@@ -118,13 +133,14 @@ final class Relay implements Runnable {
             paused = taken.paused;
             log.info(paused ? "the delivery of votes is paused at the listing" : "the delivery of votes goes on");
         }
-        for (String problem : taken.unreadable) {
-            log.warn("a vote of the listing cannot be read: " + problem);
+        if (taken.unreadable > 0) {
+            log.warn("votes of the listing cannot be read: " + taken.unreadable + ", the first one because "
+                    + taken.firstProblem);
         }
         for (Delivery vote : taken.deliveries) {
-            handle(vote, batch);
+            handle(vote, batch, taken.deliveries.size() == 1);
         }
-        if (!taken.deliveries.isEmpty() || waited > QUICK_NANOS) {
+        if (!taken.deliveries.isEmpty() || waited > WAITED_NANOS) {
             empty.reset();
         } else {
             pause(empty.nextMs());
@@ -134,26 +150,30 @@ final class Relay implements Runnable {
 
     private Site.Taken take(String requestId) throws SiteProblem {
         long began = System.nanoTime();
+        if (began - shortenedAt > HOUR_NANOS) {
+            waitSeconds = WAIT_SECONDS;
+        }
         try {
             return site.take(requestId, max, waitSeconds);
         } catch (SiteProblem problem) {
             long seconds = (System.nanoTime() - began) / 1_000_000_000L;
-            if (problem.kind != SiteProblem.Kind.DOWN || seconds < 10 || waitSeconds < 10 || stopping) {
+            if (!problem.cut || seconds < 10 || waitSeconds < 10 || stopping) {
                 throw problem;
             }
             // A proxy cuts requests that wait: the next ones wait for less long, and this one is repeated.
             waitSeconds = (int) Math.min(waitSeconds - 1, seconds - 5);
+            shortenedAt = System.nanoTime();
             return site.take(requestId, max, waitSeconds);
         }
     }
 
-    private void handle(Delivery vote, Batch batch) {
+    private void handle(Delivery vote, Batch batch, boolean alone) {
         if (stopping || hold.isOn()) {
             batch.giveBack(vote, stopping ? "the relay stops" : hold.reason());
             return;
         }
         long began = System.nanoTime();
-        HandOver.Result result = batch.handle(vote, handOver);
+        HandOver.Result result = batch.handle(vote, handOver, alone);
         if (result == null) {
             return;
         }
@@ -197,14 +217,22 @@ final class Relay implements Runnable {
                 pause(Math.max(problem.waitMs, Backoff.jittered(KEY_MS)));
                 return;
             case REQUEST:
-                batch.giveUp();
-                pause(Backoff.jittered(SETTING_MS));
+                settleOneByOne(batch);
                 return;
             case SETTING:
                 pause(Math.max(problem.waitMs, Backoff.jittered(SETTING_MS)));
                 return;
             default:
                 pause(Math.max(problem.waitMs, away.nextMs()));
+        }
+    }
+
+    private void settleOneByOne(Batch batch) {
+        try {
+            batch.settleOneByOne(site);
+            pause(Backoff.jittered(SETTING_MS));
+        } catch (SiteProblem problem) {
+            waitAfter(problem, batch);
         }
     }
 
@@ -220,11 +248,18 @@ final class Relay implements Runnable {
             List<File> folders = place.votifierFolders(settings);
             synchronized (this) {
                 site = new Site(settings, place.edition);
+                if (stopping) {
+                    site.cut();
+                }
             }
+            waitSeconds = WAIT_SECONDS;
             handOver = new HandOver(folders, () -> stopping ? stopAt : System.nanoTime() + KEY_MS * 1_000_000L);
             hold.lift();
             looked = false;
-            log.info("fetches the votes of " + settings.server);
+            if (stamp != announcedStamp) {
+                log.info("fetches the votes of " + settings.server);
+                announcedStamp = stamp;
+            }
             return true;
         } catch (Settings.Invalid error) {
             synchronized (this) {

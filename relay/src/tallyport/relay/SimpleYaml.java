@@ -82,8 +82,8 @@ final class SimpleYaml {
         String text = raw.trim();
         char quote = text.isEmpty() ? ' ' : text.charAt(0);
         if (quote == '\'' || quote == '"') {
-            int end = text.lastIndexOf(quote);
-            String inner = end > 0 ? text.substring(1, end) : text.substring(1);
+            int end = quotedEnd(text);
+            String inner = end > 0 ? text.substring(1, end - 1) : text.substring(1);
             return quote == '\'' ? inner.replace("''", "'") : inner.replace("\\\"", "\"").replace("\\\\", "\\");
         }
         int comment = text.indexOf(" #");

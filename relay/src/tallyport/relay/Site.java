@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.HttpURLConnection;
+import java.net.SocketTimeoutException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -41,9 +42,18 @@ final class Site {
     /** The listing's answer to "take". */
     static final class Taken {
         final List<Delivery> deliveries = new ArrayList<>();
-        /** What is wrong with elements that are no deliveries. */
-        final List<String> unreadable = new ArrayList<>();
+        /** How many elements are no deliveries. */
+        int unreadable;
+        /** What is wrong with the first of them. */
+        String firstProblem = "";
         boolean paused;
+    }
+
+    /** The connection broke before a status came. */
+    static final class Cut extends IOException {
+        Cut(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
     }
 
     /** A finished exchange. */
@@ -88,7 +98,7 @@ final class Site {
             try {
                 taken.deliveries.add(Delivery.of(element, System.nanoTime()));
             } catch (IllegalArgumentException error) {
-                taken.unreadable.add(error.getMessage());
+                taken.firstProblem = taken.unreadable++ == 0 ? error.getMessage() : taken.firstProblem;
             }
         }
         return taken;
@@ -189,10 +199,20 @@ final class Site {
         try (OutputStream out = connection.getOutputStream()) {
             out.write(bytes);
         }
-        int status = connection.getResponseCode();
+        int status = statusOf(connection);
         InputStream in = status >= 400 ? connection.getErrorStream() : connection.getInputStream();
         return new Answer(status, in == null ? "" : read(in), connection.getHeaderField("Retry-After"),
                 connection.getHeaderField("Location"));
+    }
+
+    private static int statusOf(HttpURLConnection connection) throws IOException {
+        try {
+            return connection.getResponseCode();
+        } catch (SocketTimeoutException error) {
+            throw error;
+        } catch (IOException error) {
+            throw new Cut(error);
+        }
     }
 
     private static String read(InputStream in) throws IOException {

@@ -32,15 +32,26 @@ final class SiteProblem extends Exception {
     final Kind kind;
     /** How long the listing wants the relay to wait, or 0. */
     final long waitMs;
+    /** The connection was there, and broke before a status came: perhaps a proxy cuts requests that wait. */
+    final boolean cut;
 
     private SiteProblem(Kind kind, String message, long waitMs) {
+        this(kind, message, waitMs, false);
+    }
+
+    private SiteProblem(Kind kind, String message, long waitMs, boolean cut) {
         super(message);
         this.kind = kind;
         this.waitMs = waitMs;
+        this.cut = cut;
     }
 
     static SiteProblem down(String message) {
-        return new SiteProblem(Kind.DOWN, "the listing cannot be reached: " + message, 0);
+        return down(message, false);
+    }
+
+    private static SiteProblem down(String message, boolean cut) {
+        return new SiteProblem(Kind.DOWN, "the listing cannot be reached: " + message, 0, cut);
     }
 
     static SiteProblem unreadable() {
@@ -59,7 +70,7 @@ final class SiteProblem extends Exception {
         if (error instanceof ConnectException || error instanceof SocketTimeoutException) {
             return down(words);
         }
-        return down("the connection broke (" + words + ")");
+        return down("the connection broke (" + words + ")", error instanceof Site.Cut);
     }
 
     /**
@@ -127,7 +138,7 @@ final class SiteProblem extends Exception {
             } else if (nextAllowedAt instanceof String) {
                 ms = Duration.between(Instant.now(), OffsetDateTime.parse((String) nextAllowedAt)).toMillis();
             }
-        } catch (DateTimeException error) {
+        } catch (DateTimeException | ArithmeticException error) {
             ms = 0;
         }
         return Math.max(0, Math.min(ms, LONGEST_WAIT_MS));
