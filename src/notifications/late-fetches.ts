@@ -1,15 +1,12 @@
 import type { Collection, Filter } from 'mongodb';
 import { serversWith } from '../delivery/drain/lost-attempts.ts';
-import { serversWithOpenWork } from '../delivery/sweep.ts';
+import { fetchingWithOpenVotes } from '../delivery/fetch/neglected-listeners.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { anyOf } from '../platform/batching/find-loader.ts';
+import { isForgotten } from '../listeners/listener-state.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 import { EXPIRING_MS } from './due-notifications.ts';
-
-/** How many servers one query asks for. */
-const SERVERS_A_STEP = 512;
 
 /** A vote that waits for this long is about to expire. */
 const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
@@ -17,26 +14,22 @@ const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
 type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
- * The listeners that fetch, are not paused, and have a waiting vote that was cast 48 hours ago or earlier: their votes
- * are fetched and answered `retry`, or too few are fetched. The cost is one step of an index for each server with open
- * votes, and one more for each of them that fetches.
+ * The listeners that fetch, are not paused, and whose owners may have to be notified: nobody has fetched for 10 minutes
+ * while votes are open, or a waiting vote was cast 48 hours ago or earlier. In the second case votes are fetched and
+ * answered `retry`, or too few are fetched. Beside {@link fetchingWithOpenVotes} the cost is one step of an index for each
+ * listener that is not forgotten.
  */
-export async function lateFetches({ listeners, votes, clock }: LateDeps): Promise<Listener[]> {
-  const late = lateVotes(clock.now());
-  const serverIds = await serversWithOpenWork(votes);
-  const found: Listener[] = [];
-  for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
-    const serverId = anyOf(serverIds.slice(start, start + SERVERS_A_STEP));
-    const fetching = await listeners.find({ serverId, protocol: 'fetch', pause: null }).toArray();
-    if (fetching.length === 0) continue;
-    const isLate = await serversWith(
-      votes,
-      fetching.map((listener) => listener.serverId),
-      late,
+export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener> {
+  const now = deps.clock.now();
+  for await (const some of fetchingWithOpenVotes(deps)) {
+    const active = some.filter(({ pause }) => !pause);
+    const fetched = active.filter((listener) => !isForgotten(listener, now));
+    const serverIds = fetched.map(({ serverId }) => serverId);
+    const late = serverIds.length > 0 ? await serversWith(deps.votes, serverIds, lateVotes(now)) : new Set();
+    yield* active.filter(
+      (listener) => isForgotten(listener, now) || late.has(listener.serverId.toHexString()),
     );
-    found.push(...fetching.filter((listener) => isLate.has(listener.serverId.toHexString())));
   }
-  return found;
 }
 
 /** The filter of waiting votes that were cast 48 hours before `now` or earlier. */

@@ -1,12 +1,11 @@
 import type { Collection } from 'mongodb';
-import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Vote } from '../votes/vote.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { countDeliveries } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
-import { lateFetches } from './late-fetches.ts';
+import { unfetchedOrLate } from './late-fetches.ts';
 import { listenerNotice } from './listener-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
@@ -39,7 +38,7 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
     const sent = await deps.sentNotifications.findOne({ _id: listener._id });
     written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
   }
-  for (const listener of [...(await neglectedListeners(deps)), ...(await lateFetches(deps))]) {
+  for await (const listener of unfetchedOrLate(deps)) {
     if (stop.aborted) return written;
     const sent = await deps.sentNotifications.findOne({ _id: listener._id });
     written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));

@@ -174,7 +174,9 @@ const voteDefinition = {
 export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
 voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
 voteSchema.index({ serverId: 1, votedAt: 1 });
-voteSchema.index({ serverId: 1, 'delivery.state': 1, votedAt: 1 });
+/** The index of a server's votes by their state, the oldest first. */
+export const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
+voteSchema.index(BY_STATE);
 /** The index of each listener's waiting and sending votes, in queue order. */
 export const OPEN_WORK = 'open_work';
 voteSchema.index(

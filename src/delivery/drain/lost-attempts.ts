@@ -2,16 +2,13 @@ import type { Collection, Filter, ObjectId } from 'mongodb';
 import { outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
-import type { Vote } from '../../votes/vote.ts';
+import { BY_STATE, type Vote } from '../../votes/vote.ts';
 import type { RecordDeps } from './attempt-record.ts';
 import { leaseMsOf } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
 /** Votes that are being sent and whose lease has expired, by mongod's clock: the attempt is lost. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
-
-/** The index of votes by server and state. */
-const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 
 /**
  * Which of these servers have votes that match the filter `such`, by default lost attempts; usually none. One query

@@ -9,20 +9,26 @@ import { serversWithOpenWork } from '../sweep.ts';
 /** How many servers one query asks for. */
 const SERVERS_A_STEP = 512;
 
-type NeglectedDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
+type ReadDeps = { listeners: Collection<Listener>; votes: Collection<Vote> };
 
 /**
- * The listeners that fetch, are not paused, have open votes, and from which nobody has fetched for 10 minutes. The cost
- * is one step of an index for each server with open votes, not for each listener.
+ * The listeners that fetch and have open votes, up to 512 at a time. The cost is one step of an index for each server
+ * with open votes, not for each listener.
  */
-export async function neglectedListeners({ listeners, votes, clock }: NeglectedDeps): Promise<Listener[]> {
-  const now = clock.now();
+export async function* fetchingWithOpenVotes({ listeners, votes }: ReadDeps): AsyncGenerator<Listener[]> {
   const serverIds = await serversWithOpenWork(votes);
-  const found: Listener[] = [];
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const serverId = anyOf(serverIds.slice(start, start + SERVERS_A_STEP));
-    const fetching = await listeners.find({ serverId, protocol: 'fetch' }).toArray();
-    found.push(...fetching.filter((listener) => isForgotten(listener, now)));
+    yield await listeners.find({ serverId, protocol: 'fetch' }).toArray();
+  }
+}
+
+/** The listeners that fetch, are not paused, have open votes, and from which nobody has fetched for 10 minutes. */
+export async function neglectedListeners(deps: ReadDeps & { clock: Clock }): Promise<Listener[]> {
+  const now = deps.clock.now();
+  const found: Listener[] = [];
+  for await (const some of fetchingWithOpenVotes(deps)) {
+    found.push(...some.filter((listener) => isForgotten(listener, now)));
   }
   return found;
 }

@@ -84,11 +84,11 @@ export async function settleDeliveries(
   const counted = open.filter((_, index) => recorded[index]);
   const lost = open.filter((_, index) => !recorded[index]).map(({ result }) => result);
   // Another call or the sweep was first: what it recorded decides.
-  const now = lost.length > 0 ? await findVotes(deps, serverId, lost) : found;
+  const foundAgain = lost.length > 0 ? await findVotes(deps, serverId, lost) : found;
   const refusals = [
     ...judged.flatMap(({ result, refusal }) => (refusal ? [{ voteId: result.voteId, code: refusal }] : [])),
     ...lost.flatMap((result) => {
-      const code = judge(deps, result, now, listener).refusal;
+      const code = judge(deps, result, foundAgain, listener).refusal;
       return code ? [{ voteId: result.voteId, code }] : [];
     }),
   ];

@@ -4,7 +4,7 @@ import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
-import type { Attempt, Vote } from '../../votes/vote.ts';
+import { type Attempt, BY_STATE, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
@@ -30,7 +30,6 @@ export type TakenDelivery = Taken & { leaseLeftMs: number };
 const MOST_ROUNDS = 4;
 
 const OLDEST_FIRST = { votedAt: 1 } as const;
-const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 const OF_FETCH = { test: false } as const;
 
 /**

@@ -5,13 +5,8 @@ import { listenerPort, unansweredVotes } from '../../listeners/listener-settings
 import { after, HOUR } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
 import { secretContext } from '../credentials.ts';
-import {
-  asLiterals,
-  changeListener,
-  type ListenerSet,
-  type ListenerSetup,
-  storeListener,
-} from '../listeners.ts';
+import { changeListener } from '../listeners.ts';
+import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
 import { newSigningSecret } from './http-message.ts';
 import { portOf } from './url-port.ts';
 

@@ -5,13 +5,13 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
-  type ListenerSet,
   type ListenerView,
   pauseListener,
   removeListener,
   resumeListener,
   setListener,
 } from '../../delivery/listeners.ts';
+import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';

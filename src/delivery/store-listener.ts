@@ -1,0 +1,260 @@
+import { type Collection, type Document, ObjectId } from 'mongodb';
+import type { Cause } from '../listeners/causes.ts';
+import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
+import { wakeListener } from '../listeners/delivery-queues.ts';
+import { type Listener, REACHABLE, type ResendOwed } from '../listeners/listener.ts';
+import { hasTakenVotes } from '../listeners/listener-state.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { checked } from '../platform/document.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
+import type { Logger } from '../platform/log.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
+import type { Producer } from '../platform/queues.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import type { Vote } from '../votes/vote.ts';
+import { giveUpSentVotes, NEVER, resendOwedAfterRemoval, resendSilentVotes } from './unconfirmed-votes.ts';
+
+/** The dependencies of functions that set up listeners. */
+export type ListenerSetup = {
+  listeners: Collection<Listener>;
+  votes: Collection<Vote>;
+  auditLog: Collection<AuditEntry>;
+  rateLimits: Collection<RateLimit>;
+  secrets: SecretBox;
+  producer: Producer;
+  clock: Clock;
+  log: Logger;
+};
+
+type ListenerFields = Pick<
+  Listener,
+  'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
+> & {
+  /** Unchanged when absent. */
+  maxSendings?: number | undefined;
+};
+
+/**
+ * A listener that was set, with the number of unconfirmed votes that are sent again because its token or key changed.
+ */
+export type ListenerSet = Listener & {
+  /** How many votes are sent again. */
+  resent: number;
+  /** Whether the token, key, protocol or service name is different from before. */
+  isCredentialsChange: boolean;
+};
+
+/** Options for setting a listener. */
+type SetListenerOptions = {
+  by: string;
+  /** The listener as it was read before; null if there was none. */
+  existing: Listener | null;
+  /** The token, key or secret is unchanged. */
+  sameSecret: boolean;
+  resendUsedUp: boolean;
+};
+
+/**
+ * Stores a listener's settings, clears its pause and breaker, and wakes its votes.
+ *
+ * @returns null, and nothing is stored, when the listener is no longer `existing`
+ */
+export async function storeListener(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  fields: ListenerFields,
+  { by, existing, sameSecret, resendUsedUp }: SetListenerOptions,
+): Promise<ListenerSet | null> {
+  const { protocol, host, port, url, serviceName } = fields;
+  const changed = {
+    ...fields,
+    maxSendings: fields.maxSendings ?? existing?.maxSendings ?? MAX_SENDINGS,
+    updatedAt: deps.clock.now(),
+    breaker: REACHABLE,
+    voteFaults: 0,
+    limited: null,
+  };
+  const sameCredentials =
+    sameSecret && existing?.protocol === protocol && existing.serviceName === serviceName;
+  const sameAddress =
+    existing !== null && ADDRESS_FIELDS.every((key) => (existing[key] ?? null) === (fields[key] ?? null));
+  const resends = resendUsedUp ? { at: changed.updatedAt, by } : null;
+  const listener = existing
+    ? await update(deps, existing, changed, { sameCredentials, sameAddress, resends })
+    : await insert(deps, serverId, changed, resends);
+  if (!listener) return null;
+  await recordAudit(deps, {
+    by,
+    action: 'listener.set',
+    serverId,
+    details: {
+      protocol,
+      ...(protocol === 'fetch' ? {} : { host, port }),
+      ...(url ? { url } : {}),
+      serviceName,
+      revision: listener.revision,
+    },
+  });
+  logChange(deps, listener, 'listener.set', by);
+  await giveUpSentVotes(deps, listener);
+  const { resent } = await resendSilentVotes(deps, listener);
+  await wake(deps, listener, 'settings-changed');
+  // The takes that wait for votes of the earlier listener are answered now.
+  if (existing?.protocol === 'fetch' && protocol !== 'fetch')
+    await deps.producer.wakeTakes(serverId.toHexString());
+  return { ...listener, resent, isCredentialsChange: !sameCredentials };
+}
+
+type Changed = Omit<
+  Listener,
+  | '_id'
+  | 'serverId'
+  | 'revision'
+  | 'createdAt'
+  | 'pause'
+  | 'lastDeliveredAt'
+  | 'proven'
+  | 'lastDeliveryConfirmed'
+  | 'acknowledgedAt'
+  | 'answerStep'
+  | 'tested'
+  | 'fetched'
+  | 'fetchAwaitedAt'
+  | 'detected'
+  | 'beyondAscii'
+  | 'released'
+  | 'resendOwed'
+  | 'lease'
+>;
+
+/**
+ * Who set the new token or key, and when: votes that are unconfirmed because of the earlier one are sent again. null:
+ * they are not.
+ */
+type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
+
+/** The settings that identify a listener. */
+const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
+
+/** @param same - which settings are unchanged, so that what is stored about them stays */
+function update(
+  { listeners }: ListenerSetup,
+  existing: Listener,
+  changed: Changed,
+  { resends, ...same }: { sameCredentials: boolean; sameAddress: boolean; resends: Resends },
+): Promise<Listener | null> {
+  const { _id, serverId, revision } = existing;
+  const taken = hasTakenVotes(existing) ? (existing.lastDeliveredAt ?? null) : null;
+  const known =
+    same.sameCredentials && same.sameAddress
+      ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
+      : { acknowledgedAt: null, answerStep: 0 };
+  // If the owner paused the listener, it stays paused when the settings change. A pause because of a configuration
+  // error ends.
+  const isPausedByOwner = { $eq: ['$pause.by', 'owner'] };
+  const pause = { $cond: [isPausedByOwner, '$pause', null] };
+  const release = releasedBy('settings-changed', changed.updatedAt);
+  const released = { $cond: [isPausedByOwner, { $ifNull: ['$released', null] }, release] };
+  // A proof belongs to one address and is void for another.
+  const unproven = same.sameAddress ? {} : { proven: [] };
+  const resendOwed = resends && owedAfter(same.sameCredentials, resends);
+  const updated = {
+    ...known,
+    ...unproven,
+    pause,
+    released,
+    resendOwed,
+    revision: { $add: ['$revision', 1] },
+  };
+  return listeners.findOneAndUpdate(
+    { serverId, _id, revision },
+    [{ $set: { ...asLiterals(changed), ...updated } }],
+    { returnDocument: 'after' },
+  );
+}
+
+/**
+ * A listener's `resendOwed` after a change of its settings. It is stored together with the settings: if the process
+ * dies right afterwards, the resend is not lost. If the same settings are stored again, it stays.
+ */
+function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
+  if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
+  const silentSince = { $ifNull: ['$resendOwed.silentSince', '$lastDeliveredAt', NEVER] };
+  return { ...asLiterals({ at, by }), silentSince };
+}
+
+/**
+ * A listener's `released` when `by` lets its waiting votes go out; unchanged if the listener was neither paused nor
+ * unreachable.
+ */
+export function releasedBy(by: Cause, at: Date): Document {
+  const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
+  return { $cond: [wasBlocked, { by, at }, { $ifNull: ['$released', null] }] };
+}
+
+/**
+ * The values as literals of an aggregation pipeline: without this, a text that begins with `$` would be read as a
+ * field.
+ */
+export function asLiterals(values: Document): Document {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
+}
+
+async function insert(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  changed: Changed,
+  resends: Resends,
+): Promise<Listener | null> {
+  const listener = await checked<Listener>(deps.listeners, {
+    _id: new ObjectId(),
+    serverId,
+    ...changed,
+    revision: 1,
+    createdAt: changed.updatedAt,
+    pause: null,
+    lastDeliveredAt: null,
+    proven: [],
+    acknowledgedAt: null,
+    answerStep: 0,
+    released: null,
+    resendOwed: resends && (await resendOwedAfterRemoval(deps, serverId, resends)),
+    lease: null,
+  });
+  try {
+    await deps.listeners.insertOne(listener);
+    return listener;
+  } catch (error) {
+    if (isDuplicateKey(error)) return null;
+    throw error;
+  }
+}
+
+/** Logs a change of a listener by a user. */
+export function logChange(
+  { log }: ListenerSetup,
+  { serverId, _id }: Listener,
+  event: string,
+  by: string,
+): void {
+  log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
+}
+
+/**
+ * Adds a wake-up job that starts at once, even if a delayed one exists because the listener was unreachable. Votes
+ * whose own retry is not due yet are sent too.
+ */
+export async function wake(
+  { votes, producer, clock }: ListenerSetup,
+  listener: Listener,
+  by: Cause,
+): Promise<boolean> {
+  const { serverId } = listener;
+  const now = clock.now();
+  await votes.updateMany(
+    { serverId, 'delivery.state': 'waiting', 'delivery.nextAt': { $gt: now } },
+    { $set: { 'delivery.nextAt': now, 'delivery.dueBy': by } },
+  );
+  return wakeListener(producer, listener, { hasten: true });
+}
