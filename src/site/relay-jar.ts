@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
+import { isKnownTag } from '../http/if-none-match.ts';
 import { once } from '../platform/once.ts';
 
 /** The path of the relay's jar under the site's base. It has no hash, so that documents can name it. */
@@ -27,8 +28,7 @@ export function serveRelayJar(app: FastifyInstance): void {
         'cache-control': 'public, max-age=3600, no-transform',
         'x-content-type-options': 'nosniff',
       });
-      const known = request.headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
-      if (known?.some((one) => one === etag || one === '*')) return reply.code(304).send();
+      if (isKnownTag(request, etag)) return reply.code(304).send();
       return reply
         .type('application/java-archive')
         .header('content-disposition', 'attachment; filename="tallyport-relay.jar"')

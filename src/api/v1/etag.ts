@@ -1,13 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-
-/** Whether If-None-Match contains `tag`; a weak comparison (RFC 9110, section 13.1.2). */
-function matches(ifNoneMatch: string, tag: string): boolean {
-  return ifNoneMatch
-    .split(',')
-    .map((one) => one.trim().replace(/^W\//, ''))
-    .some((one) => one === tag || one === '*');
-}
+import { isKnownTag } from '../../http/if-none-match.ts';
 
 /**
  * Adds an ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304. The tag is
@@ -19,8 +12,7 @@ export function tagAnswers(app: FastifyInstance): void {
     if (reply.statusCode !== 200 || typeof payload !== 'string') return done(null, payload);
     const tag = `"${hash('sha1', payload, 'base64url')}"`;
     reply.header('etag', tag);
-    const known = request.headers['if-none-match'];
-    if (known === undefined || !matches(known, tag)) return done(null, payload);
+    if (!isKnownTag(request, tag)) return done(null, payload);
     reply.code(304).removeHeader('content-type');
     done(null, '');
   });
