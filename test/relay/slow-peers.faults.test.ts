@@ -22,7 +22,11 @@ async function listingThatDrips(): Promise<void> {
     return true;
   };
   bench.start();
-  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
+  await expect.poll(() => vote.state, PATIENT).toBe('delivered');
+  // On a busy machine too little of the lease is left after 40 s: then the vote is given back first. It is handed over once.
+  expect(vote.timeline[0]).toBe('taken 1');
+  expect(vote.timeline).not.toContain('taken 2');
+  expect(vote.timeline.filter((event) => event === 'delivered')).toHaveLength(1);
   const takes = bench.api.calls.filter(({ path }) => path === 'take');
   expect(new Set(takes.slice(0, 2).map(({ body }) => (body as { request_id: string }).request_id)).size).toBe(
     1,
@@ -38,7 +42,8 @@ async function greetingThatDrips(): Promise<void> {
   await relay.says(/Votifier at 127.0.0.1:\d+ sent no greeting in time; it said: VOTI/, PATIENT);
   expect(vote.timeline).toEqual([]);
   bench.listener.behaviour = {};
-  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
+  await expect.poll(() => vote.state, PATIENT).toBe('delivered');
+  expect(vote.timeline).not.toContain('taken 2');
 }
 
 /** A vote plugin that takes a vote and says nothing may have it. The votes behind it are given back while they are leased. */
@@ -106,7 +111,7 @@ async function proxyThatCuts(): Promise<void> {
   expect(second?.request_id).toBe(first?.request_id);
   expect([first?.wait_seconds, second?.wait_seconds]).toEqual([25, 6]);
   const vote = bench.api.cast('Alice');
-  await expect.poll(() => vote.timeline, PATIENT).toEqual(['taken 1', 'delivered']);
+  await expect.poll(() => vote.state, PATIENT).toBe('delivered');
   expect(relay.lines.join('\n')).not.toContain('!');
 }
 
