@@ -34,10 +34,28 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** Every file that a page may load. All of them are served by us. */
+/** The parts of public.css, in their order. */
+const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css'];
+const CSS = 'text/css; charset=utf-8';
+const style = (file: string) => here(`./styles/${file}`);
+
+/** The files that stylesheets name in `url("…")`. They are read first, because their addresses contain their hashes. */
+const STYLED = [
+  { name: 'bricolage-grotesque.woff2', file: here('./look/bricolage-grotesque.woff2'), type: 'font/woff2' },
+  ...['hero.webp', 'hero-small.webp', 'hero-water.webp'].map((name) => ({
+    name,
+    file: here(`./look/${name}`),
+    type: 'image/webp',
+  })),
+];
+
+/** Every other file that a page may load. All of them are served by us. */
 const FILES = [
-  { name: 'site.css', file: here('./site.css'), type: 'text/css; charset=utf-8' },
-  { name: 'widget.css', file: here('./widget.css'), type: 'text/css; charset=utf-8' },
+  { name: 'site.css', file: style('site.css'), type: CSS },
+  // The public pages load it after site.css.
+  { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
+  { name: 'widget.css', file: style('widget.css'), type: CSS },
+  { name: 'theme.js', file: here('./scripts/theme.js'), type: JAVASCRIPT },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
   {
     name: 'htmx.js',
@@ -49,7 +67,7 @@ const FILES = [
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),
 ] as const;
 
-export type AssetName = (typeof FILES)[number]['name'];
+export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 
 export type Assets = {
   /** The operator's logo, or ours. */
@@ -60,10 +78,16 @@ export type Assets = {
   serve(app: FastifyInstance): void;
 };
 
+/** Whether the files of a type are compressed by their format. */
+function isPacked(type: string): boolean {
+  return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
+}
+
 type Look = Pick<Config, 'ACCENT_COLOUR' | 'LOGO'>;
 
-async function read({ name, file, type }: (typeof FILES)[number]) {
-  return asset({ name, type }, await readFile(file));
+async function read({ name, file, type }: { name: string; file: URL | string | URL[]; type: string }) {
+  const parts = await Promise.all([file].flat().map((part) => readFile(part)));
+  return asset({ name, type }, Buffer.concat(parts));
 }
 
 /** A file with its headers; its compressed form is made at the first request. */
@@ -78,12 +102,29 @@ function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   };
 }
 
+/** Reads all files. In stylesheets, the names of other files become their addresses. */
+async function readFiles() {
+  const [styled, others] = await Promise.all([STYLED, FILES].map((group) => Promise.all(group.map(read))));
+  const addresses = new Map(styled?.map(({ name, path }) => [name, path.replace('/assets/', '')]));
+  const withAddresses = (text: string) =>
+    text.replace(/url\("([\w.-]+)"\)/g, (whole, name: string) => {
+      const address = addresses.get(name);
+      return address ? `url("${address}")` : whole;
+    });
+  return [
+    ...(styled ?? []),
+    ...(others ?? []).map((one) =>
+      one.type === CSS ? asset(one, Buffer.from(withAddresses(String(one.plain)))) : one,
+    ),
+  ];
+}
+
 async function readLogoFile(file: string) {
   const logo = await readLogo(file);
   return { logo, logoFile: asset({ name: `logo.${logo.extension}`, type: logo.type }, logo.bytes) };
 }
 
-let files: ReturnType<typeof read>[] | undefined;
+let files: ReturnType<typeof readFiles> | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
 /**
@@ -92,8 +133,8 @@ let ourLogo: ReturnType<typeof readLogoFile> | undefined;
  * @throws {ConfigError} when the logo cannot be used
  */
 export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): Promise<Assets> {
-  files ??= FILES.map(read);
-  const ours = await Promise.all(files);
+  files ??= readFiles();
+  const ours = await files;
   ourLogo ??= readLogoFile(fileURLToPath(here('./tallyport.svg')));
   const { logo, logoFile } = await (file === undefined ? ourLogo : readLogoFile(file));
   const rules = Buffer.from(colour === undefined ? '' : accentRules(colour));
@@ -110,13 +151,13 @@ export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): P
     logo: { ...logo, path: logoFile.path, isOwn: file !== undefined },
     path: (name) => paths.get(name) ?? '',
     serve(app) {
-      for (const { path, type, bodies } of loaded) {
+      for (const { path, type, plain, bodies } of loaded) {
         app.get(path, { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
           return reply
             .header('cache-control', 'public, max-age=31536000, immutable')
             .headers(type.startsWith('image/') ? OF_IMAGES : {})
             .type(type)
-            .send(encodedFor(request, reply, await bodies()));
+            .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies()));
         });
       }
     },

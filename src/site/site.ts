@@ -29,6 +29,7 @@ const CONTENT_SECURITY_POLICY = [
   "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
+  "font-src 'self'",
   "connect-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",

@@ -26,6 +26,8 @@ export const SITE = {
   'This site map does not exist.': 'Diese Sitemap gibt es nicht.',
   'Admin area': 'Verwaltung',
   Account: 'Konto',
+  Games: 'Spiele',
+  'Switch between light and dark': 'Zwischen hell und dunkel wechseln',
   'You may see this server, but not change it.': 'Du kannst diesen Server sehen, aber nicht ändern.',
   Website: 'Website',
   Discord: 'Discord',

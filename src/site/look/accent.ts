@@ -12,8 +12,8 @@ type Shades = { accent: string; soft: string; on: string };
  * little contrast is mixed.
  */
 const SCHEMES = {
-  light: { grounds: ['#f5f7f7', '#ffffff'], card: '#ffffff', towards: '#000000', on: '#ffffff', tint: 0.1 },
-  dark: { grounds: ['#12171a', '#1a2124'], card: '#1a2124', towards: '#ffffff', on: '#0b1214', tint: 0.2 },
+  light: { grounds: ['#eaf0ef', '#ffffff'], card: '#ffffff', towards: '#000000', on: '#ffffff', tint: 0.1 },
+  dark: { grounds: ['#0b1416', '#132023'], card: '#132023', towards: '#ffffff', on: '#08201f', tint: 0.2 },
 } as const;
 
 /** The minimum contrast for text in WCAG 2.2, level AA. */

@@ -21,6 +21,23 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// The switch between light and dark. Without a choice, the page follows the system.
+for (const button of document.querySelectorAll('[data-theme-switch]')) {
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const { dataset } = document.documentElement;
+    const isDark = dataset.theme
+      ? dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches;
+    dataset.theme = isDark ? 'light' : 'dark';
+    try {
+      localStorage.setItem('theme', dataset.theme);
+    } catch {
+      // The browser stores nothing for this site: the choice holds for this page.
+    }
+  });
+}
+
 // Prevents that a double click sends a form twice. The button is disabled only after the browser has read the form.
 document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || target.method !== 'post' || !submitter) return;

@@ -14,19 +14,22 @@ import type { AssetName } from '../assets.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { contactHref } from './contact.ts';
 import { type Content, type Html, html, raw } from './html.ts';
+import { icon } from './icon.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
 /** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
-  /** `narrow` for one form, `wide` for tables. */
-  width?: 'narrow' | 'wide';
+  /** `narrow` for one form, `wide` for tables, `full` for parts that reach the edges of the window. */
+  width?: 'narrow' | 'wide' | 'full';
   body: Content;
   /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
   /** The page's own scripts. */
   scripts?: AssetName[];
+  /** The page's own stylesheets, after site.css. */
+  styles?: AssetName[];
   /**
    * The messages that the page shows after a redirect with `?done=<code>`, by code. A link contains only the code:
    * otherwise anybody could make the site show a text of their own.
@@ -71,7 +74,7 @@ type Place = {
 
 /** The complete HTML document of a page. */
 export function layout(site: Site, user: User | null, page: Page & Place): Html {
-  const { title, width = 'wide', body, live = false, scripts = [], path, metadata } = page;
+  const { title, width = 'wide', body, live = false, scripts = [], styles = [], path, metadata } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
@@ -89,7 +92,9 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     }
     <title>${title} · ${name}</title>
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
-    <link rel="stylesheet" href="${site.asset('site.css')}" />
+   <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
+    <script src="${site.asset('theme.js')}"></script>
+    ${['site.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${site.asset(name)}" />`)}
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
     ${
@@ -103,13 +108,19 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <header class="site-head">
       <a class="brand" href="${base}/">${picture}${name}</a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
-      ${site.announcement.shown()}
-      ${site.notice ? html`<p class="site-notice" dir="auto">${site.notice}</p>` : ''}
     </header>
+    ${bars(site)}
     <main id="content" class="${width}" tabindex="-1">${body}</main>
     <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
   </body>
 </html>`;
+}
+
+/** The bars below the head: the operators' announcement, and the notice of the settings. */
+function bars({ announcement, notice }: Site): Content {
+  const shown = announcement.shown();
+  if (!shown && !notice) return '';
+  return html`<div class="bars">${shown}${notice ? html`<p class="site-notice" dir="auto">${notice}</p>` : ''}</div>`;
 }
 
 /** The footer's links: our pages, the operator's pages, and the operator's links. */
@@ -178,12 +189,17 @@ function searchMetadata(
 function links({ base }: Site, user: User | null, path: string): Html {
   const link = (href: string, text: string) =>
     html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
-  const isListing =
-    path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`) || isUnder(path, `${base}/games`);
-  const ranking = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>${t('Servers')}</a>`;
-  if (!user) return html`${ranking}${link('/sign-in', t('Sign in'))}${link('/sign-up', t('Sign up'))}`;
-  return html`${ranking}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
-    ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''} ${link('/account', t('Account'))}
+  const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
+  const servers = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>${t('Servers')}</a>`;
+  const everywhere = html`${servers}${link('/games', t('Games'))}`;
+  const theme = html`<button class="theme" type="button" hidden data-theme-switch
+    aria-label="${t('Switch between light and dark')}">${icon('sun-moon')}</button>`;
+  if (!user) {
+    return html`${everywhere}<a class="add" href="${base}/dashboard/servers/new">${t('Add a server')}</a>${theme}
+      <a class="key" href="${base}/sign-in">${t('Sign in')}</a>`;
+  }
+  return html`${everywhere}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
+    ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''} ${link('/account', t('Account'))}${theme}
     <form method="post" action="${base}/sign-out" class="one-button">
       <button class="link" type="submit">${t('Sign out')}</button>
     </form>`;

@@ -1,0 +1,7 @@
+// Runs before the page is drawn, so that a page does not appear in the other scheme first.
+try {
+  const theme = localStorage.getItem('theme');
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
+} catch {
+  // The browser stores nothing for this site: the page follows the system.
+}

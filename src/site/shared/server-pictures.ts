@@ -1,0 +1,53 @@
+import type { Banner, Icon } from '../../servers/profile.ts';
+import { colourClasses, generatedIcon, initials } from './generated-pictures.ts';
+import { type Html, html } from './html.ts';
+
+/** What the pictures of a server need. */
+export type Pictured = {
+  name: string;
+  game?: string | null | undefined;
+  banner?: Banner | undefined;
+  icon?: Icon | undefined;
+};
+
+/**
+ * The banner as a link, or a pattern with the initials. It is out of the tab order and hidden from screen readers,
+ * because the name beside it is the same link.
+ *
+ * @param loading - `lazy` below the first screen
+ */
+export function bannerLink(
+  base: string,
+  server: Pictured & { slug: string },
+  loading: 'eager' | 'lazy' = 'lazy',
+): Html {
+  const { banner } = server;
+  const to = html`href="${base}/servers/${server.slug}" tabindex="-1" aria-hidden="true"`;
+  if (!banner)
+    return html`<a class="banner plain ${colourClasses(server)}" ${to}><span>${initials(server.name)}</span></a>`;
+  return html`<a class="banner" ${to}>${bannerPicture(base, banner, loading, '(max-width: 42.5rem) 100vw, 25rem')}</a>`;
+}
+
+/** The cover of a page: the banner, or a pattern with the initials. It is no link. */
+export function cover(base: string, server: Pictured): Html {
+  const { banner } = server;
+  return banner
+    ? html`<div class="cover">${bannerPicture(base, banner, 'eager', '(max-width: 77rem) 100vw, 74rem')}</div>`
+    : html`<div class="cover plain ${colourClasses(server)}" aria-hidden="true"><span>${initials(server.name)}</span></div>`;
+}
+
+/** The banner, which fills its frame. In lists, browsers load the narrow size. */
+function bannerPicture(base: string, banner: Banner, loading: 'eager' | 'lazy', sizes: string): Html {
+  const { wide, narrow, width, height } = banner;
+  const small = Math.min(600, width);
+  const at = (id: string) => `${base}/pictures/${id}.webp`;
+  return html`<img src="${at(narrow)}" srcset="${at(narrow)} ${small}w, ${at(wide)} ${width}w" sizes="${sizes}" alt=""
+    width="${width}" height="${height}" loading="${loading}" decoding="async" />`;
+}
+
+/** The game server's own icon, or one made from the name, at `pixels` CSS pixels. */
+export function serverIcon(base: string, { name, icon }: Pictured, pixels: number): Html {
+  if (!icon) return generatedIcon(name, pixels);
+  const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
+  return html`<img class="icon" src="${base}/pictures/${icon.picture}.webp" ${size} alt="" decoding="async" />`;
+}
