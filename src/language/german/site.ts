@@ -27,6 +27,7 @@ export const SITE = {
   'Admin area': 'Verwaltung',
   Account: 'Konto',
   Games: 'Spiele',
+  'Copy address': 'Adresse kopieren',
   'Switch between light and dark': 'Zwischen hell und dunkel wechseln',
   'You may see this server, but not change it.': 'Du kannst diesen Server sehen, aber nicht ändern.',
   Website: 'Website',

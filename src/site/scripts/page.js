@@ -1,23 +1,27 @@
 // Enhancements; every page also works without this script.
 
-// Copy buttons: a click copies the text beside the button.
+// Copy buttons: a click copies the button's own text (`data-copy="…"`), or else the text beside the button.
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest('[data-copy]') : null;
-  const text = button?.parentElement?.querySelector('code')?.textContent;
-  const label = button?.firstChild;
-  if (!text || !label) return;
+  if (!button) return;
+  const beside = button.parentElement.querySelector('code');
+  const text = button.dataset.copy || beside?.textContent;
+  const label = button.querySelector('span:not(.for-readers)') ?? button.firstChild;
+  if (!text || !label || button.classList.contains('copied')) return;
   const before = label.textContent;
   try {
     await navigator.clipboard.writeText(text);
     label.textContent = button.dataset.copied;
   } catch {
-    // If copying is not possible (no permission, or no HTTPS): select the text, so that the user can copy it with the
-    // keyboard.
-    getSelection()?.selectAllChildren(button.parentElement.querySelector('code'));
-    label.textContent = button.dataset.selected;
+    // If copying is not possible (no permission, or no HTTPS): show or select the text, so that the user can copy it
+    // with the keyboard.
+    if (beside) getSelection()?.selectAllChildren(beside);
+    label.textContent = beside ? button.dataset.selected : text;
   }
+  button.classList.add('copied');
   setTimeout(() => {
     label.textContent = before;
+    button.classList.remove('copied');
   }, 2_000);
 });
 

@@ -1,0 +1,48 @@
+import { t } from '../../language/t.ts';
+import { count } from './format.ts';
+import { type Content, type Html, html } from './html.ts';
+import { icon } from './icon.ts';
+import { bannerLink, type Pictured, serverIcon } from './server-pictures.ts';
+
+/** A button that copies a server's address. It needs a script, so without one it is not shown. */
+export function copyAddress(address: string, server: string): Html {
+  const texts = html`data-copy="${address}" data-copied="${t('Copied')}"`;
+  return html`<button class="quiet copy" type="button" ${texts}>${icon('copy')}<span>${t('Copy address')}</span><span
+    class="for-readers"> ${server}</span></button>`;
+}
+
+/** The link to a server's vote page, in the colour that only votes have. */
+export function voteLink(base: string, { name, slug }: { name: string; slug: string }): Html {
+  return html`<a class="button vote" href="${base}/servers/${slug}/vote">${t('Vote')}<span
+    class="for-readers"> ${name}</span></a>`;
+}
+
+/** A slim bar: how many of the places are taken. Screen readers skip it, because the numbers are beside it. */
+export function playersBar(players: number, most: number): Content {
+  if (most <= 0) return '';
+  const share = Math.min(100, Math.round((100 * players) / most));
+  return html`<svg class="bar" aria-hidden="true"><rect class="track" width="100%" height="100%" rx="3"/><rect
+    class="fill" width="${String(share)}%" height="100%" rx="3"/></svg>`;
+}
+
+/** The medal of ranks 1 to 3, as tally strokes; other ranks are numbers. */
+export function rankMark(rank: number): Html {
+  const strokes = {
+    1: ['M16 9.5v13'],
+    2: ['M13 9.5v13', 'M19 9.5v13'],
+    3: ['M10.5 9.5v13', 'M16 9.5v13', 'M21.5 9.5v13'],
+  }[rank];
+  const words = html`<span class="for-readers">${t('Rank')} </span>`;
+  if (!strokes) return html`<p class="rank">${words}${count(rank)}</p>`;
+  return html`<p class="rank m${String(rank)}"><svg viewBox="0 0 32 32" aria-hidden="true"><circle class="disc" cx="16"
+    cy="16" r="15"/><circle class="rim" cx="16" cy="16" r="12"/><g class="strokes">${strokes.map(
+      (stroke) => html`<path d="${stroke}"/>`,
+    )}</g></svg><span class="for-readers">${t('Rank')} ${count(rank)}</span></p>`;
+}
+
+/** A server as a small card: banner, icon, name, and one line of details. The whole card is the link. */
+export function miniServer(base: string, server: Pictured & { slug: string }, details: Content[]): Html {
+  const shown = details.filter(Boolean).map((detail) => html`<span>${detail}</span>`);
+  return html`<li class="mini">${bannerLink(base, server)}${serverIcon(base, server, 48)}<div class="what">
+    <h3><a href="${base}/servers/${server.slug}"><bdi>${server.name}</bdi></a></h3><p class="meta">${shown}</p></div></li>`;
+}
