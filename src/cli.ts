@@ -9,7 +9,7 @@ async function run(args: string[]): Promise<number> {
     return await runCli(args, ownEnvironment(), process, onStopSignal, variablesOfEnvFile());
   } catch (error) {
     // The file `.env` cannot be read.
-    return reportFailure(error, { streams: process, json: args.includes('--json') });
+    return await reportFailure(error, { streams: process, json: args.includes('--json') });
   }
 }
 

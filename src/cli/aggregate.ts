@@ -3,18 +3,17 @@ import { aggregateDay, computableDays, requireComputable } from '../history/aggr
 import { refreshDailyFigures } from '../history/daily-figures.ts';
 import { markAggregated } from '../history/due-aggregates.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { counted } from './format.ts';
+import { examples } from './invocation.ts';
 import { day } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addAggregateCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('aggregate')
-    .description('compute the statistics of finished UTC days from their samples, and all figures, now')
+export function addAggregateCommand(command: Command, terminal: Terminal): void {
+  command
     .option('--day <day>', 'this day', day)
     .option('--since <day>', 'this day and all finished days after it', day)
     .addHelpText('after', examples(terminal, 'aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))

@@ -2,17 +2,14 @@ import { type Command, Option } from 'commander';
 import { ANNOUNCEMENT_LEVELS, type Announcement } from '../moderation/announcement.ts';
 import { clearAnnouncement, currentAnnouncement, setAnnouncement } from '../moderation/announcements.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { BY } from './find.ts';
 import { utc } from './format.ts';
+import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addAnnouncementCommands(program: Command, terminal: Terminal): void {
-  const announcement = program
-    .command('announcement')
-    .description('the text at the top of all pages of the site');
-
+export function addAnnouncementCommands(announcement: Command, terminal: Terminal): void {
   announcement
     .command('set')
     .description('show a text on all pages, in place of an earlier one')

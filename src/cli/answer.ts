@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { invocation } from './invocation.ts';
 import { redisAnswers, type Session, type SessionNeeds, withSession } from './session.ts';
 import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 
@@ -51,9 +50,4 @@ export function withDeps<A extends unknown[]>(
     );
     printAnswer(terminal, answer, command);
   };
-}
-
-/** The examples at the end of a help text; built when the help is shown. */
-export function examples({ env }: Terminal, ...lines: string[]): () => string {
-  return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line, env)}`).join('\n')}`;
 }

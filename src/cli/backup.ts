@@ -7,11 +7,11 @@ import { readSecretKey } from '../embedded/secret-key.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
 import { sum } from '../votes/vote-counts.ts';
-import { type Answer, examples, printAnswer, withDeps } from './answer.ts';
+import { type Answer, printAnswer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { counted, sentence, systemReason, utc } from './format.ts';
-import { invocation } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -20,10 +20,8 @@ const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder t
 const RESTORE_INTERRUPTED =
   'Interrupted: the restore has not ended. Run the same command again in 30 seconds: it starts anew, or only makes the indexes and migrates if every document was restored.';
 
-export function addBackupCommands(program: Command, terminal: Terminal): void {
-  program
-    .command('backup')
-    .description('write all data into a new folder, while the platform runs')
+export function addBackupCommand(command: Command, terminal: Terminal): void {
+  command
     .argument('<folder>', 'it must not exist; it appears when the backup is complete', newFolder)
     .option(
       '--no-snapshot',
@@ -33,21 +31,20 @@ export function addBackupCommands(program: Command, terminal: Terminal): void {
     .action(
       withDeps(terminal, backup, { database: 'whole', unlimited: true, interrupted: BACKUP_INTERRUPTED }),
     );
+}
+
+export function addRestoreCommand(command: Command, terminal: Terminal): void {
   const restoring = withDeps(terminal, restore, {
     database: 'any',
     unlimited: true,
     interrupted: RESTORE_INTERRUPTED,
   });
-  program
-    .command('restore')
-    .description(
-      'restore a backup into an empty database that no process uses; votes that were open are held back until you send them',
-    )
+  command
     .argument('<folder>', 'what `backup` wrote', (text: string) => resolve(text))
     .option('--dry-run', 'only check the backup, without a database')
     .option('--without-secret-key', 'restore although SECRET_KEY is not the key of the backup')
     .addHelpText('after', examples(terminal, 'restore /var/backups/tallyport-2026-11-23'))
-    .action(async (folder: string, options: RestoreOptions, command: Command) => {
+    .action(async (folder: string, options: RestoreOptions) => {
       if (!options.dryRun) return restoring(folder, options, command);
       const { SECRET_KEY, SECRET_KEY_PREVIOUS, DATA_DIR } = loadConfig(terminal.env);
       const manifest = await checked(terminal, folder);

@@ -3,19 +3,18 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { type Block, isEffective, type TypedKind } from '../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf } from './find.ts';
 import { iso, utc, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { limit, moment } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addBlockCommands(program: Command, terminal: Terminal): void {
-  const block = program.command('block').description('block the votes of player names and networks');
-
+export function addBlockCommands(block: Command, terminal: Terminal): void {
   const adding = (kind: TypedKind, argument: string, description: string) =>
     block
       .command(kind)

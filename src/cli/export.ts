@@ -10,9 +10,9 @@ import {
   type Span,
 } from '../import-export/export.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { examples } from './answer.ts';
 import { wrongUse } from './failure.ts';
 import { serverOf } from './find.ts';
+import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import { type Session, withSession } from './session.ts';
@@ -20,8 +20,7 @@ import type { Terminal } from './terminal.ts';
 
 type Exporter = (deps: AppDeps, serverId: ObjectId, span: Span) => Promise<Export>;
 
-export function addExportCommands(program: Command, terminal: Terminal): void {
-  const group = program.command('export').description('write data as lines of JSON that import accepts');
+export function addExportCommands(group: Command, terminal: Terminal): void {
   group
     .command('servers')
     .description('write the listed servers with their profiles, without hidden ones and without pictures')

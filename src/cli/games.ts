@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type ListedGame, listGames } from '../games/games.ts';
-import { type Answer, examples, printAnswer } from './answer.ts';
+import { type Answer, printAnswer } from './answer.ts';
+import { examples } from './invocation.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import { type ImportDeps, importSamples, importServers, importVotes } from '../import-export/import.ts';
 import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { counted, sentence, systemReason } from './format.ts';
+import { examples } from './invocation.ts';
 import { withProgress } from './progress.ts';
 import { RUN_AGAIN, type Session } from './session.ts';
 import { oneLine } from './table.ts';
@@ -27,10 +28,7 @@ const FORMS = {
   votes: '{"server_id", "username", "voted_at"}; they count and are never forwarded',
 };
 
-export function addImportCommands(program: Command, terminal: Terminal): void {
-  const group = program
-    .command('import')
-    .description('import the data of another listing; running it again imports nothing twice');
+export function addImportCommands(group: Command, terminal: Terminal): void {
   addImport(group, terminal, 'servers', importServers);
   addImport(group, terminal, 'samples', importSamples);
   addImport(group, terminal, 'votes', importVotes);

@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Variables } from '../platform/config.ts';
+import type { Terminal } from './terminal.ts';
 
 /** The default of `DATA_DIR` (see config.ts). */
 const DEFAULT_DATA_DIR = '.data';
@@ -17,6 +18,11 @@ export function invocation(line: string, env: Variables): string {
   if (env.npm_lifecycle_event === 'tallyport') return `${elsewhere}npm run -s tallyport -- ${line}`;
   const file = relative('', fileURLToPath(new URL('../cli.ts', import.meta.url)));
   return `${elsewhere}node ${quoted(file)} ${line}`;
+}
+
+/** The examples at the end of a help text; built when the help is shown. */
+export function examples({ env }: Terminal, ...lines: string[]): () => string {
+  return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line, env)}`).join('\n')}`;
 }
 
 /** Quotes `text` for a shell, if necessary. */

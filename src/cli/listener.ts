@@ -19,11 +19,11 @@ import { hostWarning } from '../platform/address-guard.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { counted, when } from './format.ts';
-import { invocation } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import {
   addressOf,
@@ -40,11 +40,7 @@ import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
 
-export function addListenerCommands(program: Command, terminal: Terminal): void {
-  const listener = program
-    .command('listener')
-    .description('set and check the vote listener that receives a server’s votes');
-
+export function addListenerCommands(listener: Command, terminal: Terminal): void {
   listener
     .command('set')
     .description('set or change the vote listener of a server')

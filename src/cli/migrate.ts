@@ -2,17 +2,14 @@ import type { Command } from 'commander';
 import { migrateDatabase, refuseUnfinishedRestore } from '../database/migrate.ts';
 import { listMigrations } from '../database/migrations.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { iso, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addMigrateCommand(program: Command, terminal: Terminal): void {
-  program
-    .command('migrate')
-    .description(
-      'create missing collections and indexes, then run the pending migrations; run it at each release',
-    )
+export function addMigrateCommand(command: Command, terminal: Terminal): void {
+  command
     .option('--list', 'only show the migrations and when each was applied')
     .addHelpText('after', examples(terminal, 'migrate', 'migrate --list'))
     .action(withDeps(terminal, migrate, { database: 'any', unlimited: true }));

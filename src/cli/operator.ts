@@ -4,20 +4,17 @@ import { lacksSecondFactor } from '../accounts/operator-session.ts';
 import type { User } from '../accounts/user.ts';
 import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { iso, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 const DECIDER: Decider = { userId: null, by: BY };
 
-export function addOperatorCommands(program: Command, terminal: Terminal): void {
-  const operator = program
-    .command('operator')
-    .description('create and list operators, who may use the admin area');
-
+export function addOperatorCommands(operator: Command, terminal: Terminal): void {
   operator
     .command('create')
     .description('create an operator, or make a user an operator, and print a link to set a password')

@@ -1,19 +1,18 @@
 import type { Command } from 'commander';
 import { usernameSchema } from '../votes/username.ts';
 import { type Erased, erasePlayer } from '../workflows/erase-player.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { counted } from './format.ts';
+import { examples } from './invocation.ts';
 import { withProgress } from './progress.ts';
 import { canAsk, confirms } from './prompt.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addPlayerCommands(program: Command, terminal: Terminal): void {
-  program
-    .command('player')
-    .description('answer a player’s request about personal data')
+export function addPlayerCommands(player: Command, terminal: Terminal): void {
+  player
     .command('erase')
     .description('remove a player’s name from votes, reviews, favourites and the audit log')
     .argument('<username>', 'the player, in any spelling')

@@ -9,19 +9,16 @@ import {
   type RankFigures,
 } from '../ranking/explain-rank.ts';
 import { recomputeRanks } from '../ranking/recompute-ranks.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { serverOf } from './find.ts';
 import { counted, iso, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { pairs, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addRankCommands(program: Command, terminal: Terminal): void {
-  const rank = program
-    .command('rank')
-    .description(
-      'compute the ranking now (what the votes of 30 days weigh, then probed uptime, then the older listing); otherwise every 10 minutes and when the list changes',
-    )
+export function addRankCommands(rank: Command, terminal: Terminal): void {
+  rank
     .addHelpText('after', examples(terminal, 'rank', 'rank explain alpha-craft'))
     .action(withDeps(terminal, recompute, { longRun: true }));
 

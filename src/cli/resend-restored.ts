@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts';
 import { sum } from '../votes/vote-counts.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
+import { examples } from './invocation.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';

@@ -12,10 +12,11 @@ import {
 import type { AppDeps } from '../process/app-deps.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { findVote } from '../votes/vote-list.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { counted, utc } from './format.ts';
+import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';

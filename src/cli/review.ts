@@ -4,17 +4,16 @@ import { moderateReview } from '../reviews/moderate-review.ts';
 import { listReviews } from '../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../reviews/review.ts';
 import { writeReview } from '../reviews/write-review.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { limit, rating } from './option-values.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addReviewCommands(program: Command, terminal: Terminal): void {
-  const review = program.command('review').description('write and moderate reviews of a server');
-
+export function addReviewCommands(review: Command, terminal: Terminal): void {
   review
     .command('add')
     .description('write a review; it is public only after it is approved')

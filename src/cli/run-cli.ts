@@ -1,27 +1,9 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Variables } from '../platform/config.ts';
-import { openAppDeps } from '../process/app-deps.ts';
-import { addAggregateCommand } from './aggregate.ts';
-import { addAnnouncementCommands } from './announcement.ts';
-import { examples } from './answer.ts';
-import { addBackupCommands } from './backup.ts';
-import { addBlockCommands } from './block.ts';
-import { addConfigCommands } from './config/check.ts';
-import { addExportCommands } from './export.ts';
-import { failureOf } from './failure.ts';
-import { addImportCommands } from './import.ts';
-import { addListenerCommands } from './listener.ts';
-import { addMigrateCommand } from './migrate.ts';
-import { addOperatorCommands } from './operator.ts';
-import { addPlayerCommands } from './player.ts';
-import { addRankCommands } from './rank.ts';
-import { addReviewCommands } from './review.ts';
-import { addServerCommands } from './server.ts';
-import { addTagCommands } from './tag.ts';
+import { addCommands } from './commands.ts';
+import { examples } from './invocation.ts';
 import type { Streams, Terminal } from './terminal.ts';
-import { addTokenCommands } from './token.ts';
-import { addVoteCommands } from './vote.ts';
 
 /** The exit code after a signal. */
 export const INTERRUPTED = 130;
@@ -50,7 +32,7 @@ export async function runCli(
   streams: Streams,
   onStopSignal: OnStopSignal = () => () => undefined,
   envFile: Variables = {},
-  openDeps: Terminal['openDeps'] = openAppDeps,
+  openDeps: Terminal['openDeps'] = openAllDeps,
 ): Promise<number> {
   const interrupted = Promise.withResolvers<number>();
   let stopping = false;
@@ -77,14 +59,15 @@ export async function runCli(
     },
   };
   try {
-    await Promise.race([tallyport(terminal).parseAsync(args, { from: 'user' }), interrupted.promise]);
+    const program = await tallyport(args, terminal);
+    await Promise.race([program.parseAsync(args, { from: 'user' }), interrupted.promise]);
     return stopping ? await interrupted.promise : terminal.exitCode;
   } catch (error) {
     // If the command was interrupted, the interruption causes the error, so the error is not reported.
     if (stopping) return await interrupted.promise;
     // Commander throws an error with exit code 0 after it has printed the help or the version.
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    return reportFailure(error, terminal);
+    return await reportFailure(error, terminal);
   } finally {
     unsubscribe();
   }
@@ -95,14 +78,23 @@ export async function runCli(
  *
  * @returns the exit code
  */
-export function reportFailure(error: unknown, { streams, json }: Pick<Terminal, 'streams' | 'json'>): 1 | 2 {
+export async function reportFailure(
+  error: unknown,
+  { streams, json }: Pick<Terminal, 'streams' | 'json'>,
+): Promise<1 | 2> {
+  // It loads the database's driver, whose errors it names, so it is loaded only if a command failed.
+  const { failureOf } = await import('./failure.ts');
   const { code, message, exitCode } = failureOf(error);
   if (json) streams.stdout.write(`${JSON.stringify({ error: message, code }, null, 2)}\n`);
   else streams.stderr.write(`${message}\n`);
   return exitCode;
 }
 
-function tallyport(terminal: Terminal): Command {
+/** Opens the dependencies of a command. Their modules are loaded when they are needed: never for a help text. */
+const openAllDeps: Terminal['openDeps'] = async (...given) =>
+  (await import('../process/app-deps.ts')).openAppDeps(...given);
+
+async function tallyport(args: string[], terminal: Terminal): Promise<Command> {
   const { streams } = terminal;
   const program = new Command('tallyport')
     .description(
@@ -132,22 +124,6 @@ function tallyport(terminal: Terminal): Command {
       ),
     )
     .addHelpText('after', '\nExit codes: 0 done; 1 refused or failed; 2 wrong use; 3 sent, not confirmed.');
-  addServerCommands(program, terminal);
-  addTokenCommands(program, terminal);
-  addListenerCommands(program, terminal);
-  addVoteCommands(program, terminal);
-  addPlayerCommands(program, terminal);
-  addBlockCommands(program, terminal);
-  addReviewCommands(program, terminal);
-  addTagCommands(program, terminal);
-  addAnnouncementCommands(program, terminal);
-  addImportCommands(program, terminal);
-  addExportCommands(program, terminal);
-  addBackupCommands(program, terminal);
-  addAggregateCommand(program, terminal);
-  addRankCommands(program, terminal);
-  addMigrateCommand(program, terminal);
-  addConfigCommands(program, terminal);
-  addOperatorCommands(program, terminal);
+  await addCommands(program, args, terminal);
   return program;
 }

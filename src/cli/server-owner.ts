@@ -2,10 +2,11 @@ import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
 import type { Server } from '../servers/server.ts';
 import { nextOwner, transferServer } from '../workflows/transfer-server.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
+import { examples } from './invocation.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds `transfer` to the `server` commands. */

@@ -9,12 +9,12 @@ import { addServer, editServer, listServers } from '../servers/listed-servers.ts
 import type { Server } from '../servers/server.ts';
 import { voteFigures } from '../votes/vote-figures.ts';
 import { removeServer } from '../workflows/remove-server.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, serverOf } from './find.ts';
 import { counted, iso, when } from './format.ts';
 import { addGamesCommand } from './games.ts';
-import { invocation } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { port, portOrNone } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { addServerCheckCommand } from './server-check.ts';
@@ -24,9 +24,7 @@ import type { Session } from './session.ts';
 import { table } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
 
-export function addServerCommands(program: Command, terminal: Terminal): void {
-  const server = program.command('server').description('list, check, change and remove game servers');
-
+export function addServerCommands(server: Command, terminal: Terminal): void {
   server
     .command('add')
     .description('list a game server')

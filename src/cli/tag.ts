@@ -1,15 +1,14 @@
 import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
 import { addTag, readTags, removeTag } from '../servers/tag-list.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
+import { examples } from './invocation.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addTagCommands(program: Command, terminal: Terminal): void {
-  const tag = program.command('tag').description('the tags that owners choose from');
-
+export function addTagCommands(tag: Command, terminal: Terminal): void {
   tag
     .command('list')
     .description('show the list of tags')

@@ -22,19 +22,17 @@ import {
 import type { Server } from '../servers/server.ts';
 import { emailsOf } from '../servers/token-makers.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
-import { invocation } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { duration, durationOrNever, scopes } from './option-values.ts';
 import type { Session } from './session.ts';
 import { oneLine, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-export function addTokenCommands(program: Command, terminal: Terminal): void {
-  const token = program.command('token').description('make and revoke the API tokens of a server');
-
+export function addTokenCommands(token: Command, terminal: Terminal): void {
   token
     .command('issue')
     .description('make a token; it is shown only once')

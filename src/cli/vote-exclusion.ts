@@ -11,10 +11,11 @@ import {
   requestInclusion,
 } from '../votes/exclusions/request-exclusion.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { counted, iso, utc, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { addPlayerExclusionCommand, finishAll } from './player-exclusion.ts';
 import { withProgress } from './progress.ts';

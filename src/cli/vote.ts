@@ -6,10 +6,11 @@ import { stateNameOf } from '../votes/state-names.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import { endCooldown, findVote, listVotes } from '../votes/vote-list.ts';
-import { type Answer, examples, withDeps } from './answer.ts';
+import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, serverOf, uuidOf } from './find.ts';
 import { iso, when } from './format.ts';
+import { examples } from './invocation.ts';
 import { limit } from './option-values.ts';
 import { queuePaused } from './queue-pause.ts';
 import { addResendCommand } from './resend.ts';
@@ -19,9 +20,7 @@ import type { Terminal } from './terminal.ts';
 import { timelineJson, timelineText } from './timeline.ts';
 import { addVoteExclusionCommands } from './vote-exclusion.ts';
 
-export function addVoteCommands(program: Command, terminal: Terminal): void {
-  const vote = program.command('vote').description('show, resend and exclude votes');
-
+export function addVoteCommands(vote: Command, terminal: Terminal): void {
   vote
     .command('list')
     .description('show a server’s votes, newest first')

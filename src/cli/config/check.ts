@@ -3,8 +3,9 @@ import { type Config, ConfigError, loadConfig } from '../../platform/config.ts';
 import { readSecretFiles, SECRETS } from '../../platform/secret-settings.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
-import { type Answer, examples, printAnswer } from '../answer.ts';
+import { type Answer, printAnswer } from '../answer.ts';
 import { counted, sentence } from '../format.ts';
+import { examples } from '../invocation.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { hiding } from './masked.ts';
@@ -14,8 +15,7 @@ import { checkServices, type ServiceReport } from './services.ts';
 import { listSettings, type Setting } from './settings.ts';
 
 /** Adds `config check`. */
-export function addConfigCommands(program: Command, terminal: Terminal): void {
-  const config = program.command('config').description('check the configuration');
+export function addConfigCommands(config: Command, terminal: Terminal): void {
   config
     .command('check')
     .description(
