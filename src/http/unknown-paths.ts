@@ -44,17 +44,22 @@ const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
  *   may remove it
  */
 export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void {
-  const methods = new Map<string, { expression: RegExp; allowed: Set<string>; isPage: boolean }>();
+  const methods = new Map<string, { expression?: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
     // Only pages have `access`.
     const isPage = config !== undefined && 'access' in config;
-    const known = methods.get(url) ?? { expression: asExpression(url), allowed: new Set<string>(), isPage };
+    const known = methods.get(url) ?? { allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);
     methods.set(url, known);
   });
 
-  const matching = (path: string) => [...methods.values()].filter(({ expression }) => expression.test(path));
+  // The expressions are made at the first unknown path: there are hundreds, which would slow each start down.
+  const matching = (path: string) =>
+    [...methods].flatMap(([url, known]) => {
+      known.expression ??= asExpression(url);
+      return known.expression.test(path) ? [known] : [];
+    });
   const methodsOf = (path: string): string[] => {
     const matched = matching(path);
     return [...new Set(matched.flatMap(({ allowed }) => [...allowed]))].toSorted();
