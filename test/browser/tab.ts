@@ -53,12 +53,8 @@ export type Tab = {
 /** The path of the browser; absent if there is none. For `describe.skipIf(!chromium)`. */
 export const chromium = inject('chromium');
 
-/** Starts the browser, which is closed when the test or the file ends (see `atTheEnd`). */
-export async function launchBrowser(): Promise<Browser> {
-  const browser = await launcher.launch({ executablePath: chromium ?? '', args: FLAGS });
-  atTheEnd(() => browser.close());
-  return browser;
-}
+/** The browser of this vitest worker, which ends with its process. Tabs share nothing in it (see `openTab`). */
+export const launchBrowser = once(() => launcher.launch({ executablePath: chromium ?? '', args: FLAGS }));
 
 /**
  * Opens a tab with its own storage for the site at `url`. A request to another site fails the test.
