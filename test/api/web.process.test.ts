@@ -6,10 +6,10 @@ import { AUTHENTICATION_TTL_MS } from '../../src/servers/authenticate-token.ts';
 import { ask } from '../support/api-description.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
-import { failToStartWeb, startWeb, type WebProcess } from '../support/web-process.ts';
+import { type FailedStart, failToStartWeb, startWeb, type WebProcess } from '../support/web-process.ts';
 
 let tallyport: TestDeps;
-/** Two processes, for tests that do not stop them. */
+/** Two processes for all tests; the tests of stopping come last and stop one each. */
 let webs: [WebProcess, WebProcess];
 beforeAll(async () => {
   tallyport = await startApp();
@@ -140,7 +140,7 @@ describe('stopping', () => {
   }
 
   test('running requests are answered, later ones get 503, and the exit code is 0', async () => {
-    const web = await startWeb(tallyport.env);
+    const [web] = webs;
     const server = await tallyport.addServer();
     const underWay = await open(web, vote(server, 20));
     const later = await open(web, `GET /api/v1/servers/x/info HTTP/1.1\r\n`);
@@ -166,7 +166,7 @@ describe('stopping', () => {
   });
 
   test('a second signal ends it at once', async () => {
-    const web = await startWeb(tallyport.env);
+    const [, web] = webs;
     await open(web, vote(await tallyport.addServer(), 20));
     await ask(`${web.url}/healthz`);
     web.child.kill('SIGINT');
@@ -178,31 +178,36 @@ describe('stopping', () => {
   });
 });
 
-test('if PUBLIC_URL has a path, the start says that a proxy must pass it on', async () => {
-  const web = await startWeb({ ...tallyport.env, PUBLIC_URL: 'https://example.org/listing' });
-  expect(web.log()).toContain(
-    'PUBLIC_URL has the path /listing: a proxy in front must pass it on, not strip it',
-  );
-});
-
-describe('a start that fails prints one readable line', () => {
-  test('a port that is in use', async () => {
+describe('a start on a port that is in use', () => {
+  let port: number;
+  let failed: FailedStart;
+  beforeAll(async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
-    const { port } = other.address() as { port: number };
-    const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: String(port) });
+    ({ port } = other.address() as { port: number });
+    const PUBLIC_URL = 'https://example.org/listing';
+    failed = await failToStartWeb({ ...tallyport.env, PUBLIC_URL, PORT: String(port) });
     other.close();
-    expect([code, errors]).toEqual([
+  });
+
+  test('prints one readable line', () => {
+    expect([failed.code, failed.errors]).toEqual([
       1,
       `The configuration has an error:\n  PORT ${port} is taken on 127.0.0.1 by another process: choose another\n`,
     ]);
   });
 
-  test('a wrong value', async () => {
-    const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: '70000', TRUST_PROXY: 'maybe' });
-    expect([code, errors]).toEqual([
-      1,
-      'The configuration has 2 errors:\n  PORT (“70000”) must be a port number, 0 to 65535\n  TRUST_PROXY: “maybe” is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
-    ]);
+  test('says first that a proxy must pass on the path of PUBLIC_URL', () => {
+    expect(failed.log).toContain(
+      'PUBLIC_URL has the path /listing: a proxy in front must pass it on, not strip it',
+    );
   });
+});
+
+test('a start with a wrong value prints a readable line for each', async () => {
+  const { code, errors } = await failToStartWeb({ ...tallyport.env, PORT: '70000', TRUST_PROXY: 'maybe' });
+  expect([code, errors]).toEqual([
+    1,
+    'The configuration has 2 errors:\n  PORT (“70000”) must be a port number, 0 to 65535\n  TRUST_PROXY: “maybe” is neither an address nor a range; use false, or set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas\n',
+  ]);
 });

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { spawnOwn } from './own-process.ts';
 
 /** A real web process. When the test ends, it is stopped if it still runs. */
@@ -45,12 +46,12 @@ export async function startWeb(env: Record<string, string>): Promise<WebProcess>
   throw new Error(`the web process ended before it listened: ${web.errors()}`);
 }
 
-/** Starts `src/web.ts` with an environment in which it cannot run. Returns its exit. */
-export async function failToStartWeb(
-  env: Record<string, string>,
-): Promise<{ code: number | null; errors: string }> {
+/** How a start that failed ended, and its output. */
+export type FailedStart = { code: number | null; log: string; errors: string };
+
+/** Starts `src/web.ts` with an environment in which it cannot run, and waits for its exit. */
+export async function failToStartWeb(env: Record<string, string>): Promise<FailedStart> {
   const web = spawnWeb(env);
-  web.child.stdout.resume();
-  const code = await web.ended;
-  return { code, errors: web.errors() };
+  const [log, code] = await Promise.all([text(web.child.stdout), web.ended]);
+  return { code, log, errors: web.errors() };
 }
