@@ -44,7 +44,7 @@ export default defineConfig({
     // The files of a worker share their modules: to import them anew would take a second of processor time a file.
     isolate: false,
     // Two cores: more files use what the others leave while they wait for processes, services and time-outs.
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: MixedSequencer },
     testTimeout: 90_000,
     hookTimeout: 120_000,

@@ -2,10 +2,12 @@ import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, type WebApp, webAppOfFile } from '../support/web-app.ts';
 import { cookiesOf, isSignedIn, leavesFor, sendSignIn, setUpTwoFactor } from './account-pages.ts';
 
 const ENV = { DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' };
+
+const withDiscord = webAppOfFile(ENV);
 
 /** The Discord user of the fake server. */
 type Profile = { id: string; username: string; email: string | null; verified: boolean };
@@ -72,7 +74,7 @@ async function messageOf(web: WebApp, answer: { headers: { location?: unknown } 
 }
 
 test('a user signs up and signs in with Discord', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   const { requests } = await startDiscord(NORA);
   const { there, answer } = await goThere(web);
   expect(`${there.origin}${there.pathname}`).toBe('https://discord.com/api/oauth2/authorize');
@@ -104,7 +106,7 @@ test('the callback is under the base path', async () => {
 });
 
 test('Discord is linked to the account with the same confirmed address, which keeps its password', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord(NORA);
   const { email } = await signIn(web, { email: 'nora@example.org' });
   const { answer } = await goThere(web);
@@ -114,7 +116,7 @@ test('Discord is linked to the account with the same confirmed address, which ke
 });
 
 test('an unconfirmed account with the address goes to the owner of the address, and others lose access', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord(NORA);
   const stranger = await signIn(web, { email: 'nora@example.org' });
   const { userId, email } = stranger;
@@ -131,7 +133,7 @@ test('an unconfirmed account with the address goes to the owner of the address, 
 });
 
 test('an operator’s unconfirmed account keeps its password and second factor', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord(NORA);
   const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
   await web.deps.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
@@ -143,7 +145,7 @@ test('an operator’s unconfirmed account keeps its password and second factor',
 });
 
 test('no Discord tokens are stored', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord(NORA);
   await goThere(web);
   // A further sign-in stores new tokens.
@@ -158,7 +160,7 @@ test.each([
   [{ verified: false }],
   [{ email: null }],
 ])('an account at Discord with %j is refused, whether or not its address has an account', async (changes) => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord({ ...NORA, ...changes });
   const { answer } = await goThere(web);
   expect(await messageOf(web, answer)).toContain('Your account at Discord has no verified e-mail address.');
@@ -168,7 +170,7 @@ test.each([
 });
 
 test('Discord does not bypass a second factor, an operator’s password or a suspension', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord(NORA);
   await goThere(web);
   for (const [change, sentence] of [
@@ -184,7 +186,7 @@ test('Discord does not bypass a second factor, an operator’s password or a sus
 });
 
 test('a cancelled sign-in and a forged callback show messages', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   await startDiscord(NORA);
   const declined = await goThere(web, (state) => ({ error: 'access_denied', state }));
   expect(await messageOf(web, declined.answer)).toContain('You cancelled the sign-in with Discord.');
@@ -202,7 +204,7 @@ test('a cancelled sign-in and a forged callback show messages', async () => {
 });
 
 test('no other route of the library is exposed, and none for Discord if it is not configured', async () => {
-  const web = await openWebApp(ENV);
+  const web = withDiscord();
   for (const path of ['/api/auth/sign-in/email', '/api/auth/get-session', '/api/auth/callback/github']) {
     expect((await getPage(web, path)).statusCode, path).toBe(404);
     expect((await sendForm(web, path, {})).statusCode, path).toBe(404);

@@ -124,12 +124,21 @@ async function giveBack(database: string): Promise<void> {
   const unchanged = migrated.get(addressOf(database)) === describe(collections);
   const filled = unchanged ? await countDocuments(db, collections) : [];
   if (unchanged && filled.reduce((all, { count }) => all + count, 0) < MANY) {
-    await Promise.all(filled.map(({ name }) => db.collection(name).deleteMany({})));
+    await empty(db, filled);
   } else {
     migrated.delete(addressOf(database));
     if (collections.length > 0) await db.dropDatabase();
   }
   free.push(database);
+}
+
+/** Deletes all documents of a migrated database, for the next test of a file whose tests share it. */
+export async function emptyDatabase({ db }: Mongo): Promise<void> {
+  await empty(db, await countDocuments(db, await collectionsOf(db)));
+}
+
+async function empty(db: Db, filled: { name: string }[]): Promise<void> {
+  await Promise.all(filled.map(({ name }) => db.collection(name).deleteMany({})));
 }
 
 async function drop(database: string): Promise<void> {

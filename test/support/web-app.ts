@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { afterEach, beforeAll } from 'vitest';
 import { hashPassword, type PasswordHasher, verifyPassword } from '../../src/accounts/password.ts';
 import { buildApp } from '../../src/app.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { atTheEnd } from './at-the-end.ts';
+import { emptyDatabase } from './databases.ts';
 import { testDeps } from './test-deps.ts';
 
 /** The web application in this process, and its dependencies. */
@@ -19,6 +21,20 @@ export const CHEAP_PASSWORDS: PasswordHasher = {
 /** Opens the web application on a database of its own. It is closed when the test or the file ends (see `atTheEnd`). */
 export async function openWebApp(env: Record<string, string> = {}): Promise<WebApp> {
   return openWebAppOn({ ...(await testDeps(env)), passwords: CHEAP_PASSWORDS });
+}
+
+/**
+ * One web application for all tests of the file that call the returned function: building one takes longer than most
+ * tests. Its database is emptied after each test; what it keeps in memory stays, so a test with a clock or settings of
+ * its own opens another one.
+ */
+export function webAppOfFile(env: Record<string, string> = {}): () => WebApp {
+  let web: WebApp;
+  beforeAll(async () => {
+    web = await openWebApp(env);
+  });
+  afterEach(() => emptyDatabase(web.deps.mongo));
+  return () => web;
 }
 
 /** Opens the web application on dependencies that are already open. It is closed like that of `openWebApp`. */
