@@ -184,8 +184,6 @@ export function openQueues(
     const queue = new Queue(name, {
       connection,
       prefix: queuePrefix(config, name),
-      // The queues share the connection: one of them asks Redis for its version.
-      skipVersionCheck: name !== QUEUE_NAMES[0],
       ...(name === 'answer-now' ? { streams: { events: { maxLen: MOST_ANSWER_EVENTS } } } : {}),
     });
     queue.on('error', (error) => log.debug({ event: 'queue.error', queue: name, reason: error.message }));
