@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { A_CHECK, A_CLAIM, A_REWARD, type Listed, listed, native, said, vote } from './claiming.ts';
+import { A_CHECK, A_CLAIM, A_REWARD, claimsOfFile, type Listed, native, said, vote } from './claiming.ts';
+
+const listed = claimsOfFile();
 
 /** The body of an answer. */
 type Ask = (all: Listed) => Promise<string>;

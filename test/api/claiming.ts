@@ -1,8 +1,10 @@
 import { ObjectId } from 'mongodb';
+import { afterEach, beforeAll } from 'vitest';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { castVote } from '../support/casting.ts';
+import { emptyDatabase } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn, type WebApp } from '../support/web-app.ts';
@@ -17,16 +19,33 @@ export type Listed = WebApp & {
 
 const SERVER = { name: 'Alpha Craft', address: 'play.example.org', port: 25_565 };
 
-export async function listed(): Promise<Listed> {
-  const clock = stoppedClock(new Date('2026-11-21T10:00:00Z'));
-  const web = await openWebAppOn({ ...(await testDeps()), clock });
-  const { deps } = web;
-  const serverId = new ObjectId((await addServer(deps, SERVER, 'test')).serverId);
-  const { token: key } = await issueToken(deps, { serverId, name: 'plugin', kind: 'claim' });
-  const { token } = await issueToken(deps, { serverId, name: 'website' });
-  // A thousand connections at once: more than Node's backlog of 511 would be reset on a busy machine.
-  const url = await web.app.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
-  return { ...web, clock, serverId, key, token, url };
+const START = new Date('2026-11-21T10:00:00Z');
+
+/**
+ * One application on a port for all tests of the file. The returned function lists a server with a claim key and an API
+ * token; each test begins with an empty database and the same time.
+ */
+export function claimsOfFile(): () => Promise<Listed> {
+  const clock = stoppedClock(START);
+  let web: WebApp;
+  let url: string;
+  beforeAll(async () => {
+    web = await openWebAppOn({ ...(await testDeps()), clock });
+    // A thousand connections at once: more than Node's backlog of 511 would be reset on a busy machine.
+    url = await web.app.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
+  });
+  afterEach(async () => {
+    clock.set(START);
+    await emptyDatabase(web.deps.mongo);
+  });
+
+  return async () => {
+    const { deps } = web;
+    const serverId = new ObjectId((await addServer(deps, SERVER, 'test')).serverId);
+    const { token: key } = await issueToken(deps, { serverId, name: 'plugin', kind: 'claim' });
+    const { token } = await issueToken(deps, { serverId, name: 'website' });
+    return { ...web, clock, url, serverId, key, token };
+  };
 }
 
 /** A vote of the API. */

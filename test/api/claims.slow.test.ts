@@ -10,7 +10,9 @@ import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { requestInclusion } from '../../src/votes/exclusions/request-exclusion.ts';
 import { castVote } from '../support/casting.ts';
 import { excludeVotes } from '../support/exclusions.ts';
-import { A_CHECK, A_CLAIM, A_REWARD, call, listed, native, said, vote, vrc } from './claiming.ts';
+import { A_CHECK, A_CLAIM, A_REWARD, call, claimsOfFile, native, said, vote, vrc } from './claiming.ts';
+
+const listed = claimsOfFile();
 
 describe('the ListForge contract', () => {
   it('answers 0 without a vote, 1 for a vote, 2 after the claim, and claims once', async () => {

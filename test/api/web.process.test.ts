@@ -25,11 +25,15 @@ async function metric({ metricsUrl }: WebProcess, name: string): Promise<number>
   return Number(line?.slice(name.length + 1) ?? 0);
 }
 
+/** How many votes a busy process answered with 503: it does not say whether such a vote was stored. */
+let unheard = 0;
+
 /** Votes as the contract says: a 503 of a busy process is retried. */
 const vote: typeof tallyport.vote = async (...request) => {
   for (;;) {
     const answer = await tallyport.vote(...request);
     if (answer.status !== 503) return answer;
+    unheard += 1;
   }
 };
 
@@ -38,9 +42,11 @@ test('200 parallel votes of one player on two processes are exactly one vote', a
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, i) => vote(server, i % 3 ? 'Steve' : ' sTEVE', {}, webs[i % 2]?.url)),
   );
-  const accepted = answers.filter(({ status }) => status === 200);
-  expect(accepted).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 429)).toHaveLength(199);
+  const accepted = answers.filter(({ status }) => status === 200).length;
+  // The answer of the vote that was accepted may be one that was not heard.
+  if (unheard > 0) expect(accepted).toBeLessThanOrEqual(1);
+  else expect(accepted).toBe(1);
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(200 - accepted);
   // All answers refer to the same vote.
   expect(new Set(answers.map(({ body }) => body.next_vote_at)).size).toBe(1);
   expect(await tallyport.deps.votes.countDocuments({ serverId: server.serverId })).toBe(1);
