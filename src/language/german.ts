@@ -5,6 +5,7 @@ import { LISTING } from './german/listing.ts';
 import { NOTIFICATIONS } from './german/notifications.ts';
 import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
+import { SERVER_LISTS } from './german/server-lists.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
 import { VOTES } from './german/votes.ts';
@@ -17,6 +18,7 @@ export const GERMAN = {
   ...SITE,
   ...LISTING,
   ...ACCOUNTS,
+  ...SERVER_LISTS,
   ...SERVERS,
   ...LISTENERS,
   ...VOTES,

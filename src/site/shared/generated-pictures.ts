@@ -47,6 +47,34 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
     d="${squares(text, squaresAside)}"/></svg>`;
 }
 
+/**
+ * The picture of a game or tag that has no drawing: a symmetrical figure of 14 × 14 squares in two shades, without a
+ * background.
+ */
+export function pixelPicture(text: string, pixels: number): Html {
+  const hue = `h${(bytesOf(text)[31] ?? 0) % HUES}`;
+  const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
+  const [body, marks] = [figure(text, 'body'), figure(text, 'marks')];
+  return html`<svg class="pixels ${hue}" viewBox="0 0 16 16" ${size} aria-hidden="true"><path class="body"
+    d="${body}"/><path class="marks" d="${marks}"/></svg>`;
+}
+
+/** One shade of `pixelPicture`. The body is round with a ragged edge; the marks are inside it. */
+function figure(text: string, part: 'body' | 'marks'): string {
+  const bytes = bytesOf(`${text} ${part}`);
+  let path = '';
+  for (let y = 1; y < 15; y++) {
+    for (let x = 1; x < 8; x++) {
+      const distance = Math.hypot(7.5 - x, 7.5 - y);
+      const chance = bytes[(7 * y + x) % 32] ?? 0;
+      const isSet =
+        part === 'body' ? distance < 5.2 || (distance < 7.2 && chance > 128) : distance < 5 && chance > 150;
+      if (isSet) for (const column of [x, 15 - x]) path += `M${column} ${y}h1v1h-1z`;
+    }
+  }
+  return path;
+}
+
 /** The icon of a server that has none. */
 export function generatedIcon(name: string, pixels: number): Html {
   return drawing(name, 8, 'icon', pixels);
