@@ -50,7 +50,8 @@ export async function sampleBanner(name: string): Promise<Buffer> {
 
 async function drawPhoto(name: string): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 120, sigma: 70 } as const;
-  const text = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="936" height="120"><text x="20" y="84"
+  const text =
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="936" height="120"><text x="20" y="84"
     font-family="serif" font-size="72" font-weight="bold" fill="#ff0" stroke="#f0f" stroke-width="3">${name} !!! JOIN NOW</text></svg>`);
   return sharp({ create: { width: 936, height: 120, channels: 3, background: '#732', noise } })
     .blur(9)

@@ -174,7 +174,7 @@ export function activeFilters(base: string, query: RankingQuery): Content {
   return html`<ul class="active-filters" aria-label="${t('Active filters')}">
     ${dropped.map(({ text, path }) => {
       const does = html`<span class="for-readers">${t('Remove the filter')} </span>`;
-      return html`<li><a href="${base}${path}">${does}${text} ${icon('x')}</a></li>`;
+      return html`<li><a href="${base}${path}">${does}<span>${text}</span> ${icon('x')}</a></li>`;
     })}
     ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">${t('All servers')}</a></li>` : ''}
   </ul>`;

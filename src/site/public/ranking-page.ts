@@ -130,7 +130,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       ...(isForSearchEngines(query) && (total > 0 || !narrowed) ? { metadata } : {}),
       body: html`${isHome ? hero(site, summary) : listHead(site, query, { heading, ...aboutList(site, query, total) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers')}</h2>
-        ${total > 0 || narrowed ? listBar(base, query, summary, tags) : ''}${activeFilters(base, query)}
+        ${total > 0 || narrowed ? listBar(base, query, summary, tags) : ''}${isWhole ? '' : activeFilters(base, query)}
         ${favourites ? starForm(`${base}${to(page)}`) : ''}${shown}</section>
         ${isWhole && total > 0 ? html`${newcomers(base, latest)}${relatedLists(base, query, summary, tags)}` : ''}`,
     };

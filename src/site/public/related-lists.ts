@@ -10,6 +10,9 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { miniServer } from '../shared/server-parts.ts';
 import { type RankingQuery, rankingPath, tagPath } from './ranking-query.ts';
 
+/** A page links to at most this many tags. */
+const MOST_TAG_LINKS = 24;
+
 /** The servers of a game or tag that were listed lately. */
 export function newcomers(base: string, rows: ListedRow[]): Content {
   if (rows.length === 0) return '';
@@ -31,7 +34,7 @@ export function relatedLists(
     `${base}${rankingPath({ q: '', sort: 'rank', page: 1, filters: { game, tag, ...more } })}`;
   const nameOf = (key: string) => tags.find((one) => one.key === key)?.name;
   if (tag) {
-    const others = (summary.tags ?? []).filter(({ value }) => value !== tag).slice(0, 12);
+    const others = (summary.tags ?? []).filter(({ value }) => value !== tag).slice(0, MOST_TAG_LINKS);
     const name = query.tagName ?? tag;
     return html`${links(
       t('{tag} servers by game', { tag: name }),
@@ -52,10 +55,11 @@ export function relatedLists(
   )}`;
 }
 
-/** Links to the pages of the tags that have servers. */
-export function tagLinks(base: string, { tags: choices = [] }: ListingSummary, tags: Tag[]): Content {
+/** Links to the pages of the tags with the most servers, and to all tags. */
+function tagLinks(base: string, { tags: choices = [] }: ListingSummary, tags: Tag[]): Content {
   const nameOf = (key: string) => tags.find((one) => one.key === key)?.name;
-  return links(t('Servers by tag'), choices, nameOf, (value) => `${base}${tagPath(value)}`);
+  const all = html`<li><a href="${base}/tags">${t('All tags')}</a></li>`;
+  return links(t('Servers by tag'), choices.slice(0, MOST_TAG_LINKS), nameOf, (value) => `${base}${tagPath(value)}`, all);
 }
 
 /** A section with links to lists, each with the number of its servers. Values without a name are left out. */
@@ -64,13 +68,14 @@ function links(
   choices: Choice[] | undefined,
   nameOf: (value: string) => string | undefined,
   pathOf: (value: string) => string,
+  last: Content = '',
 ): Content {
   const named = (choices ?? []).flatMap(({ value, servers }) => {
     const name = nameOf(value);
     return name ? [{ name, servers, path: pathOf(value) }] : [];
   });
   if (named.length === 0) return '';
-  return html`<section class="more"><h2>${title}</h2><ul class="list-links">${named.map(link)}</ul></section>`;
+  return html`<section class="more"><h2>${title}</h2><ul class="list-links">${named.map(link)}${last}</ul></section>`;
 }
 
 function link({ name, servers, path }: { name: string; servers: number; path: string }): Html {

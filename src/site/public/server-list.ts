@@ -76,10 +76,14 @@ function serverItem(
 /** The rating; without reviews, a mark if the server was listed lately. */
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   if (rating) {
-    const average = html`<span class="for-readers">${t('Rating')} </span>${decimal(rating.average)}`;
+    const average = html`<span class="for-readers">${t('Rating')} </span>${oneDecimal(rating.average)}`;
     return html`<span class="stars">${icon('star', 'solid')}${average}</span>`;
   }
   return isNewcomer ? html`<b class="new">${t('New')}</b>` : '';
+}
+
+function oneDecimal(value: number): string {
+  return decimal(Math.round(10 * value) / 10);
 }
 
 /** Country, game and version of a server, if known. */
