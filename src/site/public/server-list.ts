@@ -4,7 +4,7 @@ import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Sort } from '../../ranking/sorts.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { country } from '../shared/flags.ts';
-import { count, counted, day, decimal, relative } from '../shared/format.ts';
+import { count, counted, day, decimal, oneDecimal, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -80,10 +80,6 @@ function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
     return html`<span class="stars">${icon('star', 'solid')}${average}</span>`;
   }
   return isNewcomer ? html`<b class="new">${t('New')}</b>` : '';
-}
-
-function oneDecimal(value: number): string {
-  return decimal(Math.round(10 * value) / 10);
 }
 
 /** Country, game and version of a server, if known. */

@@ -25,18 +25,26 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** A symmetrical drawing of `size` × `size` squares, as one SVG path. */
-function squares(text: string, size: number): string {
-  const bytes = bytesOf(text);
-  const half = size / 2;
+/** The SVG path of the set squares of a symmetrical drawing of `size` × `size` squares. `x` is in the left half. */
+function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
-  for (let at = 0; at < half * size; at++) {
-    const isSet = ((bytes[at >> 3] ?? 0) >> (at & 7)) & 1;
-    if (!isSet) continue;
-    const [x, y] = [at % half, Math.floor(at / half)];
-    for (const column of [x, size - 1 - x]) path += `M${column} ${y}h1v1h-1z`;
+  for (let y = 0; y < size; y++) {
+    for (let x = 0; x < size; x++) {
+      const from = x;
+      while (x < size && isSet(Math.min(x, size - 1 - x), y)) x++;
+      if (x > from) path += `M${from} ${y}h${x - from}v1h-${x - from}z`;
+    }
   }
   return path;
+}
+
+/** A drawing of squares that are set at random. */
+function squares(text: string, size: number): string {
+  const bytes = bytesOf(text);
+  return pathOf(size, (x, y) => {
+    const at = (y * size) / 2 + x;
+    return (((bytes[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
+  });
 }
 
 function drawing(text: string, squaresAside: number, className: string, pixels: number): Html {
@@ -62,17 +70,13 @@ export function pixelPicture(text: string, pixels: number): Html {
 /** One shade of `pixelPicture`. The body is round with a ragged edge; the marks are inside it. */
 function figure(text: string, part: 'body' | 'marks'): string {
   const bytes = bytesOf(`${text} ${part}`);
-  let path = '';
-  for (let y = 1; y < 15; y++) {
-    for (let x = 1; x < 8; x++) {
-      const distance = Math.hypot(7.5 - x, 7.5 - y);
-      const chance = bytes[(7 * y + x) % 32] ?? 0;
-      const isSet =
-        part === 'body' ? distance < 5.2 || (distance < 7.2 && chance > 128) : distance < 5 && chance > 150;
-      if (isSet) for (const column of [x, 15 - x]) path += `M${column} ${y}h1v1h-1z`;
-    }
-  }
-  return path;
+  return pathOf(16, (x, y) => {
+    const distance = Math.hypot(7.5 - x, 7.5 - y);
+    const chance = bytes[(7 * y + x) % 32] ?? 0;
+    return part === 'body'
+      ? distance < 5.2 || (distance < 7.2 && chance > 128)
+      : distance < 5 && chance > 150;
+  });
 }
 
 /** The icon of a server that has none. */
