@@ -17,30 +17,27 @@ const TILE_PIXELS = 48;
 
 /** The head of the home page: the search, the figures of the whole listing, and the games with the most servers. */
 export function hero(site: Site, summary: ListingSummary): Html {
-  const { games } = summary;
+  const games = summary.games.slice(0, GAME_TILES);
   return html`<section class="hero" aria-labelledby="title"><div class="in">
       <h1 id="title">${t('Find a server worth coming back to.')}</h1>
       ${searchForm(site.base, { q: '', filters: {} })}
       ${summary.servers > 0 ? totals(summary) : ''}</div></section>
-    ${
-      games.length < 2
-        ? ''
-        : html`<section class="game-tiles" aria-label="${t('Most listed games')}">${gameTiles(site, games.slice(0, GAME_TILES))}</section>`
-    }`;
+    ${games.length > 1 ? mostListed(gameTiles(site, games)) : ''}`;
 }
 
+function mostListed(games: Html): Html {
+  return html`<section class="game-tiles" aria-label="${t('Most listed games')}">${games}</section>`;
+}
+
+/** The figures of the whole listing. A summary of an older version has no players and votes. */
 function totals({ servers, playing, votes }: ListingSummary): Html {
   const b = (text: Html) => html`<b>${text}</b>`;
-  const players =
-    playing === undefined
-      ? ''
-      : html`<span>${t('<b>{players}</b> playing now', { players: count(playing), b })}</span>`;
-  const ofVotes = { votes: count(votes ?? 0), days: RANKING_DAYS, b };
-  const cast =
-    votes === undefined
-      ? ''
-      : html`<span class="wide-only">${t('<b>{votes}</b> votes in {days} days', ofVotes)}</span>`;
-  return html`<p class="totals"><span><b>${count(servers)}</b> ${servers === 1 ? t('server') : t('servers')}</span>${players}${cast}</p>`;
+  const playingNow = () => t('<b>{players}</b> playing now', { players: count(playing ?? 0), b });
+  const cast = () =>
+    t('<b>{votes}</b> votes in {days} days', { votes: count(votes ?? 0), days: RANKING_DAYS, b });
+  return html`<p class="totals"><span><b>${count(servers)}</b> ${servers === 1 ? t('server') : t('servers')}</span>
+    ${playing === undefined ? '' : html`<span>${playingNow()}</span>`}
+    ${votes === undefined ? '' : html`<span class="wide-only">${cast()}</span>`}</p>`;
 }
 
 /** A list of links to the pages of games, with a picture and the number of servers of each. */

@@ -14,7 +14,8 @@ import { viewSwitch } from './server-list.ts';
 
 /** The line above a list: its order, its filters and the view. Search results have no other order. */
 export function listBar(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
-  return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filterForm(base, query, summary, tags)}${viewSwitch()}</div>`;
+  const filters = filterForm(base, query, summary, tags);
+  return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filters}${viewSwitch()}</div>`;
 }
 
 type Pages = {

@@ -27,9 +27,8 @@ export function filterForm(base: string, query: RankingQuery, summary: ListingSu
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
   const active = FILTERS.filter((name) => filters[name]).length;
-  const counter = active
-    ? html`<b class="count" aria-hidden="true">${count(active)}</b><span class="for-readers">${t('{active} set', { active: count(active) })}</span>`
-    : '';
+  const words = html`<span class="for-readers">${t('{active} set', { active: count(active) })}</span>`;
+  const counter = active ? html`<b class="count" aria-hidden="true">${count(active)}</b>${words}` : '';
   return html`<button class="quiet filter-open" type="button" popovertarget="filters">${icon('sliders-horizontal')}<span
       class="word">${t('Filters')}</span> ${counter}</button>
     <form method="get" action="${base}/" class="list-filters" id="filters" popover aria-label="${t('Filters')}">

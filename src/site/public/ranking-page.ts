@@ -117,10 +117,11 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       note: listSummary(query, total, summary),
       pages: { page, pages, previous, next, first: to(1), last: to(pages) },
     });
-    const now = deps.clock.now();
+    const hasPodium = page === 1 && sort === 'rank';
+    const settings = { base, now: deps.clock.now(), tags, sort, favourites, hasPodium };
     const shown =
       total > 0
-        ? html`${serverList(rows, { base, now, tags, sort, favourites, hasPodium: page === 1 && sort === 'rank' })}${end}`
+        ? html`${serverList(rows, settings)}${end}`
         : narrowed
           ? noMatches(site, query)
           : nothingListed(site);

@@ -22,7 +22,7 @@ export function newcomers(base: string, rows: ListedRow[]): Content {
   return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
 }
 
-/** Links to the lists that narrow the page of a game or tag, and to the other tags. Only lists with servers are linked. */
+/** Links to the lists that narrow the page of a game or tag, and to other tags. Each of these lists has servers. */
 export function relatedLists(
   base: string,
   query: RankingQuery,
@@ -59,7 +59,8 @@ export function relatedLists(
 function tagLinks(base: string, { tags: choices = [] }: ListingSummary, tags: Tag[]): Content {
   const nameOf = (key: string) => tags.find((one) => one.key === key)?.name;
   const all = html`<li><a href="${base}/tags">${t('All tags')}</a></li>`;
-  return links(t('Servers by tag'), choices.slice(0, MOST_TAG_LINKS), nameOf, (value) => `${base}${tagPath(value)}`, all);
+  const shown = choices.slice(0, MOST_TAG_LINKS);
+  return links(t('Servers by tag'), shown, nameOf, (value) => `${base}${tagPath(value)}`, all);
 }
 
 /** A section with links to lists, each with the number of its servers. Values without a name are left out. */
@@ -79,6 +80,6 @@ function links(
 }
 
 function link({ name, servers, path }: { name: string; servers: number; path: string }): Html {
-  const number = html`<span aria-hidden="true">${count(servers)}</span><span class="for-readers">${counted(servers, 'server')}</span>`;
-  return html`<li><a href="${path}">${name} ${number}</a></li>`;
+  const words = html`<span class="for-readers">${counted(servers, 'server')}</span>`;
+  return html`<li><a href="${path}">${name} <span aria-hidden="true">${count(servers)}</span>${words}</a></li>`;
 }

@@ -49,7 +49,8 @@ export function viewSwitch(): Html {
     html`<label title="${text}"><input type="radio" name="list-view" id="list-${id}" ${checked} />${icon(name)}<span
       class="for-readers">${text}</span></label>`;
   return html`<fieldset class="view-switch"><legend class="for-readers">${t('View')}</legend>
-    ${choice('cards', 'rows-3', t('Cards'), html`checked`)}${choice('compact', 'list', t('Compact list'), '')}</fieldset>`;
+    ${choice('cards', 'rows-3', t('Cards'), html`checked`)}
+    ${choice('compact', 'list', t('Compact list'), '')}</fieldset>`;
 }
 
 function serverItem(
@@ -62,12 +63,12 @@ function serverItem(
     Boolean,
   );
   const starOf = favourites ? star({ base }, { ...row, isFavourite: favourites.has(row.id) }) : '';
+  const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
     ${bannerLink(base, row, isFirst ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
-    <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>${
-      row.isPremium ? premiumMark(base) : ''
-    }${ratingOrNew(row)}${starOf}</div>
-    ${row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : ''}${meta(base, row)}${tagLinks(row, settings)}</div>
+    <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
+    ${row.isPremium ? premiumMark(base) : ''}${ratingOrNew(row)}${starOf}</div>
+    ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${sparkline(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
     <p class="acts">${copyAddress(addressOf(row), row.name)}${voteLink(base, row)}</p></li>`;
@@ -116,7 +117,8 @@ function players(row: ListedRow, now: Date): Html {
     return html`<p class="state hid">${icon('eye-off')}<span>${t('Players hidden')}</span></p>`;
   const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
   const word = source === 'reports' ? reportedMark() : html`<span>${t('playing')}</span>`;
-  return html`<div class="players"><p><b>${count(onlinePlayers)}</b> ${most} ${word}</p>${playersBar(onlinePlayers, maxPlayers)}</div>`;
+  const bar = playersBar(onlinePlayers, maxPlayers);
+  return html`<div class="players"><p><b>${count(onlinePlayers)}</b> ${most} ${word}</p>${bar}</div>`;
 }
 
 /** The figure by which the list is sorted; by rank and by players, the votes. */
