@@ -132,6 +132,11 @@ export function knownGame(text: string): Game {
   return game;
 }
 
+/** The game with this stored id; undefined if it is not in the list. */
+export function findGame(id: string): Game | undefined {
+  return BY_SPELLING.get(id);
+}
+
 /** Whether servers of a stored game are probed; false without a game. */
 export function isProbed(game: string | null | undefined): boolean {
   return Boolean(game) && whyNotProbed(game) === null;

@@ -5,6 +5,7 @@ import { LISTING } from './german/listing.ts';
 import { NOTIFICATIONS } from './german/notifications.ts';
 import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
+import { SERVER_PAGE } from './german/server-page.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
 import { VOTES } from './german/votes.ts';
@@ -18,6 +19,7 @@ export const GERMAN = {
   ...LISTING,
   ...ACCOUNTS,
   ...SERVERS,
+  ...SERVER_PAGE,
   ...LISTENERS,
   ...VOTES,
   ...OUTCOMES,

@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
-import { type Content, type Html, html } from './html.ts';
+import { chartAxis, placeOf, timeLabels } from './chart-axis.ts';
+import { type Content, type Html, html, raw } from './html.ts';
 
 /**
  * A point on a chart's time axis. If `value` is null, it is unknown and drawn as a gap; `reason` says why. If `at` is
@@ -11,7 +12,7 @@ type Chart = {
   /** The chart's accessible name. */
   title: string;
   points: ChartPoint[];
-  /** Formats a value, for the axis and the tooltips. */
+  /** Formats a value, for the axis and the values that are read. */
   shown: (value: number) => string;
   /** A table with the same data. */
   numbers: Html;
@@ -19,26 +20,30 @@ type Chart = {
   empty: Content;
 };
 
-/** The size of the SVG's view box. The page stretches the SVG to the available width. */
-const WIDTH = 600;
-const HEIGHT = 160;
+/** A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. */
+type ShareDay = { label: string; text: string; good: number; bad: number };
+
+/** A part of the width, in percent, and the text to read there. */
+type Tip = { from: number; width: number; text: string; at?: Date | undefined };
 
 /** A chart with one bar per point, for sums such as votes. */
 export function barChart(chart: Chart): Html {
-  const top = axisTop(chart.points);
-  const step = WIDTH / Math.max(chart.points.length, 1);
-  const bars = chart.points.map(({ label, value }, index) => {
-    const [x, width] = [round(index * step + step * 0.12), round(step * 0.76)];
-    if (value === null) {
-      const title = t('{label}: unknown', { label });
-      return html`<rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}"><title>${title}</title></rect>`;
-    }
-    const height = round((value / top) * HEIGHT);
-    return html`<g><title>${label}: ${chart.shown(value)}</title>
-      <rect class="reach" x="${round(index * step)}" y="0" width="${round(step)}" height="${HEIGHT}" />
-      <rect class="bar" x="${x}" y="${round(HEIGHT - height)}" width="${width}" height="${height}" /></g>`;
+  const { points, shown } = chart;
+  const axis = chartAxis(points.map(({ value }) => value));
+  const step = 100 / Math.max(points.length, 1);
+  const bars = points.map(({ value }, index) => {
+    const side = `x="${percent(index * step + step * 0.14)}" width="${percent(step * 0.72)}"`;
+    if (value === null) return rect('gap', side, 0, 100);
+    const top = placeOf(axis, value);
+    return value === 0 ? '' : rect('bar', side, top, 100 - top, 2);
   });
-  return figureOf(chart, [top, 0], html`${bars}`);
+  const tips = points.map(({ label, value, reason = t('unknown') }, index) => ({
+    from: index * step,
+    width: step,
+    text: `${label}: ${value === null ? reason : shown(value)}`,
+  }));
+  const middles = points.map((_, index) => (index + 0.5) * step);
+  return figureOf(chart, { axis, drawing: html`${bars}`, tips, middles });
 }
 
 /**
@@ -47,38 +52,39 @@ export function barChart(chart: Chart): Html {
  * @param chart - `firstOnTop`: the axis begins with 1 at the top, for ranks
  */
 export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
-  const { firstOnTop = false } = chart;
-  const [top, foot] = firstOnTop ? [1, Math.max(axisTop(chart.points), 3)] : [axisTop(chart.points), 0];
-  // If there is a single point: it is drawn in the middle, and its tooltip covers the whole width.
-  const isAlone = chart.points.length === 1;
-  const left = isAlone ? WIDTH / 2 : 0;
-  const step = isAlone ? 2 * WIDTH : WIDTH / Math.max(chart.points.length - 1, 1);
-  const at = (index: number, value: number) =>
-    `${round(left + index * step)} ${round(((top - value) / (top - foot)) * HEIGHT)}`;
-  const runs = knownRuns(chart.points).map((run) => {
+  const { points, firstOnTop = false } = chart;
+  const axis = chartAxis(
+    points.map(({ value }) => value),
+    firstOnTop,
+  );
+  // A single point is drawn in the middle.
+  const isAlone = points.length === 1;
+  const step = isAlone ? 100 : 100 / Math.max(points.length - 1, 1);
+  const x = (index: number) => (isAlone ? 50 : index * step);
+  const at = ({ index, value }: Known) => `${round(x(index))} ${placeOf(axis, value)}`;
+  const runs = knownRuns(points).map((run) => {
     const [first] = run;
     const last = run.at(-1);
     if (!first || !last) return '';
-    const line = run.map(({ index, value }) => at(index, value)).join(' L');
+    const line = run.map(at).join('L');
     // A point between two gaps is a line without length. Its round ends draw it as a dot.
-    if (run.length === 1) return html`<path class="line lone" d="M${line} h0.01" />`;
-    const area = `M${round(first.index * step)} ${HEIGHT} L${line} L${round(last.index * step)} ${HEIGHT} Z`;
+    if (run.length === 1) return html`<path class="line lone" d="M${line}h0.01" />`;
+    const area = `M${round(x(first.index))} 100L${line}L${round(x(last.index))} 100z`;
     return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
   });
-  return figureOf(chart, [top, foot], html`${gaps(chart.points, step)}${runs}${tips(chart, step)}`);
+  const drawing = html`${gaps(points, step)}<svg viewBox="0 0 100 100" preserveAspectRatio="none">${runs}</svg>`;
+  const middles = points.map((_, index) => x(index));
+  return figureOf(chart, { axis, drawing, tips: lineTips(chart, middles), middles });
 }
 
-/** The tooltips. Each covers the part of the width that belongs to its point. */
-function tips({ points, shown }: Chart, step: number): Html {
-  const parts = points.map(({ label, value, reason = t('unknown'), at }, index) => {
-    const from = Math.max((index - 0.5) * step, 0);
-    const width = Math.min((index + 0.5) * step, WIDTH) - from;
-    const time = at ? html` data-at="${String(at.getTime())}"` : '';
-    const text = value === null ? reason : shown(value);
-    return html`<rect x="${round(from)}" width="${round(width)}"${time}><title>${label}: ${text}</title></rect>`;
+/** Each tip covers the part of the width that is nearest to its point. */
+function lineTips({ points, shown }: Chart, middles: number[]): Tip[] {
+  const between = (index: number) => ((middles[index - 1] ?? 0) + (middles[index] ?? 0)) / 2;
+  return points.map(({ label, value, reason = t('unknown'), at }, index) => {
+    const from = index === 0 ? 0 : between(index);
+    const until = index === points.length - 1 ? 100 : between(index + 1);
+    return { from, width: until - from, text: `${label}: ${value === null ? reason : shown(value)}`, at };
   });
-  // Their height is set in site.css and not here, to save bytes: there are many of them.
-  return html`<g class="tips">${parts}</g>`;
 }
 
 type Known = { index: number; value: number };
@@ -104,69 +110,86 @@ function gaps(points: ChartPoint[], step: number): Content[] {
     let end = begin;
     while (end + 1 < points.length && points[end + 1]?.value === null) end += 1;
     const from = Math.max(begin - 1, 0);
-    const width = round((Math.min(end + 1, points.length - 1) - from) * step);
-    drawn.push(
-      html`<rect class="gap" x="${round(from * step)}" y="0" width="${width}" height="${HEIGHT}" />`,
-    );
+    const width = (Math.min(end + 1, points.length - 1) - from) * step;
+    drawn.push(rect('gap', `x="${percent(from * step)}" width="${percent(width)}"`, 0, 100));
     begin = end;
   }
   return drawn;
 }
 
-/** A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. */
-type ShareDay = { label: string; good: number; bad: number };
+/** A share that is not zero is at least this high, in percent: a minute offline would not be seen otherwise. */
+const LEAST_SHARE = 8;
 
-/** A chart with one column per day: good at the bottom, bad above it, unknown in grey. */
+/** A chart with one slim bar per day: good, with a bad part at the bottom and an unknown part at the top. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
-  const step = WIDTH / Math.max(chart.days.length, 1);
-  const columns = chart.days.map(({ label, good, bad }, index) => {
-    const [x, width] = [round(index * step + step * 0.08), round(step * 0.84)];
-    const [goodHeight, badHeight] = [round(good * HEIGHT), round(bad * HEIGHT)];
-    const goodTop = round(HEIGHT - goodHeight);
-    const badTop = round(HEIGHT - goodHeight - badHeight);
-    return html`<g><title>${label}</title><rect class="gap" x="${x}" y="0" width="${width}" height="${HEIGHT}" />
-      <rect class="share good" x="${x}" y="${goodTop}" width="${width}" height="${goodHeight}" />
-      <rect class="share bad" x="${x}" y="${badTop}" width="${width}" height="${badHeight}" /></g>`;
+  const { days } = chart;
+  const step = 100 / Math.max(days.length, 1);
+  const height = (share: number) => (share < 0.000_5 ? 0 : Math.max(share * 100, LEAST_SHARE));
+  const bars = days.map(({ good, bad }, index) => {
+    const side = `x="${percent(index * step + step * 0.2)}" width="${percent(step * 0.6)}"`;
+    if (good + bad === 0) return rect('gap', side, 0, 100, 2);
+    const [grey, red] = [height(1 - good - bad), height(bad)];
+    return [
+      rect('share good', side, 0, 100, 2),
+      grey > 0 ? rect('gap', side, 0, grey, 2) : '',
+      red > 0 ? rect('share bad', side, 100 - red, red, 2) : '',
+    ];
   });
-  const labels = chart.days.map(({ label }) => ({ label: label.split(':')[0] ?? '', value: 1 }));
-  const isEmpty = chart.days.every(({ good, bad }) => good + bad === 0);
-  const shown = (value: number) => `${Math.round(100 * value)} %`;
-  return figureOf({ ...chart, points: isEmpty ? [] : labels, shown }, [1, 0], html`${columns}`);
+  const tips = days.map(({ text }, index) => ({ from: index * step, width: step, text }));
+  const isEmpty = days.every(({ good, bad }) => good + bad === 0);
+  const points = isEmpty ? [] : days.map(({ label }) => ({ label, value: 1 }));
+  const middles = days.map((_, index) => (index + 0.5) * step);
+  return figureOf({ ...chart, points, shown: String }, { drawing: html`${bars}`, tips, middles });
 }
 
-function figureOf(
-  { title, points, shown, numbers, empty }: Chart,
-  [top, foot]: [top: number, foot: number],
-  drawing: Html,
-): Html {
+/** A bar or an area; `y` and `height` are percentages of the chart's height. */
+function rect(name: string, side: string, y: number, height: number, radius = 0): Html {
+  const attributes = `${side} y="${percent(y)}" height="${percent(height)}"`;
+  return html`<rect class="${name}" ${raw(attributes)}${radius ? html` rx="${String(radius)}"` : ''} />`;
+}
+
+type Drawn = {
+  /** Absent in a chart of shares, whose bars all have the full height. */
+  axis?: ReturnType<typeof chartAxis>;
+  drawing: Html;
+  tips: Tip[];
+  /** The place of each point on the time axis, in percent. */
+  middles: number[];
+};
+
+function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawing, tips, middles }: Drawn) {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
-  // A set, because with one or two points a label would appear twice.
-  const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
-  const scale = [top, (top + foot) / 2, foot].map((value) => html`<span>${shown(value)}</span>`);
-  const times = labelled.map((point) => {
-    const time = point?.at?.toISOString();
-    const label = point?.label ?? '';
-    return html`<span>${time ? html`<time datetime="${time}" data-local="short">${label}</time>` : label}</span>`;
-  });
-  return html`<figure class="chart-figure">
-    <div class="chart-scale" aria-hidden="true">${scale}</div>
-    <svg class="chart" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
-      ${[0, HEIGHT / 2, HEIGHT].map((y) => html`<line class="grid" x1="0" x2="${WIDTH}" y1="${y}" y2="${y}" />`)}
-      ${drawing}
-    </svg>
-    <div class="chart-times" aria-hidden="true">${times}</div>
-    <p class="chart-value small soft" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
+  const ticks = axis?.ticks.map((value) => ({ y: percent(placeOf(axis, value)), text: shown(value) })) ?? [];
+  const widest = ticks.map(({ text }) => text).toSorted((a, b) => b.length - a.length)[0];
+  const scale = axis
+    ? html`<div class="chart-scale" aria-hidden="true"><span>${widest}</span><svg>${ticks.map(
+        ({ y, text }) => html`<text x="100%" y="${y}">${text}</text>`,
+      )}</svg></div>`
+    : '';
+  return html`<figure class="chart-figure${axis ? '' : ' shares'}">
+    ${scale}
+    <div class="chart-plot">
+      <svg class="chart" role="img" aria-label="${title}">
+        ${ticks.map(({ y }) => html`<line class="grid" x2="100%" y1="${y}" y2="${y}" />`)}
+        ${drawing}
+        <g class="tips">${tips.map(tip)}</g>
+      </svg>
+      <input type="range" class="chart-reader" hidden autocomplete="off" min="0" max="${String(tips.length - 1)}"
+        aria-label="${t('Values: {title}', { title })}" />
+      <p class="chart-value" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
+    </div>
+    ${timeLabels(points, middles)}
     <details class="chart-numbers"><summary>${t('Show as a table')}</summary>${numbers}</details>
   </figure>`;
 }
 
-/** The value at the top of the axis: not below the greatest value, and a round number whose half is round too. */
-function axisTop(points: ChartPoint[]): number {
-  const greatest = Math.max(...points.map(({ value }) => value ?? 0), 1);
-  const power = 10 ** Math.floor(Math.log10(greatest));
-  const step = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= greatest) ?? 10;
-  return Math.max(step * power, 2);
+/** Without a script, the browser shows the title as a tooltip. The height is in charts.css: there are many tips. */
+function tip({ from, width, text, at }: Tip): Html {
+  const time = at ? html` data-at="${String(at.getTime())}"` : '';
+  return html`<rect x="${percent(from)}" width="${percent(width)}"${time}><title>${text}</title></rect>`;
 }
+
+const percent = (value: number) => `${round(value)}%`;
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;

@@ -158,9 +158,11 @@ export function uptimeChart(days: UptimeDay[]): Html {
     days: days.map((one) => {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
       const why = greyReasons(one);
+      const label = shortDay(new Date(day));
       return {
-        label: `${t('{day}: {online} online, {offline} offline, {unknown} unknown', {
-          day: shortDay(new Date(day)),
+        label,
+        text: `${t('{day}: {online} online, {offline} offline, {unknown} unknown', {
+          day: label,
           online: percent(onlineSeconds),
           offline: percent(offlineSeconds),
           unknown: percent(unknownSeconds),
