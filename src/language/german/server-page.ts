@@ -39,5 +39,8 @@ export const SERVER_PAGE = {
   '{votes} this month': '{votes} in diesem Monat',
   'Time shown': 'Gezeigter Zeitraum',
   'not measured: the table says why': 'nicht gemessen: Die Tabelle nennt den Grund',
+  '{share} online': '{share} online',
+  '{share} offline': '{share} offline',
+  '{share} not measured': '{share} nicht gemessen',
   'Values: {title}': 'Werte: {title}',
 } as const;

@@ -139,8 +139,6 @@ export const SITE = {
   'Votes per day: {votes} in {days} days': 'Stimmen je Tag: {votes} in {days} Tagen',
   'No votes in the last {days} days.': 'Keine Stimmen in den letzten {days} Tagen.',
   'Uptime per day, last 30 days': 'Verfügbarkeit je Tag, letzte 30 Tage',
-  '{day}: {online} online, {offline} offline, {unknown} unknown':
-    '{day}: {online} online, {offline} offline, {unknown} unbekannt',
   'No data for the last 30 days.': 'Keine Daten für die letzten 30 Tage.',
   'Uptime per day': 'Verfügbarkeit je Tag',
   Online: 'Online',

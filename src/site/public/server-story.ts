@@ -1,6 +1,6 @@
 import { t } from '../../language/t.ts';
-import { gameName } from '../shared/game-names.ts';
 import { count, counted, decimal } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';

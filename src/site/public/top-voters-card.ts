@@ -3,8 +3,8 @@ import { t } from '../../language/t.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import { type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
 import { count } from '../shared/format.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
 import { face } from '../shared/generated-pictures.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { rankMark } from '../shared/server-parts.ts';
 
 /** How many voters are shown for a month. */

@@ -1,5 +1,5 @@
-// Charts: shows the value under the pointer or the finger, and at the arrow keys. Without this script, a chart has the
-// browser's tooltips and a table.
+// Charts: shows the value under the pointer or the finger, and at the arrow keys. Without this script, the table below a
+// chart has its values.
 
 const { lang } = document.documentElement;
 const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
@@ -9,54 +9,59 @@ const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   minute: '2-digit',
 });
 
-/** The text of a tip. If it has a time: in the visitor's time zone, with UTC beside it. */
-function textOf(tip) {
-  const text = tip.querySelector('title').textContent;
-  if (!tip.dataset.at) return text;
-  const [utc, ...value] = text.split(': ');
-  return `${shortTime.format(Number(tip.dataset.at))} (${utc} UTC): ${value.join(': ')}`;
+/** The texts of a chart's points. Times are in the visitor's time zone, with UTC beside them. */
+function textsOf({ texts, from, step }) {
+  return texts.split('\n').map((text, index) => {
+    if (!from) return text;
+    const [utc, ...value] = text.split(': ');
+    const at = Number(from) + index * Number(step);
+    return `${shortTime.format(at)} (${utc} UTC): ${value.join(': ')}`;
+  });
 }
 
 function makeReadable(plot) {
-  const tips = [...plot.querySelectorAll('.tips rect')];
-  const texts = tips.map(textOf);
+  const texts = textsOf(plot.dataset);
+  const isLine = plot.dataset.place === 'line';
+  const last = texts.length - 1;
+  const mark = plot.querySelector('.read');
   const reader = plot.querySelector('.chart-reader');
   const value = plot.querySelector('.chart-value');
   const hint = value.textContent;
 
+  const hide = () => {
+    value.classList.remove('reading');
+    value.textContent = hint;
+    mark.removeAttribute('width');
+  };
   const read = (index) => {
-    plot.querySelector('.tips .read')?.classList.remove('read');
-    const tip = tips[index];
-    value.classList.toggle('reading', tip !== undefined);
-    value.textContent = texts[index] ?? hint;
-    if (!tip) return;
-    tip.classList.add('read');
-    const middle = tip.x.baseVal.valueInSpecifiedUnits + tip.width.baseVal.valueInSpecifiedUnits / 2;
+    const column = 100 / texts.length;
+    const middle = isLine ? (100 * index) / last || (last === 0 ? 50 : 0) : (index + 0.5) * column;
+    mark.setAttribute('x', `${isLine ? middle : index * column}%`);
+    mark.setAttribute('width', isLine ? '2' : `${column}%`);
     plot.style.setProperty('--at', `${middle}%`);
+    value.classList.add('reading');
+    value.textContent = texts[index];
     reader.value = index;
-    // Screen readers read the text of a range input when its value changes.
+    // Screen readers read this text when the value of a range input changes.
     reader.setAttribute('aria-valuetext', texts[index]);
   };
+  const readAt = ({ clientX }) => {
+    const { left, width } = plot.getBoundingClientRect();
+    const share = Math.min(Math.max((clientX - left) / width, 0), 1);
+    read(isLine ? Math.round(share * last) : Math.min(Math.floor(share * texts.length), last));
+  };
 
-  // Otherwise the browser would show its own tooltip too.
-  for (const tip of tips) tip.querySelector('title').remove();
-  reader.value = tips.length - 1;
-  reader.setAttribute('aria-valuetext', texts.at(-1));
+  reader.value = last;
+  reader.setAttribute('aria-valuetext', texts[last]);
   reader.hidden = false;
   reader.addEventListener('input', () => read(Number(reader.value)));
   reader.addEventListener('focus', () => read(Number(reader.value)));
-  reader.addEventListener('blur', () => read(-1));
-  const readAt = ({ clientX }) => {
-    const { left, width } = plot.getBoundingClientRect();
-    const at = (100 * (clientX - left)) / width;
-    const next = tips.findIndex((tip) => tip.x.baseVal.valueInSpecifiedUnits > at);
-    read(next === -1 ? tips.length - 1 : Math.max(next - 1, 0));
-  };
+  reader.addEventListener('blur', hide);
   plot.addEventListener('pointerdown', readAt);
   plot.addEventListener('pointermove', readAt);
   plot.addEventListener('pointerleave', ({ pointerType }) => {
     // A finger leaves when it is lifted: its value stays.
-    if (pointerType === 'mouse' && document.activeElement !== reader) read(-1);
+    if (pointerType === 'mouse' && document.activeElement !== reader) hide();
   });
 }
 

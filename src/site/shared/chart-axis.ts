@@ -5,7 +5,7 @@ import { type Html, html } from './html.ts';
 export type ChartAxis = { top: number; foot: number; ticks: number[] };
 
 /** The most spaces between grid lines. */
-const MOST_SPACES = 4;
+const MOST_SPACES = 5;
 
 /**
  * The axis of a chart, from 0 to a round number that is not below the greatest value.
@@ -29,15 +29,26 @@ function roundStep(least: number): number {
 
 /** The place of a value, in percent of the chart's height from the top. */
 export function placeOf({ top, foot }: ChartAxis, value: number): number {
-  return Math.round((10_000 * (top - value)) / (top - foot)) / 100;
+  return round((100 * (top - value)) / (top - foot));
+}
+
+/** With one decimal: a thousandth of a chart is less than a pixel. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** The middle of a point on the time axis, in percent of the width. A single point of a line is in the middle. */
+export function middleOf(place: 'line' | 'column', index: number, points: number): number {
+  if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
+  return (100 * (index + 0.5)) / points;
 }
 
 /** The labels of the time axis: the first and the last point, and three between them. */
-export function timeLabels(points: ChartPoint[], middles: number[]): Html {
+export function timeLabels(points: ChartPoint[], place: 'line' | 'column'): Html {
   const last = points.length - 1;
   const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];
   const labels = indexes.map((index) => {
-    const x = `${Math.round((middles[index] ?? 0) * 100) / 100}%`;
+    const x = `${round(middleOf(place, index, points.length))}%`;
     const { label = '', at } = points[index] ?? {};
     const isEnd = last > 0 && (index === 0 || index === last);
     const name = isEnd ? (index === 0 ? 'first' : 'last') : index === Math.round(last / 2) ? '' : 'between';

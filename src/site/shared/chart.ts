@@ -1,5 +1,5 @@
 import { t } from '../../language/t.ts';
-import { chartAxis, placeOf, timeLabels } from './chart-axis.ts';
+import { type ChartAxis, chartAxis, middleOf, placeOf, round, timeLabels } from './chart-axis.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
 /**
@@ -23,9 +23,6 @@ type Chart = {
 /** A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. */
 type ShareDay = { label: string; text: string; good: number; bad: number };
 
-/** A part of the width, in percent, and the text to read there. */
-type Tip = { from: number; width: number; text: string; at?: Date | undefined };
-
 /** A chart with one bar per point, for sums such as votes. */
 export function barChart(chart: Chart): Html {
   const { points, shown } = chart;
@@ -35,15 +32,9 @@ export function barChart(chart: Chart): Html {
     const side = `x="${percent(index * step + step * 0.14)}" width="${percent(step * 0.72)}"`;
     if (value === null) return rect('gap', side, 0, 100);
     const top = placeOf(axis, value);
-    return value === 0 ? '' : rect('bar', side, top, 100 - top, 2);
+    return value === 0 ? '' : rect('bar', side, top, 100 - top);
   });
-  const tips = points.map(({ label, value, reason = t('unknown') }, index) => ({
-    from: index * step,
-    width: step,
-    text: `${label}: ${value === null ? reason : shown(value)}`,
-  }));
-  const middles = points.map((_, index) => (index + 0.5) * step);
-  return figureOf(chart, { axis, drawing: html`${bars}`, tips, middles });
+  return figureOf(chart, { axis, drawing: html`${bars}`, texts: textsOf(chart), place: 'column' });
 }
 
 /**
@@ -57,11 +48,8 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     points.map(({ value }) => value),
     firstOnTop,
   );
-  // A single point is drawn in the middle.
-  const isAlone = points.length === 1;
-  const step = isAlone ? 100 : 100 / Math.max(points.length - 1, 1);
-  const x = (index: number) => (isAlone ? 50 : index * step);
-  const at = ({ index, value }: Known) => `${round(x(index))} ${placeOf(axis, value)}`;
+  const x = (index: number) => round(middleOf('line', index, points.length));
+  const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
   const runs = knownRuns(points).map((run) => {
     const [first] = run;
     const last = run.at(-1);
@@ -69,22 +57,18 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     const line = run.map(at).join('L');
     // A point between two gaps is a line without length. Its round ends draw it as a dot.
     if (run.length === 1) return html`<path class="line lone" d="M${line}h0.01" />`;
-    const area = `M${round(x(first.index))} 100L${line}L${round(x(last.index))} 100z`;
+    const area = `M${x(first.index)} 100L${line}L${x(last.index)} 100z`;
     return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
   });
-  const drawing = html`${gaps(points, step)}<svg viewBox="0 0 100 100" preserveAspectRatio="none">${runs}</svg>`;
-  const middles = points.map((_, index) => x(index));
-  return figureOf(chart, { axis, drawing, tips: lineTips(chart, middles), middles });
+  const drawing = html`${gaps(points)}<svg viewBox="0 0 100 100" preserveAspectRatio="none">${runs}</svg>`;
+  return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-/** Each tip covers the part of the width that is nearest to its point. */
-function lineTips({ points, shown }: Chart, middles: number[]): Tip[] {
-  const between = (index: number) => ((middles[index - 1] ?? 0) + (middles[index] ?? 0)) / 2;
-  return points.map(({ label, value, reason = t('unknown'), at }, index) => {
-    const from = index === 0 ? 0 : between(index);
-    const until = index === points.length - 1 ? 100 : between(index + 1);
-    return { from, width: until - from, text: `${label}: ${value === null ? reason : shown(value)}`, at };
-  });
+/** The texts that are read at each point. */
+function textsOf({ points, shown }: Chart): string[] {
+  return points.map(
+    ({ label, value, reason = t('unknown') }) => `${label}: ${value === null ? reason : shown(value)}`,
+  );
 }
 
 type Known = { index: number; value: number };
@@ -103,7 +87,8 @@ function knownRuns(points: ChartPoint[]): Known[][] {
 }
 
 /** Grey areas between known points, for the time in which values are unknown. */
-function gaps(points: ChartPoint[], step: number): Content[] {
+function gaps(points: ChartPoint[]): Content[] {
+  const step = 100 / Math.max(points.length - 1, 1);
   const drawn: Content[] = [];
   for (let begin = 0; begin < points.length; begin += 1) {
     if (points[begin]?.value !== null) continue;
@@ -127,37 +112,36 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
   const height = (share: number) => (share < 0.000_5 ? 0 : Math.max(share * 100, LEAST_SHARE));
   const bars = days.map(({ good, bad }, index) => {
     const side = `x="${percent(index * step + step * 0.2)}" width="${percent(step * 0.6)}"`;
-    if (good + bad === 0) return rect('gap', side, 0, 100, 2);
+    if (good + bad === 0) return rect('gap', side, 0, 100);
     const [grey, red] = [height(1 - good - bad), height(bad)];
     return [
-      rect('share good', side, 0, 100, 2),
-      grey > 0 ? rect('gap', side, 0, grey, 2) : '',
-      red > 0 ? rect('share bad', side, 100 - red, red, 2) : '',
+      rect('share good', side, 0, 100),
+      grey > 0 ? rect('gap', side, 0, grey) : '',
+      red > 0 ? rect('share bad', side, 100 - red, red) : '',
     ];
   });
-  const tips = days.map(({ text }, index) => ({ from: index * step, width: step, text }));
   const isEmpty = days.every(({ good, bad }) => good + bad === 0);
   const points = isEmpty ? [] : days.map(({ label }) => ({ label, value: 1 }));
-  const middles = days.map((_, index) => (index + 0.5) * step);
-  return figureOf({ ...chart, points, shown: String }, { drawing: html`${bars}`, tips, middles });
+  const texts = days.map(({ text }) => text);
+  return figureOf({ ...chart, points, shown: String }, { drawing: html`${bars}`, texts, place: 'column' });
 }
 
 /** A bar or an area; `y` and `height` are percentages of the chart's height. */
-function rect(name: string, side: string, y: number, height: number, radius = 0): Html {
-  const attributes = `${side} y="${percent(y)}" height="${percent(height)}"`;
-  return html`<rect class="${name}" ${raw(attributes)}${radius ? html` rx="${String(radius)}"` : ''} />`;
+function rect(name: string, side: string, y: number, height: number): Html {
+  const top = y === 0 ? '' : ` y="${percent(y)}"`;
+  return html`<rect class="${name}" ${raw(`${side}${top} height="${percent(height)}"`)} />`;
 }
 
 type Drawn = {
   /** Absent in a chart of shares, whose bars all have the full height. */
-  axis?: ReturnType<typeof chartAxis>;
+  axis?: ChartAxis;
   drawing: Html;
-  tips: Tip[];
-  /** The place of each point on the time axis, in percent. */
-  middles: number[];
+  texts: string[];
+  /** Whether a point is a place on a line from end to end, or a column of its own. */
+  place: 'line' | 'column';
 };
 
-function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawing, tips, middles }: Drawn) {
+function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawing, texts, place }: Drawn) {
   if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
   const ticks = axis?.ticks.map((value) => ({ y: percent(placeOf(axis, value)), text: shown(value) })) ?? [];
   const widest = ticks.map(({ text }) => text).toSorted((a, b) => b.length - a.length)[0];
@@ -168,29 +152,26 @@ function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawi
     : '';
   return html`<figure class="chart-figure${axis ? '' : ' shares'}">
     ${scale}
-    <div class="chart-plot">
+    <div class="chart-plot" data-place="${place}" data-texts="${texts.join('\n')}"${timesOf(points)}>
       <svg class="chart" role="img" aria-label="${title}">
         ${ticks.map(({ y }) => html`<line class="grid" x2="100%" y1="${y}" y2="${y}" />`)}
         ${drawing}
-        <g class="tips">${tips.map(tip)}</g>
+        <rect class="read" height="100%" />
       </svg>
-      <input type="range" class="chart-reader" hidden autocomplete="off" min="0" max="${String(tips.length - 1)}"
+      <input type="range" class="chart-reader" hidden autocomplete="off" min="0" max="${String(texts.length - 1)}"
         aria-label="${t('Values: {title}', { title })}" />
       <p class="chart-value" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
     </div>
-    ${timeLabels(points, middles)}
+    ${timeLabels(points, place)}
     <details class="chart-numbers"><summary>${t('Show as a table')}</summary>${numbers}</details>
   </figure>`;
 }
 
-/** Without a script, the browser shows the title as a tooltip. The height is in charts.css: there are many tips. */
-function tip({ from, width, text, at }: Tip): Html {
-  const time = at ? html` data-at="${String(at.getTime())}"` : '';
-  return html`<rect x="${percent(from)}" width="${percent(width)}"${time}><title>${text}</title></rect>`;
+/** The time of the first point and the time between two points, in milliseconds: the points are equally far apart. */
+function timesOf([first, second]: ChartPoint[]): Content {
+  if (!first?.at) return '';
+  const from = first.at.getTime();
+  return html` data-from="${String(from)}" data-step="${String((second?.at?.getTime() ?? from) - from)}"`;
 }
 
 const percent = (value: number) => `${round(value)}%`;
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
-}

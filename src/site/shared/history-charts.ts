@@ -159,14 +159,14 @@ export function uptimeChart(days: UptimeDay[]): Html {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
       const why = greyReasons(one);
       const label = shortDay(new Date(day));
+      const parts = [
+        t('{share} online', { share: percent(onlineSeconds) }),
+        offlineSeconds > 0 && t('{share} offline', { share: percent(offlineSeconds) }),
+        unknownSeconds > 0 && t('{share} not measured', { share: percent(unknownSeconds) }),
+      ].filter(Boolean);
       return {
         label,
-        text: `${t('{day}: {online} online, {offline} offline, {unknown} unknown', {
-          day: label,
-          online: percent(onlineSeconds),
-          offline: percent(offlineSeconds),
-          unknown: percent(unknownSeconds),
-        })}${why ? ` (${why})` : ''}`,
+        text: `${label}: ${parts.join(', ')}${why ? ` (${why})` : ''}`,
         good: onlineSeconds / DAY_SECONDS,
         bad: offlineSeconds / DAY_SECONDS,
       };
