@@ -25,7 +25,7 @@ type ShareDay = { label: string; text: string; good: number; bad: number };
 
 /** A chart with one bar per point, for sums such as votes. */
 export function barChart(chart: Chart): Html {
-  const { points, shown } = chart;
+  const { points } = chart;
   const axis = chartAxis(points.map(({ value }) => value));
   const step = 100 / Math.max(points.length, 1);
   const bars = points.map(({ value }, index) => {
