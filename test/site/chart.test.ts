@@ -35,7 +35,7 @@ it('each label is at its grid line, and a value is drawn where the scale says', 
     expect(lines).toEqual(labels.map((y) => [y, y]));
   }
   // The axis ends at 15, so 12 is a fifth below the top.
-  expect(all(barChart(chart([12])), /<rect class="bar" [^>]* y="([\d.]+%)" height="([\d.]+%)"/g)).toEqual([
+  expect(all(barChart(chart([12])), /<rect class="column" [^>]* y="([\d.]+%)" height="([\d.]+%)"/g)).toEqual([
     ['20%', '80%'],
   ]);
   // Ranks from 1 at the top to 80 at the foot.

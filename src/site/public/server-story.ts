@@ -1,5 +1,5 @@
 import { t } from '../../language/t.ts';
-import { count, counted, decimal } from '../shared/format.ts';
+import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -27,7 +27,7 @@ export function keyFigures(seen: Seen): Html {
       ? [t('Rating'), '–', t('no reviews yet')]
       : [
           t('Rating'),
-          html`${decimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
+          html`${oneDecimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
           html`<a href="#reviews">${counted(found.total, 'review')}</a>`,
         ],
     [t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`],

@@ -9,6 +9,22 @@ const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   minute: '2-digit',
 });
 
+// The labels of a time axis are short: weekdays and hours for some days, else dates.
+const ofHours = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+const ofDays = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, { day: 'numeric', month: 'short' });
+const FEW_DAYS_MS = 4 * 86_400_000;
+
+function showLocalTimes(axis) {
+  const labels = [...axis.querySelectorAll('[data-time]')];
+  const times = labels.map(({ dataset }) => Number(dataset.time));
+  const format = times.at(-1) - times[0] > FEW_DAYS_MS ? ofDays : ofHours;
+  for (const [index, label] of labels.entries()) label.textContent = format.format(times[index]);
+}
+
 /** The texts of a chart's points. Times are in the visitor's time zone, with UTC beside them. */
 function textsOf({ texts, from, step }) {
   return texts.split('\n').map((text, index) => {
@@ -66,6 +82,4 @@ function makeReadable(plot) {
 }
 
 for (const plot of document.querySelectorAll('.chart-plot')) makeReadable(plot);
-for (const text of document.querySelectorAll('.chart-times [data-time]')) {
-  text.textContent = shortTime.format(Number(text.dataset.time));
-}
+for (const axis of document.querySelectorAll('.chart-times:has([data-time])')) showLocalTimes(axis);

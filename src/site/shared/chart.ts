@@ -32,7 +32,7 @@ export function barChart(chart: Chart): Html {
     const side = `x="${percent(index * step + step * 0.14)}" width="${percent(step * 0.72)}"`;
     if (value === null) return rect('gap', side, 0, 100);
     const top = placeOf(axis, value);
-    return value === 0 ? '' : rect('bar', side, top, 100 - top);
+    return value === 0 ? '' : rect('column', side, top, 100 - top);
   });
   return figureOf(chart, { axis, drawing: html`${bars}`, texts: textsOf(chart), place: 'column' });
 }

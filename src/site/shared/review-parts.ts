@@ -3,7 +3,7 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Review, ReviewState } from '../../reviews/review.ts';
 import type { Reviewer } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
-import { count, counted, decimal, timeAgo } from './format.ts';
+import { count, counted, decimal, oneDecimal, timeAgo } from './format.ts';
 import { face } from './generated-pictures.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, forReaders } from './parts.ts';
@@ -39,7 +39,7 @@ export function spreadOf({
   const average = t('{average} of 5 stars', { average: decimal(averageRating) });
   const reviews = t('{reviews} in all', { reviews: counted(total, 'review') });
   return html`<div class="score">
-    <p class="score-number"><span aria-hidden="true">${decimal(averageRating)}</span>${forReaders(html`${average}`)}</p>
+    <p class="score-number"><span aria-hidden="true">${oneDecimal(averageRating)}</span>${forReaders(html`${average}`)}</p>
     <div>${starsText(Math.round(averageRating), true)} <span class="soft small">${reviews}</span>
     <table class="spread">
       <caption class="for-readers">${t('Reviews by rating')}</caption>
