@@ -114,7 +114,6 @@ export const SITE = {
   'status unknown': 'Status unbekannt',
   '{online} of {players}': '{online} von {players}',
   '{players} reported': '{players} gemeldet',
-  '{label}: unknown': '{label}: unbekannt',
   'Touch the chart to read its values.': 'Berühre das Diagramm, um seine Werte zu lesen.',
   'Show as a table': 'Als Tabelle zeigen',
   'This section refreshes automatically.': 'Dieser Teil erneuert sich von selbst.',
