@@ -25,6 +25,16 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// A link to share opens the system's dialog. Where there is none, it leads to the addresses and codes on the page.
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('[data-share]') : null;
+  if (!link || !navigator.share) return;
+  event.preventDefault();
+  const url = document.querySelector('link[rel="canonical"]')?.href ?? location.href;
+  // The promise is rejected if the user closes the dialog.
+  navigator.share({ title: link.dataset.share, url }).catch(() => undefined);
+});
+
 // The switch between light and dark. Without a choice, the page follows the system.
 for (const button of document.querySelectorAll('[data-theme-switch]')) {
   button.hidden = false;
