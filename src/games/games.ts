@@ -132,11 +132,6 @@ export function knownGame(text: string): Game {
   return game;
 }
 
-/** The game with this stored id; undefined if it is not in the list. */
-export function findGame(id: string): Game | undefined {
-  return BY_SPELLING.get(id);
-}
-
 /** Whether servers of a stored game are probed; false without a game. */
 export function isProbed(game: string | null | undefined): boolean {
   return Boolean(game) && whyNotProbed(game) === null;
@@ -149,6 +144,11 @@ export function isProbed(game: string | null | undefined): boolean {
 export function whyNotProbed(game: string | null | undefined): string | null {
   const known = game ? BY_SPELLING.get(game) : undefined;
   return known ? whyNotQueried(known.protocol) : null;
+}
+
+/** The game with this stored id; undefined if it is not in the list. */
+export function findGame(id: string): Game | undefined {
+  return BY_SPELLING.get(id);
 }
 
 /**

@@ -63,7 +63,7 @@ export function decimal(value: number): string {
   return formats().decimal.format(value);
 }
 
-/** An average rating, with one decimal: `4.0`. */
+/** A number with exactly one decimal, such as an average rating: `4.0`. */
 export function oneDecimal(value: number): string {
   return formats().oneDecimal.format(value);
 }

@@ -29,18 +29,12 @@ export function initials(name: string): string {
 function squares(text: string, size: number): string {
   const bytes = bytesOf(text);
   const half = size / 2;
-  const isSet = (x: number, y: number) => {
-    const at = y * half + (x < half ? x : size - 1 - x);
-    return x < size && (((bytes[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
-  };
   let path = '';
-  for (let y = 0; y < size; y++) {
-    for (let x = 0; x < size; x++) {
-      if (!isSet(x, y)) continue;
-      const from = x;
-      while (isSet(x, y)) x++;
-      path += `M${from} ${y}h${x - from}v1H${from}z`;
-    }
+  for (let at = 0; at < half * size; at++) {
+    const isSet = ((bytes[at >> 3] ?? 0) >> (at & 7)) & 1;
+    if (!isSet) continue;
+    const [x, y] = [at % half, Math.floor(at / half)];
+    for (const column of [x, size - 1 - x]) path += `M${column} ${y}h1v1h-1z`;
   }
   return path;
 }
