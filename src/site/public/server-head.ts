@@ -85,9 +85,9 @@ function favourite({ base }: Site, { server, reader }: View): Content {
   const { isFavourite } = reader;
   if (server.hiddenAt && !isFavourite) return '';
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
-  return html`<form method="post" action="${base}/favourites/${server._id.toHexString()}">
-    <input type="hidden" name="next" value="${path}" />
-    <button class="quiet heart" type="submit" name="favourite" value="${isFavourite ? 'no' : 'yes'}"
+  const to = html`formaction="${base}/favourites/${server._id.toHexString()}"`;
+  return html`<form method="post"><input type="hidden" name="next" value="${path}" />
+    <button class="quiet" type="submit" ${to} name="favourite" value="${isFavourite ? 'no' : 'yes'}"
       id="${starAnchor(server)}" title="${does}">${icon('heart', isFavourite ? 'solid' : 'outline')}${t(
         'Favourite',
       )}<span class="for-readers">: ${does}: ${server.name}</span></button>
