@@ -6,6 +6,7 @@ import { NOTIFICATIONS } from './german/notifications.ts';
 import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
 import { SERVER_LISTS } from './german/server-lists.ts';
+import { SERVER_PAGE } from './german/server-page.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
 import { VOTES } from './german/votes.ts';
@@ -20,6 +21,7 @@ export const GERMAN = {
   ...ACCOUNTS,
   ...SERVER_LISTS,
   ...SERVERS,
+  ...SERVER_PAGE,
   ...LISTENERS,
   ...VOTES,
   ...OUTCOMES,

@@ -35,6 +35,7 @@ import {
 } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
+import { similarServers } from '../../src/ranking/similar-servers.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
@@ -672,11 +673,21 @@ async function rankAlike(): Promise<void> {
   const { deps } = tallyport;
   const all = await deps.servers.find({}, { projection: { _id: 1 } }).toArray();
   const games = ['minecraft', 'rust'];
+  const now = deps.clock.now();
   await deps.servers.bulkWrite(
     all.map(({ _id }, i) => {
       const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
+      const online = {
+        'probe.status': 'online' as const,
+        'probe.checkedAt': now,
+        profile: { tags: ['pvp'] },
+      };
+      const some = i % 4 === 1 ? online : {};
       return {
-        updateOne: { filter: { _id }, update: { $set: { ...set, 'current.version': `1.${i % 20}` } } },
+        updateOne: {
+          filter: { _id },
+          update: { $set: { ...set, ...some, 'current.version': `1.${i % 20}` } },
+        },
       };
     }),
   );
@@ -689,6 +700,7 @@ test('the public pages, of a thousand servers with names alike: three queries a 
   const draw = ['query ranked_lists', 'query servers'];
   const page = [...draw, 'query review_lists'];
   const search = page;
+  const alike = { _id: other.serverId, game: 'rust', profile: { tags: ['pvp', 'economy'] } };
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => readListPage(deps, {}, 1), page],
     ['the last page', () => readListPage(deps, {}, 50), page],
@@ -697,7 +709,7 @@ test('the public pages, of a thousand servers with names alike: three queries a 
     ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
       `by ${sort}`,
       () => readListPage(deps, { game: 'rust', online: true }, 1, sort),
-      ['query ranked_lists'],
+      page,
     ]),
     ['by rating', () => readListPage(deps, {}, 50, 'rating'), page],
     ['newcomers of a game', () => readNewcomers(deps, { game: 'rust' }, 3), page],
@@ -706,6 +718,7 @@ test('the public pages, of a thousand servers with names alike: three queries a 
     ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
     ['an address', () => searchListing(deps, 'play.example.org'), search],
     ['a random server', () => randomSlug(deps, { game: 'rust' }), draw],
+    ['similar servers', () => similarServers(deps, alike, 6), page],
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',

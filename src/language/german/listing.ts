@@ -178,8 +178,6 @@ export const LISTING = {
   'Players: {range}': 'Spieler: {range}',
   'Latency: {range}': 'Latenz: {range}',
   offline: 'offline',
-  'unknown: hover over a day, or show the table, to see the reason':
-    'unbekannt: Zeige auf einen Tag oder öffne die Tabelle, um den Grund zu sehen',
   '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.':
     '„Hat abgestimmt“: Eine Stimme eines Spielers mit diesem Namen ist bekannt. „Neues Konto“: Das Konto ist jünger als 30 Tage.',
   'There are no reviews on this page.': 'Auf dieser Seite gibt es keine Bewertungen.',
@@ -188,10 +186,8 @@ export const LISTING = {
   'Too many random servers from your network address.':
     'Zu viele zufällige Server von deiner Netzwerkadresse.',
   Dashboard: 'Dashboard',
-  'checked {time}': 'geprüft {time}',
   'not checked yet': 'noch nicht geprüft',
   'How to join': 'So spielst du mit',
-  'the address': 'die Adresse',
   Vote: 'Abstimmen',
   Favourite: 'Favorit',
   'sign in to add {server}': 'melde dich an, um {server} hinzuzufügen',
@@ -208,9 +204,6 @@ export const LISTING = {
     'Jeder Spieler hat in 24 Stunden eine Stimme je Server.',
   'no reviews yet': 'noch keine Bewertungen',
   Version: 'Version',
-  'Players in 7 days': 'Spieler in 7 Tagen',
-  '{average} on average, {peak} at the peak': 'im Mittel {average}, höchstens {peak}',
-  'Votes this month': 'Stimmen diesen Monat',
   Latency: 'Latenz',
   'Listed since': 'Gelistet seit',
   '{average} ms on average in 30 days': 'im Mittel {average} ms in 30 Tagen',
