@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { playersHidden, playersSource, type Source, statusAt } from '../history/current-status.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Icon } from '../servers/profile.ts';
+import type { Banner, Icon } from '../servers/profile.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -44,6 +44,7 @@ export type ListedRow = {
   tags: string[];
   /** The game server's own icon. */
   icon: Icon | undefined;
+  banner: Banner | undefined;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
   players: (number | null)[];
 };
@@ -64,6 +65,7 @@ const SHOWN = {
   'daily.probedUptime': 1,
   'profile.shortText': 1,
   'profile.icon': 1,
+  'profile.banner': 1,
   ...FILTERED,
 } as const;
 
@@ -118,6 +120,7 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     shortText: profile?.shortText ?? '',
     tags: profile?.tags ?? [],
     icon: profile?.icon,
+    banner: profile?.banner,
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };
 }

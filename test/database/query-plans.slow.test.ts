@@ -30,6 +30,7 @@ import { randomSlug } from '../../src/ranking/random-server.ts';
 import { listedSlugs, readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
+import { similarServers } from '../../src/ranking/similar-servers.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
@@ -667,11 +668,21 @@ async function rankAlike(): Promise<void> {
   const { deps } = tallyport;
   const all = await deps.servers.find({}, { projection: { _id: 1 } }).toArray();
   const games = ['minecraft', 'rust'];
+  const now = deps.clock.now();
   await deps.servers.bulkWrite(
     all.map(({ _id }, i) => {
       const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
+      const online = {
+        'probe.status': 'online' as const,
+        'probe.checkedAt': now,
+        profile: { tags: ['pvp'] },
+      };
+      const some = i % 4 === 1 ? online : {};
       return {
-        updateOne: { filter: { _id }, update: { $set: { ...set, 'current.version': `1.${i % 20}` } } },
+        updateOne: {
+          filter: { _id },
+          update: { $set: { ...set, ...some, 'current.version': `1.${i % 20}` } },
+        },
       };
     }),
   );
@@ -683,6 +694,7 @@ test('the public pages, of a thousand servers with names alike: one or two queri
   const { deps } = tallyport;
   const page = ['query ranked_lists', 'query servers'];
   const search = page;
+  const alike = { _id: other.serverId, game: 'rust', profile: { tags: ['pvp', 'economy'] } };
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => readListPage(deps, {}, 1), page],
     ['the last page', () => readListPage(deps, {}, 50), page],
@@ -691,7 +703,7 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
       `by ${sort}`,
       () => readListPage(deps, { game: 'rust', online: true }, 1, sort),
-      ['query ranked_lists'],
+      page,
     ]),
     ['by rating', () => readListPage(deps, {}, 50, 'rating'), [...page, 'query review_lists']],
     ['nothing that passes', () => readListPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
@@ -699,6 +711,7 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
     ['an address', () => searchListing(deps, 'play.example.org'), search],
     ['a random server', () => randomSlug(deps, { game: 'rust' }), page],
+    ['similar servers', () => similarServers(deps, alike, 6), page],
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
