@@ -7,6 +7,7 @@ import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
+import { VOTE_PAGES } from './german/vote-pages.ts';
 import { VOTES } from './german/votes.ts';
 
 /**
@@ -20,6 +21,7 @@ export const GERMAN = {
   ...SERVERS,
   ...LISTENERS,
   ...VOTES,
+  ...VOTE_PAGES,
   ...OUTCOMES,
   ...INPUT,
   ...PRIVACY,

@@ -63,6 +63,7 @@ const FILES = [
     type: JAVASCRIPT,
   },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
+  { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },
   { name: 'solve.js', file: here('./scripts/solve.js'), type: JAVASCRIPT },
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),
 ] as const;
