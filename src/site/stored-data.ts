@@ -326,7 +326,9 @@ export const BROWSER_DATA: Record<string, BrowserData> = {
   },
   'sent-vote': {
     storage: 'sessionStorage',
-    data: defineMessage('That this tab has sent a vote, so that the two others are stored when it is accepted.'),
+    data: defineMessage(
+      'That this tab has sent a vote, so that the two others are stored when it is accepted.',
+    ),
     kept: defineMessage('until the vote is accepted or the tab is closed'),
   },
   theme: {

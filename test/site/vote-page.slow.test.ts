@@ -589,7 +589,7 @@ describe('the page after a vote', () => {
       {
         'delivery.state': 'delivered',
         'delivery.deliveredAt': at(2_100),
-        'delivery.attempts': [attempt({ protocol: 'fetch', code: 'accepted', class: 'delivered' })],
+        'delivery.attempts': [attempt({ protocol: 'fetch', code: 'acknowledged', class: 'delivered' })],
       },
       'was fetched by the game server and arrived in 2.1 s.',
     ],
@@ -648,7 +648,9 @@ describe('the page after a vote', () => {
     const { location } = (await vote(open.slug)).headers;
     const page = (await getPage(open, String(location), headers)).body;
     const [, favourites = '', similar = ''] = page.split('class="other-servers"');
-    expect(textOf(favourites)).toMatch(/1 of 2 favourites are due.*Gamma Craft.*Vote.*Beta Craft.*in 24 hours/);
+    expect(textOf(favourites)).toMatch(
+      /1 of 2 favourites are due.*Gamma Craft.*Vote.*Beta Craft.*in 24 hours/,
+    );
     expect(favourites).toContain(`href="/servers/${gamma.slug}/vote?username=Steve"`);
     expect(favourites).not.toContain('Alpha Craft');
     expect(textOf(similar)).toMatch(/Similar servers.*Beta Craft.*Gamma Craft/);

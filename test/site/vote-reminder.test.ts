@@ -73,6 +73,13 @@ test('the file is served for a time within two days only, in the language of the
   expect(answer.body).toContain('SUMMARY:Vote for Alpha Craft');
   expect((await get(`?at=${at}`, 'de')).body).toContain('SUMMARY:Für Alpha Craft abstimmen');
   const later = after(web.deps.clock.now(), 3 * DAY).toISOString();
-  for (const query of ['', '?at=', '?at=soon', `?at=${later}`, `?at=${at}&at=${at}`, '?at=2026-99-99T00:00:00.000Z'])
+  for (const query of [
+    '',
+    '?at=',
+    '?at=soon',
+    `?at=${later}`,
+    `?at=${at}&at=${at}`,
+    '?at=2026-99-99T00:00:00.000Z',
+  ])
     expect((await get(query)).statusCode, query).toBe(404);
 });

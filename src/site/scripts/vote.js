@@ -48,18 +48,21 @@ function offerToForget(username) {
   });
 }
 
-if (names) {
-  fillInName();
-  // The page of the vote stores the name only if this tab has sent the form: anybody may open its link.
-  names.addEventListener('submit', () => {
-    if (names.dataset.remember === undefined) return;
-    try {
-      sessionStorage.setItem('sent-vote', JSON.stringify({ path: new URL(names.action).pathname }));
-    } catch {
-      // The browser stores nothing for this site.
-    }
-  });
+/**
+ * Notes that this tab sends the form: the page of the vote stores the name only then, because anybody may open its link.
+ * A page of this script is shown instead if the vote is refused, so it ends the note.
+ */
+function noteSent(path) {
+  try {
+    sessionStorage.removeItem('sent-vote');
+    if (path) sessionStorage.setItem('sent-vote', JSON.stringify({ path }));
+  } catch {
+    // The browser stores nothing for this site.
+  }
 }
+
+noteSent();
+if (names) fillInName();
 
 const say = (text, tone = '') => {
   const progress = form.querySelector('[data-progress]');
@@ -102,6 +105,7 @@ async function vote() {
     const solution = await solve(challenge);
     form.elements.proof.value = btoa(JSON.stringify({ challenge, solution }));
     say(texts.voting);
+    if (form.dataset.remember !== undefined) noteSent(new URL(form.action).pathname);
     form.submit();
   } catch (error) {
     say(error instanceof TypeError ? texts.unreachable : error.message, 'error');
