@@ -19,7 +19,7 @@ export const VOTE_PAGES = {
   '<a>{server}</a> is {votes} ahead.': '<a>{server}</a> liegt {votes} davor.',
   'vote in a row': 'Stimme in Folge',
   'votes in a row': 'Stimmen in Folge',
-  '{votes} to go to {goal} in a row.': 'Noch {votes} bis {goal} in Folge.',
+  '{more} more for {goal} in a row.': 'Noch {more} bis {goal} in Folge.',
   '{votes} this month.': 'Diesen Monat: {votes}.',
   'At most 48 hours may be between two votes.': 'Zwischen zwei Stimmen dürfen höchstens 48 Stunden liegen.',
   'Calendar reminder': 'Erinnerung im Kalender',

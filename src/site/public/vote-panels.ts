@@ -37,10 +37,7 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
   const dots = Array.from({ length: goal - first }, (_, at) => first + at + 1);
   const classOf = (vote: number) => (vote < streak ? 'on' : vote === streak ? 'on latest' : '');
   const toGo = goal - streak;
-  const next =
-    toGo > 0
-      ? t('{votes} to go to {goal} in a row.', { votes: counted(toGo, 'vote'), goal: count(goal) })
-      : '';
+  const next = toGo > 0 ? t('{more} more for {goal} in a row.', { more: toGo, goal }) : '';
   const figure = `${count(streak)}${isOpenEnded ? '+' : ''}`;
   return html`<section class="panel"><h2>${t('Streak')}</h2>
     <p class="fig">${figure} <small>${streak === 1 ? t('vote in a row') : t('votes in a row')}</small></p>

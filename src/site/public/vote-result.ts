@@ -90,7 +90,7 @@ function stateOfVote(site: Site, result: VoteState): Html {
   const delivery =
     isHeld && status.state === 'none'
       ? ''
-      : html`<p class="arrived">${icon(deliveryIcon(status))} ${sentence}</p>`;
+      : html`<p class="arrived ${open ? '' : 'settled'}">${icon(deliveryIcon(status))} ${sentence}</p>`;
   return livePart({
     id: 'delivery',
     href: `${site.base}${publicPath(server, `/vote/${vote._id.toString()}`)}`,
