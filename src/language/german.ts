@@ -9,6 +9,7 @@ import { SERVER_LISTS } from './german/server-lists.ts';
 import { SERVER_PAGE } from './german/server-page.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
+import { VOTE_PAGES } from './german/vote-pages.ts';
 import { VOTES } from './german/votes.ts';
 
 /**
@@ -24,6 +25,7 @@ export const GERMAN = {
   ...SERVER_PAGE,
   ...LISTENERS,
   ...VOTES,
+  ...VOTE_PAGES,
   ...OUTCOMES,
   ...INPUT,
   ...PRIVACY,
