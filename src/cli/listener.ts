@@ -268,11 +268,11 @@ async function change(
 
 async function remove(session: Session, text: string): Promise<Answer> {
   const server = await serverOf(session, text);
-  const released = await removeListener(session, server._id, BY);
-  if (released === null) throw noListener(session, server);
+  const removed = await removeListener(session, server._id, BY);
+  if (removed === null) throw noListener(session, server);
   return {
-    json: { server_id: server._id.toHexString(), removed: true, released_votes: released },
-    text: `Removed the listener of ${server.slug}; ${counted(released, 'waiting vote')} can be resent later.`,
+    json: { server_id: server._id.toHexString(), removed: true, released_votes: removed },
+    text: `Removed the listener of ${server.slug}; ${counted(removed, 'waiting vote')} can be resent later.`,
   };
 }
 

@@ -8,7 +8,7 @@ import { parseInput } from '../platform/input.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import { parsePublicKey, parseToken, secretContext } from './credentials.ts';
 import { countWaiting } from './drain/waiting-votes.ts';
-import { giveBackWaitingVotes } from './leave-queue.ts';
+import { removeWaitingVotes } from './leave-queue.ts';
 import {
   asLiterals,
   type ListenerSet,
@@ -137,7 +137,7 @@ export async function removeListener(
     serverId,
     details: removed.protocol === 'fetch' ? {} : { host: removed.host, port: removed.port },
   });
-  return giveBackWaitingVotes(deps, serverId, 'listener-removed', asOf);
+  return removeWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
 /** Pauses a server's listener until it is resumed. Returns the listener, or null when there is none. */
@@ -201,5 +201,5 @@ export function failWaitingVotes(
   deps: Pick<ListenerSetup, 'votes' | 'clock'>,
   serverId: ObjectId,
 ): Promise<number> {
-  return giveBackWaitingVotes(deps, serverId, 'server-removed');
+  return removeWaitingVotes(deps, serverId, 'server-removed');
 }

@@ -22,10 +22,10 @@ export type RecordDeps = {
 export type Taken = { vote: Vote; attempt: Attempt };
 
 /**
- * A taken vote. `claimedAt` is the time on `performance.now()` just before the vote was taken, so the attempt's lease
+ * A taken vote. `takenAt` is the time on `performance.now()` just before the vote was taken, so the attempt's lease
  * began no earlier.
  */
-export type Ready = { taken: Taken; claimedAt: number };
+export type Ready = { taken: Taken; takenAt: number };
 
 /** Why votes are taken. */
 export type TakeReason = {
