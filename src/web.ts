@@ -2,7 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { closeApp } from './http/close-app.ts';
-import { type Config, ConfigError } from './platform/config.ts';
+import type { Config } from './platform/config.ts';
+import { ConfigError } from './platform/environment.ts';
 import type { AppDeps } from './process/app-deps.ts';
 import { type ProcessContext, runProcess, type Work } from './process/process.ts';
 

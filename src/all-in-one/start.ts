@@ -8,7 +8,7 @@ import { type Say, ServiceError } from '../embedded/service-error.ts';
 import { openServices } from '../embedded/services.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
-import { ownEnvironment } from '../platform/config.ts';
+import { ownEnvironment } from '../platform/environment.ts';
 import { startChild } from './child.ts';
 import { migrateWhenRestored } from './migrate-restored.ts';
 import { requirePortsFree } from './ports.ts';

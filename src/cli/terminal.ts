@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Variables } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
 import type { openAppDeps } from '../process/app-deps.ts';
 
 /** The standard streams of a command, named as in `process`; `isTTY`: a terminal. */

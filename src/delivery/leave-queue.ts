@@ -4,8 +4,8 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
 import type { Vote } from '../votes/vote.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { RecordDeps } from './drain/attempt-record.ts';
-import { DELIVERY_ENDED } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
 /** The waiting votes that have expired. */

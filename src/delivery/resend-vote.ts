@@ -6,7 +6,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
 /** The dependencies of resending votes. */

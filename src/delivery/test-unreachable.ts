@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import { withEarlierTest } from './drain/listener-lease.ts';
 
 /**

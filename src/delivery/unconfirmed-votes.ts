@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
-import { DELIVERY_ENDED } from './drain/attempt-record.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 

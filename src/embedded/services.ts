@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
-import { ownEnvironment } from '../platform/config.ts';
+import { ownEnvironment } from '../platform/environment.ts';
 import type { Environment } from './binary.ts';
 import { withDataLock } from './data-lock.ts';
 import { databaseAddress } from './mongod.ts';

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { Environment } from '../../src/embedded/binary.ts';
-import { type Config, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import { type Config, loadConfig } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 
 type Service = { pid: number; startedAt: string; port: number };
 

@@ -6,7 +6,7 @@ import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { printable } from '../../platform/printable.ts';
 import type { Attempt, Vote } from '../../votes/vote.ts';
-import { asAllowedNow } from '../drain/attempt-record.ts';
+import { asAllowedNow } from '../drain/after-attempt.ts';
 import { type Ended, recordOutcomes } from '../drain/record-outcomes.ts';
 import type { FetchDeps } from './take-deliveries.ts';
 

@@ -1,6 +1,6 @@
 import { within } from '../../platform/deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 import type { FetchingListener } from './fetching-listener.ts';
 import {
   type FetchDeps,
