@@ -31,7 +31,7 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
 }
 
 /**
- * If PUBLIC_URL has a path: logs how a proxy must forward it. The most frequent mistake is a proxy that strips the
+ * If PUBLIC_URL has a path, this logs how a proxy must forward it. The most frequent mistake is a proxy that strips the
  * path; all pages are 404 then.
  */
 function sayPath({ config: { basePath }, log }: AppDeps): void {

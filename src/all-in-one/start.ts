@@ -130,7 +130,8 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Environme
     // Node resolves host names in this thread pool. If the pool had its default of four threads, a few name servers that
     // do not answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // The delay lets a load balancer choose another web process. The only one needs no delay before its shutdown.
+    // The delay lets a load balancer choose another web process. With one web process, no delay before its shutdown is
+    // needed.
     SHUTDOWN_DELAY_MS: '0',
   };
 }

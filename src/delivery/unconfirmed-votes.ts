@@ -113,8 +113,8 @@ export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Pro
 }
 
 /**
- * If an owner lowers the number of sendings, waiting votes that were sent that often already become unconfirmed. Safe
- * to run again.
+ * If an owner lowers the number of sendings, waiting votes that have already been sent that many times become
+ * unconfirmed. Safe to run again.
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },

@@ -13,7 +13,7 @@ import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
 import { settingsToShare } from './shared-settings.ts';
 
-/** For what a process starts services: for `npm start`, or for one command. */
+/** The purpose of the services that a process starts: `npm start`, or one command. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
 /** Services that this process started and must stop. */

@@ -16,7 +16,7 @@ import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
 import { mailOf, type NotificationText } from './notification-text.ts';
 
-/** What a notification is written with. */
+/** The dependencies of writing notifications. */
 export type NotifyDeps = Outbox &
   DiscordOutbox & {
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
@@ -90,7 +90,7 @@ export async function write(
   return putDiscordMessage(deps, { ...common, to, subject: text.subject, text: body } satisfies NewMessage);
 }
 
-/** How many notifications about a server were written in the last hour, without those held. */
+/** How many notifications about a server were written in the last hour; held ones are not counted. */
 export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
   // A held message has no time to be sent, no result and no text.

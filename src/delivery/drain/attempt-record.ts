@@ -78,7 +78,7 @@ export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
 /**
  * The votes that may be sent now. For a test, the vote's own next time is ignored. If the owner has lowered the number
- * of sendings, votes that were sent that often already are excluded (see `giveUpSentVotes`).
+ * of sendings, votes that have already been sent that many times are excluded (see `giveUpSentVotes`).
  */
 export function dueVotes(
   listener: Pick<Listener, 'serverId' | 'maxSendings'>,

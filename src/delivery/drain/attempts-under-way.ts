@@ -197,7 +197,7 @@ type Delivered = {
 };
 
 /**
- * Makes one attempt to deliver a taken vote. An internal error is an outcome too; never throws.
+ * Makes one attempt to deliver a taken vote. Never throws: an internal error becomes the outcome `our-fault`.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */

@@ -116,7 +116,7 @@ async function findVotes(
   return new Map(found.map(({ leaseEnded, ...vote }) => [vote._id.toString(), { vote, leaseEnded }]));
 }
 
-/** What to do with a result: `ended` is to be recorded, `refusal` to be answered; neither when it is recorded already. */
+/** Decides about a result: record `ended`, or answer `refusal`. Neither if the same result is already recorded. */
 function judge(
   { clock }: SettleDeps,
   { voteId, lease, outcome: said, reason }: TakerResult,

@@ -158,7 +158,7 @@ export async function requestInclusion(
   return exclusion;
 }
 
-/** After a decision is stored: writes it to the audit log, and wakes the worker that finishes it. */
+/** Writes a stored decision to the audit log, and wakes the worker that finishes it. */
 export async function auditAndWake(
   deps: Pick<ExcludeDeps, 'auditLog' | 'clock'> & { producer: Pick<Producer, 'add'> },
   exclusion: VoteExclusion,
