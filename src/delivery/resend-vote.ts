@@ -136,7 +136,9 @@ export function resending(
 
 const FROM = { from: '$delivery.state' };
 
-/** How often a website answered with a server error or a rate limit. It may have taken the vote all the same. */
+/**
+ * How often a website answered with a server error or a rate limit. It may have taken the vote although it answered so.
+ */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
   // For votes of older versions only some codes were counted; for newer votes only some attempts are stored. The higher
   // number is right.

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../platform/config.ts';
-import { type Binary, type Environment, seriesOf } from './binary.ts';
+import type { Variables } from '../platform/environment.ts';
+import { type Binary, seriesOf } from './binary.ts';
 import { noteWriter, writtenData } from './data-folder.ts';
 import { findMongod } from './find-mongod.ts';
 import { findRedis } from './find-redis.ts';
@@ -38,7 +39,7 @@ export async function startOwnServices(
   dataDir: string,
   kind: OwnerKind,
   say: Say,
-  env: Environment,
+  env: Variables,
 ): Promise<OwnServices> {
   const record: ServicesRecord = {
     owner: { ...(await identityOf(process.pid)), kind, address: config.PUBLIC_URL },

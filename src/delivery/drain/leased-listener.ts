@@ -228,7 +228,7 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its own caller has the error; this write is made all the same.
+    // If an earlier write failed, its own caller has the error; this write is still made.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }

@@ -198,7 +198,7 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: '*/*',
-      // The body is read without decompression. If a website compresses it all the same, the outcome says so.
+      // The body is read without decompression. If a website still compresses it, the outcome says so.
       'accept-encoding': 'identity',
       'user-agent': 'Tallyport',
       connection: 'close',
