@@ -52,15 +52,17 @@ const environment = z.object({
    * this off.
    */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
-  /** How many connections an address may have that is no trusted proxy (see http/limit-connections.ts); 0: no limit. */
+  /**
+   * How many connections an address may have that is not a trusted proxy (see http/limit-connections.ts); 0: no limit.
+   */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
   /** How many new players of one network may vote for a server in a day (see votes/web/network-limits.ts). */
   WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
   /**
-   * How many accounts may be made in 24 hours from one IPv4 /24 or IPv6 /48, and with one mail domain that is no public
-   * provider's.
+   * How many accounts may be made in 24 hours from one IPv4 /24 or IPv6 /48, and with one mail domain that is not a
+   * public provider's.
    */
   SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
   SIGN_UPS_PER_MAIL_DOMAIN: wholeNumber(1, 1_000_000).default(20),

@@ -26,7 +26,7 @@ const INFO: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', isP
 export const askQuake: OwnProtocol = async ({ game }, connections) => {
   const dialect = DIALECTS[game.protocol] ?? QUAKE3;
   const status = await askStatus(dialect, connections);
-  // Bots of id's Quake 2 are no clients. Its clients beside the server have the ping 0.
+  // id's Quake 2 does not list bots as clients. Its clients on the server's own machine have the ping 0.
   const isPerson = game.id === 'quake2' ? isClient : dialect.isPerson;
   const said = statusSaid(status, textFormatOf(game), isPerson);
   const isUnclear = peopleStated(status) === null && !status.clients.every(notABot(1));

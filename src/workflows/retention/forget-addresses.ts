@@ -119,7 +119,7 @@ async function changeAll<T extends { _id: ObjectId }>(
 
 /**
  * An expression that is true for an e-mail address. `$cond` evaluates one branch only, so `$regexMatch` never gets a
- * value that is no text.
+ * value that is not a text.
  */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };
