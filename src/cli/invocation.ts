@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Variables } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The default of `DATA_DIR` (see config.ts). */

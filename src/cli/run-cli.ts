@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Variables } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
 import { addCommands } from './commands.ts';
 import { examples } from './invocation.ts';
 import type { Streams, Terminal } from './terminal.ts';
