@@ -10,11 +10,8 @@ import {
   openWebAppOn,
   sendForm,
   type WebApp,
-  webAppOfFile,
 } from '../support/web-app.ts';
 import { cookiesOf, sendSignIn, setUpTwoFactor } from './account-pages.ts';
-
-const behindProxy = webAppOfFile({ TRUST_PROXY: '1' });
 
 const from = (address: string, headers: { cookie?: string } = {}) => ({
   'x-forwarded-for': address,
@@ -49,7 +46,7 @@ async function deviceOf(web: WebApp, email: string, address = '203.0.113.9'): Pr
 }
 
 test('wrong attempts from one network are refused and do not block other networks', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web, { role: 'operator', twoFactor: false });
   expect((await sendSignIn(web, email, 'wrong', from('2001:db8:7:7::1'))).statusCode).toBe(401);
   await makeTries(web, 'sign-in:account:', 9);
@@ -63,7 +60,7 @@ test('wrong attempts from one network are refused and do not block other network
 });
 
 test('a known device can sign in despite many attempts from other clients, also of its own network', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const device = await deviceOf(web, email);
   await sendSignIn(web, email, 'wrong', from('203.0.113.9'));
@@ -81,7 +78,7 @@ test('a known device can sign in despite many attempts from other clients, also 
 });
 
 test('a known device has ten attempts in ten minutes, and is unknown for other accounts', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const other = await signIn(web);
   const device = await deviceOf(web, email);
@@ -97,7 +94,7 @@ test('a known device has ten attempts in ten minutes, and is unknown for other a
 });
 
 test('all networks together have a hundred attempts on one account in an hour', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const other = await signIn(web);
   await sendSignIn(web, email, 'wrong', from('192.0.2.1'));
@@ -107,7 +104,7 @@ test('all networks together have a hundred attempts on one account in an hour', 
 });
 
 test('a device becomes known only after the code of the second factor', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const owner = await signIn(web);
   const { secret } = await setUpTwoFactor(web, owner);
   const half = await sendSignIn(web, owner.email);
@@ -162,7 +159,7 @@ test.each([
 });
 
 test('correct passwords count too: an account signs in thirty times in ten minutes with known devices', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   let device = await deviceOf(web, email);
   const statuses: number[] = [];
@@ -190,7 +187,7 @@ test('correct passwords on the account pages count too: ten in ten minutes', asy
 });
 
 test('correct passwords from one network count too: three hundred in ten minutes', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   expect((await sendSignIn(web, email, PASSWORD, from('192.0.2.1'))).statusCode).toBe(303);
   await makeTries(web, 'sign-in:all:', 300);
@@ -215,7 +212,7 @@ test('codes are counted per network, not per address', async () => {
 });
 
 test('wrong sign-in attempts do not stop a signed-in user from changing the password', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email, headers } = await signIn(web);
   await sendSignIn(web, email, 'wrong', from('192.0.2.1'));
   await makeTries(web, 'sign-in:', 1_000);
@@ -226,7 +223,7 @@ test('wrong sign-in attempts do not stop a signed-in user from changing the pass
 });
 
 test('an IPv6 /48 has twenty attempts on an account in an hour', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const statuses: number[] = [];
   for (let n = 1; n <= 21; n += 1) {
@@ -239,7 +236,7 @@ test('an IPv6 /48 has twenty attempts on an account in an hour', async () => {
 });
 
 test('sign-ins, codes and sign-ups of an IPv6 /48 are counted together', async () => {
-  const web = behindProxy();
+  const web = await openWebApp({ TRUST_PROXY: '1' });
   const { email } = await signIn(web);
   const statuses = async (network: string) => {
     const sent = [

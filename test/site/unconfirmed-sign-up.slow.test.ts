@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, type WebApp, webAppOfFile } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import {
   cookiesOf,
   isSignedIn,
@@ -12,7 +12,6 @@ import {
 } from './account-pages.ts';
 
 const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Tallyport <votes@example.org>' };
-const withMail = webAppOfFile(MAIL);
 const VICTIM = 'vera@example.org';
 const OWN_PASSWORD = 'seven lamps on the quay';
 
@@ -29,7 +28,7 @@ async function unconfirmed(web: WebApp, email = VICTIM) {
 
 describe('a sign-up with another user’s address', () => {
   test('creates no account and stores only the address', async () => {
-    const web = withMail();
+    const web = await openWebApp(MAIL);
     const attack = { name: 'Mallory', email: VICTIM, password: PASSWORD };
     expect((await sendForm(web, '/sign-up', attack)).statusCode).toBe(200);
     expect(await web.deps.users.countDocuments()).toBe(0);
@@ -39,7 +38,7 @@ describe('a sign-up with another user’s address', () => {
   });
 
   test('gives the attacker’s password no access, whichever link the owner opens', async () => {
-    const web = withMail();
+    const web = await openWebApp(MAIL);
     await sendForm(web, '/sign-up', { name: 'Mallory', email: VICTIM, password: PASSWORD });
     const attackersLink = await linkTo(web.deps, VICTIM);
     await sendForm(web, '/sign-up', { name: 'Vera', email: VICTIM, password: OWN_PASSWORD });
@@ -55,7 +54,7 @@ describe('a sign-up with another user’s address', () => {
 });
 
 test('a sign-up link works once and for a day; then the other links stop working', async () => {
-  const web = withMail();
+  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
   const first = await linkTo(web.deps, VICTIM);
   await sendForm(web, '/sign-up', { email: VICTIM });
@@ -76,7 +75,7 @@ test('a sign-up link works once and for a day; then the other links stop working
 });
 
 test('a link for an address with an account creates no second one and changes no password', async () => {
-  const web = withMail();
+  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
   const link = await linkTo(web.deps, VICTIM);
   await signIn(web, { email: VICTIM });
@@ -86,7 +85,7 @@ test('a link for an address with an account creates no second one and changes no
 });
 
 test('a refused password or an invalid name does not use up the link', async () => {
-  const web = withMail();
+  const web = await openWebApp(MAIL);
   await sendForm(web, '/sign-up', { email: VICTIM });
   const link = await linkTo(web.deps, VICTIM);
   const common = await finish(web, link, '0123456789');
@@ -100,7 +99,7 @@ describe('an older unconfirmed account', () => {
     '/sign-up',
     '/forgot-password',
   ])('is its address’s owner’s after %s, and nothing of the stranger’s opens it', async (path) => {
-    const web = withMail();
+    const web = await openWebApp(MAIL);
     const stranger = await unconfirmed(web);
     const { headers } = await setUpTwoFactor(web, stranger);
     await sendForm(web, path, { email: VICTIM });
