@@ -96,9 +96,7 @@ export async function drawnFace(): Promise<Buffer> {
 
 function packagedFace(): Promise<Buffer> {
   const name = 'bricolage-grotesque-latin-wght-normal.woff2';
-  return readFile(
-    new URL(import.meta.resolve(`@fontsource-variable/bricolage-grotesque/files/${name}`)),
-  );
+  return readFile(new URL(import.meta.resolve(`@fontsource-variable/bricolage-grotesque/files/${name}`)));
 }
 
 /** A preview card without texts and pictures, which is sent until a worker has drawn the server's. */

@@ -61,6 +61,11 @@ export function versionsOf(text: string): string[] {
   return [...found].slice(0, MOST_VERSIONS);
 }
 
+/**
+ * The list of the servers without a game, for the sitemap. It is no game's id, so no page shows it.
+ */
+export const NO_GAME = '-';
+
 /** The first part of the keys of the lists in one order. */
 export function listPrefix(sort: Sort): string {
   return sort === 'rank' ? 'f:' : `s:${sort}:`;
@@ -93,7 +98,7 @@ export function listKeys(server: Filtered, now: Date): string[] {
       online.flatMap((on) => versions.map((version) => listKey({ game: one, country, online: on, version }))),
     ),
   );
-  return [...others, ...ofTags];
+  return [...others, ...ofTags, ...(game ? [] : [listKey({ game: NO_GAME })])];
 }
 
 /** Whether a server passes the filters at `now`. */

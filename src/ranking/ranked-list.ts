@@ -36,6 +36,8 @@ const listingSummaryDefinition = {
   games: choices,
   countries: choices,
   versions: choices,
+  /** Every game with servers, and `NO_GAME`, for the sitemap. Absent in a summary of an older version. */
+  allGames: { ...choices, required: false, default: undefined },
   /** The versions of each of these games, by its id. Absent in a summary of an older version. */
   gameVersions: { type: Schema.Types.Mixed },
   /** The digest of the names in the term lists, and when these were written. */
@@ -70,6 +72,7 @@ export type ListingSummary = {
   games: Choice[];
   countries: Choice[];
   versions: Choice[];
+  allGames?: Choice[];
   gameVersions?: Record<string, Choice[]>;
 };
 type Written = { digest: string; at: Date };

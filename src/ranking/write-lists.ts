@@ -4,7 +4,7 @@ import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
+import { FILTERED, type Filtered, listKey, listKeys, listPrefix, NO_GAME } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
 import {
   type Choice,
@@ -54,6 +54,8 @@ const BATCH = 1_000;
 
 /** The most values of each filter. */
 const MOST_CHOICES = 60;
+/** The most games in the sitemap; gamedig has some 350. */
+const MOST_GAMES = 1_000;
 /** The most versions of one game. */
 const MOST_GAME_VERSIONS = 30;
 
@@ -187,10 +189,12 @@ function digestOf(ids: ObjectId[], names: string[]): string {
 }
 
 function summaryOf(lists: Map<string, ListInProgress>, servers: number): ListingSummary {
+  const allGames = choicesOf(lists, (value) => listKey({ game: value }), MOST_GAMES);
   return {
     servers,
     online: lists.get(listKey({ online: true }))?.total ?? 0,
-    games: choicesOf(lists, (value) => listKey({ game: value })),
+    games: allGames.filter(({ value }) => value !== NO_GAME).slice(0, MOST_CHOICES),
+    allGames,
     countries: choicesOf(lists, (value) => listKey({ country: value })),
     versions: choicesOf(lists, (value) => listKey({ version: value })),
     gameVersions: gameVersionsOf(lists),
@@ -210,12 +214,16 @@ function gameVersionsOf(lists: Map<string, ListInProgress>): Record<string, Choi
 }
 
 /** The values of the lists with this one filter, the most frequent first. */
-function choicesOf(lists: Map<string, ListInProgress>, keyOf: (value: string) => string): Choice[] {
+function choicesOf(
+  lists: Map<string, ListInProgress>,
+  keyOf: (value: string) => string,
+  most = MOST_CHOICES,
+): Choice[] {
   const start = keyOf(' ').slice(0, -1);
   const choices = [...lists]
     .filter(([key]) => key.startsWith(start) && !key.includes('&'))
     .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }));
-  return mostFrequent(choices, MOST_CHOICES);
+  return mostFrequent(choices, most);
 }
 
 function mostFrequent(choices: Choice[], most: number): Choice[] {

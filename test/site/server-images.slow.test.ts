@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/history/server-info.ts';
-import type { DrawnPictures } from '../../src/platform/pictures/picture-tasks.ts';
 import { HOUR } from '../../src/platform/clock.ts';
+import type { DrawnPictures } from '../../src/platform/pictures/picture-tasks.ts';
 import { badgeImage, bannerImage } from '../../src/site/public/server-images.ts';
 import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { fitted, imageText, textWidth } from '../../src/site/public/svg-text.ts';
@@ -171,12 +171,20 @@ it('a drawing for previews of links shows the name, or the address if the fonts 
   // The fonts have neither Hangul nor pictographs, so the address is drawn, once.
   expect(cardOf({ name: '서버' }).match(/play\.example\.org:25565</g)).toHaveLength(1);
   expect(cardOf({ name: '⚔ Swords ⚔' })).toContain('>Swords<');
-  for (const name of ['<b>&amp;"\u0000', '👨‍👩‍👧‍👦', 'W'.repeat(100), 'سيرفر', '\u202eevil', 'href="picture:icon"'])
+  for (const name of [
+    '<b>&amp;"\u0000',
+    '👨‍👩‍👧‍👦',
+    'W'.repeat(100),
+    'سيرفر',
+    '\u202eevil',
+    'href="picture:icon"',
+  ])
     expect(isWellFormed(cardOf({ name }))).toBe(true);
 });
 
 it('a drawing is in the display face if it has all characters of the name, else in DejaVu', () => {
-  const faceOf = (name: string) => new RegExp(`font-family="([^"]+)"[^>]*>${name}<`).exec(cardOf({ name }))?.[1];
+  const faceOf = (name: string) =>
+    new RegExp(`font-family="([^"]+)"[^>]*>${name}<`).exec(cardOf({ name }))?.[1];
   expect(faceOf('Grüne Höfe')).toMatch(/^Bricolage/);
   for (const name of ['Łódź', 'Тихая', 'سيرفر']) expect(faceOf(name)).toBe('DejaVu Sans');
 });

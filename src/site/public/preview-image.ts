@@ -84,8 +84,14 @@ async function keepUpToDate(
 function keyOf(server: WithId<Server>, { name, logo }: Look, now: Date): string {
   const { banner, icon } = server.profile ?? {};
   const pictures = [banner?.wide ?? '', icon?.picture ?? '', logo.isOwn ? logo.path : ''];
-  const shown = [DRAWING, server.name, server.game, addressOf(server), statusAt(server, now), name, ...pictures];
-  return createHash('sha256')
-    .update(JSON.stringify(shown))
-    .digest('base64url');
+  const shown = [
+    DRAWING,
+    server.name,
+    server.game,
+    addressOf(server),
+    statusAt(server, now),
+    name,
+    ...pictures,
+  ];
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url');
 }

@@ -18,12 +18,15 @@ import { gameName, isGame } from '../shared/game-names.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Page, SearchMetadata } from '../shared/layout.ts';
 import { linkTo } from '../shared/parts.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { feedPath } from './feeds.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
 import { activeFilters, filterForm, gameLinks, headingOf, sortLinks, tagLinks } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { rankingTable } from './ranking-table.ts';
 import { starForm } from './star.ts';
+import { breadcrumbs, serverList, webSite } from './structured-data.ts';
 
 /** How long the choices of the filters are cached. They change only with a ranking, every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
@@ -98,7 +101,8 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const description = describe(query, list, name);
     const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
-    const metadata: SearchMetadata = { canonical: to(page), description, previous, next };
+    const about = aboutList(app.site, query, list, heading);
+    const metadata: SearchMetadata = { canonical: to(page), description, previous, next, ...about };
     return {
       title: page > 1 ? t('{heading}, page {page}', { heading, page: count(page) }) : heading,
       ...(isForSearchEngines(query) && (total > 0 || !narrowed) ? { metadata } : {}),
@@ -131,6 +135,24 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
         ${rankingTable(base, t('Servers found'), rows, { empty: nothingFound(base, query), favourites, tags })}`,
     };
   }
+}
+
+/** The feed and the items of a list, for feed readers and search engines. */
+function aboutList(
+  site: Site,
+  { filters: { game, tag }, tagName, page }: RankingQuery,
+  { rows, total }: ListPage,
+  heading: string,
+): Pick<SearchMetadata, 'feed' | 'items'> {
+  const list = serverList(site, heading, { rows, total, before: (page - 1) * ROWS });
+  const name = game ? gameName(game) : tag ? tagName : undefined;
+  const feed = game
+    ? t('New {game} servers on {listing}', { game: gameName(game), listing: site.name })
+    : t('New servers on {listing}', { listing: site.name });
+  return {
+    feed: { title: feed, path: feedPath(game) },
+    items: [list, name ? breadcrumbs(site, [{ name }]) : webSite(site)],
+  };
 }
 
 function noSuchGame(): PageError {

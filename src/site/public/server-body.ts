@@ -14,6 +14,7 @@ import type { Site } from '../shared/site-settings.ts';
 import { ownReviewCard } from './own-review-card.ts';
 import { serverHead } from './server-head.ts';
 import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view.ts';
+import { gameServer } from './structured-data.ts';
 import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
@@ -35,7 +36,7 @@ export function serverBody(site: Site, view: View): Page {
     title: server.name,
     messages: MESSAGES,
     scripts: ['vote.js'],
-    ...(isPast(view) ? {} : { metadata: metadataOf(view) }),
+    ...(isPast(view) ? {} : { metadata: metadataOf(site, view) }),
     body: html`${server.hiddenAt ? notice('attention', hidden) : ''}
       ${serverHead(site, view)}
       ${playersCard(base, view)}
@@ -66,22 +67,24 @@ function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
 
-function metadataOf({ server, seen, wanted, preview }: View): SearchMetadata {
+function metadataOf(site: Site, { server, seen, wanted, preview }: View): SearchMetadata {
   const { info, found } = seen;
   const motd = plainText(info.motd).replace(/\s+/g, ' ');
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
   const game = gameName(server.game);
   const about = server.profile?.shortText ?? motd;
+  const description = `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
+    server: server.name,
+    game: game ? ` (${game})` : '',
+    status: playersText(info),
+    rank: count(info.rankPosition),
+    votes: counted(info.votesCount, 'vote'),
+  })}${about ? ` ${about}` : ''}`;
   return {
     // The canonical address does not contain the range of a chart.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
-    description: `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
-      server: server.name,
-      game: game ? ` (${game})` : '',
-      status: playersText(info),
-      rank: count(info.rankPosition),
-      votes: counted(info.votesCount, 'vote'),
-    })}${about ? ` ${about}` : ''}`,
+    description,
+    items: gameServer(site, { server, info, reviews: found, description }),
     image: {
       path: publicPath(server, preview),
       ...SHARE_IMAGE,
