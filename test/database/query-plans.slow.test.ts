@@ -27,7 +27,7 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/random-server.ts';
-import { listedSlugs, readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
+import { addressesOf, readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
@@ -702,7 +702,7 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
-      () => listedSlugs(deps, { skip: 0, limit: 1_000 }),
+      () => addressesOf(deps, 'rust', { skip: 0, limit: 1_000 }),
       ['query ranked_lists', 'query servers'],
     ],
     ['what there is to filter by', () => readListingSummary(deps), ['query listing_summary']],
