@@ -1,4 +1,4 @@
-/** The colours of the pages in drawings for other sites, which have no stylesheet. They are those of the dark scheme. */
+/** Colours of site.css in pictures for other sites, which have no stylesheet: those of a page's head, on `deep`. */
 export const CARD_COLOURS = {
   deep: '#0c3b41',
   line: '#1d555b',
