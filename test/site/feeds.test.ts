@@ -14,7 +14,10 @@ beforeAll(async () => {
 });
 
 const valuesOf = (body: string, element: string) =>
-  Array.from(body.matchAll(new RegExp(`<${element}(?: [^>]*)?>([^<]*)</${element}>`, 'g')), ([, value]) => value);
+  Array.from(
+    body.matchAll(new RegExp(`<${element}(?: [^>]*)?>([^<]*)</${element}>`, 'g')),
+    ([, value]) => value,
+  );
 
 test('a feed has the 20 newest servers, newest first, with ids that no renaming changes', async () => {
   const { headers, body } = await getPage(web, '/feed.atom');

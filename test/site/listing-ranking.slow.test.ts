@@ -381,7 +381,10 @@ test('the page shows the formula, and the figures of any server with its neighbo
 
 test('the site map has every listed server by its game, and no private page', async () => {
   const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
-  const others = [{ name: 'No game', game: null }, { name: 'Hidden', hiddenAt: new Date() }];
+  const others = [
+    { name: 'No game', game: null },
+    { name: 'Hidden', hiddenAt: new Date() },
+  ];
   await listServers(web.deps, [...servers(230), ...others]);
   const robots = await getPage(web, '/robots.txt');
   expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');

@@ -13,7 +13,9 @@ const INFO = {
   playersHidden: false,
 } as ServerInfo;
 
-const described = (change: { info?: Partial<ServerInfo>; reviews?: Described['reviews'] } = {}): Described => ({
+const described = (
+  change: { info?: Partial<ServerInfo>; reviews?: Described['reviews'] } = {},
+): Described => ({
   server: { name: 'Alpha', slug: 'alpha', game: 'rust' },
   info: { ...INFO, ...change.info },
   reviews: change.reviews ?? { total: 0, averageRating: 0 },
@@ -48,7 +50,10 @@ test('a server has its game, players and status; nothing is stated that is not k
     return [serverStatus, playersOnline];
   };
   expect(statusOf({ onlinePlayers: 100 })).toEqual(['https://schema.org/OnlineFull', 100]);
-  expect(statusOf({ playersHidden: true, onlinePlayers: 0 })).toEqual(['https://schema.org/Online', undefined]);
+  expect(statusOf({ playersHidden: true, onlinePlayers: 0 })).toEqual([
+    'https://schema.org/Online',
+    undefined,
+  ]);
   expect(statusOf({ status: 'offline' })).toEqual(['https://schema.org/OfflineTemporarily', undefined]);
   expect(statusOf({ status: 'unknown' })).toEqual([undefined, undefined]);
 });
@@ -76,7 +81,8 @@ test('the second page of a list continues the positions of the first', () => {
 test('home, game and server pages have their items; a search and a hidden server’s page have none', async () => {
   const web = await openWebApp();
   await listServers(web.deps, [{ name: 'Alpha', game: 'rust' }]);
-  const typesOf = async (path: string) => itemsIn((await getPage(web, path)).body).map((item) => item['@type']);
+  const typesOf = async (path: string) =>
+    itemsIn((await getPage(web, path)).body).map((item) => item['@type']);
   expect(await typesOf('/')).toEqual(['ItemList', 'WebSite']);
   expect(await typesOf('/games/rust')).toEqual(['ItemList', 'BreadcrumbList']);
   expect(await typesOf('/servers/alpha')).toEqual(['GameServer', 'BreadcrumbList']);

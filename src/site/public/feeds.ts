@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inLanguage, type Language } from '../../language/language.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { readListPage } from '../../ranking/read-lists.ts';
-import type { AppDeps } from '../../process/app-deps.ts';
 import { PageError } from '../error-pages.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';

@@ -94,7 +94,12 @@ export function gameServer(site: Place, described: Described): JsonLd[] {
       description,
       image: picture ? `${url}/pictures/${picture}.webp` : undefined,
       game: game
-        ? { '@type': 'VideoGame', name: gameName(game), url: `${url}${gamePath(game)}`, playMode: 'MultiPlayer' }
+        ? {
+            '@type': 'VideoGame',
+            name: gameName(game),
+            url: `${url}${gamePath(game)}`,
+            playMode: 'MultiPlayer',
+          }
         : undefined,
       playersOnline: isOnline && !info.playersHidden ? info.onlinePlayers : undefined,
       serverStatus: statusOf(info),
