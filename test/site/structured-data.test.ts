@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ServerInfo } from '../../src/history/server-info.ts';
-import { type Described, gameServer, serverList, webSite } from '../../src/site/public/structured-data.ts';
+import { type Described, gameServer, itemList, webSite } from '../../src/site/public/structured-data.ts';
 import { jsonLdBlock } from '../../src/site/shared/json-ld.ts';
 import { listServers } from '../support/servers.ts';
 import { getPage, openWebApp } from '../support/web-app.ts';
@@ -69,7 +69,7 @@ test('a rating is stated only with three reviews or more', () => {
 
 test('the second page of a list continues the positions of the first', () => {
   const rows = [{ name: 'Beta', slug: 'beta' }];
-  expect(serverList(SITE, 'Rust servers', { rows, total: 21, before: 20 })).toMatchObject({
+  expect(itemList(SITE, 'Rust servers', { rows, total: 21, before: 20 })).toMatchObject({
     numberOfItems: 21,
     itemListElement: [{ position: 21, url: 'https://example.org/listing/servers/beta' }],
   });

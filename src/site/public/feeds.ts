@@ -25,6 +25,13 @@ export function feedPath(game?: string | undefined): string {
   return `${game ? gamePath(game) : ''}/feed.atom`;
 }
 
+/** The title of such a feed. */
+export function feedTitle(listing: string, game?: string | undefined): string {
+  return game
+    ? t('New {game} servers on {listing}', { game: gameName(game), listing })
+    : t('New servers on {listing}', { listing });
+}
+
 /**
  * `/feed.atom` and `/games/<game>/feed.atom`: the 20 newest servers as Atom (RFC 4287). The language is English, or that
  * of the address (`?lang=de`), because feed readers share an answer.
@@ -65,13 +72,10 @@ type Feed = { rows: ListedRow[]; game: string | undefined; path: string; languag
 function newServersFeed({ url, name }: Site, { rows, game, path, language }: Feed): Html {
   const updated = rows[0]?.listedAt ?? NEVER;
   const listing = imageText(name);
-  const title = game
-    ? t('New {game} servers on {listing}', { game: gameName(game), listing })
-    : t('New servers on {listing}', { listing });
   return html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">
 <id>${url}${path}</id>
-<title>${title}</title>
+<title>${feedTitle(listing, game)}</title>
 <updated>${updated.toISOString()}</updated>
 <author><name>${listing}</name></author>
 <link rel="self" type="application/atom+xml" href="${url}${path}"/>

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { defineMessage } from '../../language/t.ts';
-import { NO_GAME } from '../../ranking/filters.ts';
 import { addressesOf, readListingSummary } from '../../ranking/read-lists.ts';
+import { readTags } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
 import { html } from '../shared/html.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { PublicParts } from './public-parts.ts';
-import { gamePath } from './ranking-query.ts';
+import { gamePath, tagPath } from './ranking-query.ts';
 
 /** The number of addresses per sitemap. The protocol allows 50,000, but smaller files are made faster. */
 const ADDRESSES_PER_FILE = 10_000;
@@ -47,17 +47,13 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     }),
   );
 
-  const gamesNow = async () => {
-    const { allGames, games } = await readListingSummary(deps);
-    return allGames ?? games;
-  };
-
   app.get('/sitemap.xml', CACHED, (request, reply) =>
     sendPublic(request, reply, '/sitemap.xml', {
       type: XML,
       make: async () => {
-        const files = (await gamesNow()).flatMap(({ value, servers }) =>
-          Array.from({ length: Math.ceil(servers / ADDRESSES_PER_FILE) }, (_, i) => fileOf(value, i + 1)),
+        const { games, withoutGame = 0 } = await readListingSummary(deps);
+        const files = [...games, { value: WITHOUT_GAME, servers: withoutGame }].flatMap(({ value, servers }) =>
+          Array.from({ length: Math.ceil(servers / ADDRESSES_PER_FILE) }, (_, i) => `${value}-${i + 1}.xml`),
         );
         const entries = [PAGES, ...files].map(
           (file) => html`<sitemap><loc>${url}/sitemaps/${file}</loc></sitemap>\n`,
@@ -90,8 +86,13 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
 
   /** The pages that are not servers'. They change with each ranking, so nothing is known about their last change. */
   async function pages(): Promise<Entry[]> {
-    const games = (await gamesNow()).filter(({ value }) => value !== NO_GAME);
-    const paths = ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))];
+    const [{ games, tags = [] }, known] = await Promise.all([readListingSummary(deps), readTags(deps)]);
+    const keys = new Set(known.map(({ key }) => key));
+    const paths = [
+      ...['/', '/games', '/tags', '/how-ranking-works', '/docs/'],
+      ...games.map(({ value }) => gamePath(value)),
+      ...tags.filter(({ value }) => keys.has(value)).map(({ value }) => tagPath(value)),
+    ];
     return paths.map((path) => ({ path }));
   }
 
@@ -111,16 +112,12 @@ const PAGES = 'pages.xml';
 const WITHOUT_GAME = 'without-game';
 
 /** Which servers a file has: those of a game, and the how many-th file of them it is. */
-type Part = { game: string; file: number };
-
-function fileOf(game: string, file: number): string {
-  return `${game === NO_GAME ? WITHOUT_GAME : game}-${file}.xml`;
-}
+type Part = { game: string | null; file: number };
 
 function partOf(name: string): Part | null {
   const [, game, file] = /^([a-z0-9]{1,50}|without-game)-([1-9]\d{0,3})\.xml$/.exec(name) ?? [];
   if (!game) return null;
-  return { game: game === WITHOUT_GAME ? NO_GAME : game, file: Number(file) };
+  return { game: game === WITHOUT_GAME ? null : game, file: Number(file) };
 }
 
 function noSuchMap(): PageError {

@@ -1,13 +1,17 @@
 import type { ServerInfo } from '../../history/server-info.ts';
 import { languageNow } from '../../language/language.ts';
 import { t } from '../../language/t.ts';
+import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
 import { ENOUGH_REVIEWS } from '../../ranking/sorts.ts';
 import type { Server } from '../../servers/server.ts';
 import { gameName } from '../shared/game-names.ts';
 import type { JsonLd } from '../shared/json-ld.ts';
+import type { SearchMetadata } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { gamePath } from './ranking-query.ts';
+import { feedPath, feedTitle } from './feeds.ts';
+import { headingOf } from './ranking-filters.ts';
+import { gamePath, type RankingQuery } from './ranking-query.ts';
 
 type Place = Pick<Site, 'url' | 'name'>;
 /** A step of the way to a page. `path` is under the site's base; the page itself has none. */
@@ -49,7 +53,7 @@ export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
  * @param total - the number of servers on all pages
  * @param before - the number of servers on the pages before
  */
-export function serverList(
+export function itemList(
   { url }: Place,
   name: string,
   { rows, total, before }: { rows: { name: string; slug: string }[]; total: number; before: number },
@@ -65,6 +69,21 @@ export function serverList(
       name: row.name,
       url: `${url}${publicPath(row)}`,
     })),
+  };
+}
+
+/** The items of a page of the ranking, and the feed of its newest servers. */
+export function searchDataOf(
+  site: Place,
+  query: RankingQuery,
+  { rows, total }: ListPage,
+): Pick<SearchMetadata, 'feed' | 'items'> {
+  const { filters, tagName, page } = query;
+  const list = itemList(site, headingOf(query), { rows, total, before: (page - 1) * ROWS });
+  const name = filters.game ? gameName(filters.game) : filters.tag ? tagName : undefined;
+  return {
+    feed: { title: feedTitle(site.name, filters.game), path: feedPath(filters.game) },
+    items: [list, name ? breadcrumbs(site, [{ name }]) : webSite(site)],
   };
 }
 
