@@ -88,12 +88,11 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
   async function pages(): Promise<Entry[]> {
     const [{ games, tags = [] }, known] = await Promise.all([readListingSummary(deps), readTags(deps)]);
     const keys = new Set(known.map(({ key }) => key));
-    const paths = [
-      ...['/', '/games', '/tags', '/how-ranking-works', '/docs/'],
-      ...games.map(({ value }) => gamePath(value)),
-      ...tags.filter(({ value }) => keys.has(value)).map(({ value }) => tagPath(value)),
-    ];
-    return paths.map((path) => ({ path }));
+    const ofGames = games.map(({ value }) => gamePath(value));
+    const ofTags = tags.filter(({ value }) => keys.has(value)).map(({ value }) => tagPath(value));
+    // An empty list of games or tags is not for search engines.
+    const lists = [...(ofGames.length > 0 ? ['/games'] : []), ...(ofTags.length > 0 ? ['/tags'] : [])];
+    return ['/', '/how-ranking-works', '/docs/', ...lists, ...ofGames, ...ofTags].map((path) => ({ path }));
   }
 
   async function serversOf({ game, file }: Part): Promise<Entry[]> {
