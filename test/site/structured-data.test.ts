@@ -46,8 +46,8 @@ test('a server has its game, players and status; nothing is stated that is not k
     serverStatus: 'https://schema.org/Online',
   });
   const statusOf = (info: Partial<ServerInfo>) => {
-    const { serverStatus, playersOnline } = itemsOf({ info }).get('GameServer') ?? {};
-    return [serverStatus, playersOnline];
+    const server: Record<string, unknown> = itemsOf({ info }).get('GameServer') ?? {};
+    return [server.serverStatus, server.playersOnline];
   };
   expect(statusOf({ onlinePlayers: 100 })).toEqual(['https://schema.org/OnlineFull', 100]);
   expect(statusOf({ playersHidden: true, onlinePlayers: 0 })).toEqual([
