@@ -56,8 +56,8 @@ export function votePage(site: Site, view: VotePageView): Page {
     ...(isPlain(view) ? { metadata: metadataOf(server) } : {}),
     body: html`<div class="done">
       ${isWaiting ? cooldownPart(site, view, streak) : formPart(site, view)}
-      ${streak ? streakPanel(streak) : ''}
       ${isWaiting ? nextVotePanel(site, server, { ...others, ...streak, username: nameIn(typed) }) : ''}
+      ${streak ? streakPanel(streak) : ''}
       ${isWaiting ? '' : ownersText(server)}
       ${otherServers(site, others)}
     </div>`,
@@ -76,8 +76,8 @@ function formPart(site: Site, view: VotePageView): Html {
   )}
     ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
     <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
-      <p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>
-      ${whyOff(config, server) ? '' : networkRules(config)}
+      <div class="rules"><p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>
+        ${whyOff(config, server) ? '' : networkRules(config)}</div>
     </section>`;
 }
 
