@@ -47,13 +47,16 @@ type Around = {
 export function resultPage(site: Site, result: VoteState, around: Around | null): Page {
   const { server, vote, now } = result;
   const { username } = vote;
+  const voted = around?.remembers
+    ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"`
+    : '';
   return {
     title: t('Your vote for {server}', { server: server.name }),
     width: 'full',
     styles: ['public.css'],
     scripts: ['voted.js'],
     live: true,
-    body: html`<div class="done" ${around?.remembers ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : ''}>
+    body: html`<div class="done" ${voted}>
       ${stamp(site, server, stateOfVote(site, result))}
       ${
         around
