@@ -15,8 +15,6 @@ const NO_PAGES = [
   'GET /operator/votes/exclusions', // a part of a page
   'GET /language/:language', // a redirect
   'GET /downloads/tallyport-relay.jar', // a file
-  'GET /games', // a redirect
-  'GET /tags', // a redirect
   'GET /pictures/:file', // an image
   'GET /servers', // a redirect
   'GET /servers/random', // a redirect

@@ -198,7 +198,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await operator.open('/operator');
     await operator.page.getByRole('heading', { name: 'Quarantined votes' }).waitFor();
     await operator.check();
-    await operator.page.getByRole('button', { name: 'Release the votes of Gamma Craft' }).click();
+    await operator.page.getByRole('button', { name: 'Count and deliver the votes of Gamma Craft' }).click();
     await operator.page.getByText('These votes will count.').waitFor();
     await operator.check();
   });

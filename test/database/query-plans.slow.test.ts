@@ -27,7 +27,12 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/random-server.ts';
-import { listedSlugs, readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
+import {
+  listedSlugs,
+  readListingSummary,
+  readListPage,
+  readNewcomers,
+} from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { serverAbove } from '../../src/ranking/server-above.ts';
@@ -691,10 +696,11 @@ async function rankAlike(): Promise<void> {
   await recomputeRanks(deps);
 }
 
-test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
+test('the public pages, of a thousand servers with names alike: three queries a page of the ranking', async () => {
   await rankAlike();
   const { deps } = tallyport;
-  const page = ['query ranked_lists', 'query servers'];
+  const draw = ['query ranked_lists', 'query servers'];
+  const page = [...draw, 'query review_lists'];
   const search = page;
   const ranked = { votesCount: 0, probedUptime: null };
   const alike = { _id: other.serverId, game: 'rust', profile: { tags: ['pvp', 'economy'] } };
@@ -708,14 +714,15 @@ test('the public pages, of a thousand servers with names alike: one or two queri
       () => readListPage(deps, { game: 'rust', online: true }, 1, sort),
       page,
     ]),
-    ['by rating', () => readListPage(deps, {}, 50, 'rating'), [...page, 'query review_lists']],
+    ['by rating', () => readListPage(deps, {}, 50, 'rating'), page],
+    ['newcomers of a game', () => readNewcomers(deps, { game: 'rust' }, 3), page],
     ['nothing that passes', () => readListPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
     ['what all names have', () => searchListing(deps, 'craft'), search],
     ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
     ['an address', () => searchListing(deps, 'play.example.org'), search],
-    ['a random server', () => randomSlug(deps, { game: 'rust' }), page],
-    ['the server one rank above', () => serverAbove(deps, { rankPosition: 900, ranked }), page],
-    ['similar servers', () => similarServers(deps, alike, 6), page],
+    ['a random server', () => randomSlug(deps, { game: 'rust' }), draw],
+    ['the server one rank above', () => serverAbove(deps, { rankPosition: 900, ranked }), draw],
+    ['similar servers', () => similarServers(deps, alike, 6), draw],
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
