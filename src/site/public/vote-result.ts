@@ -89,9 +89,9 @@ function stateOfVote(site: Site, result: VoteState): Html {
   const { server, vote, status, state, now } = result;
   const sentence = playerText(status, vote, now);
   const open = isOpen(status);
-  const isHeld = Boolean(vote.quarantinedAt);
+  const counts = !vote.quarantinedAt && !vote.excludedAt;
   const delivery =
-    isHeld && status.state === 'none'
+    !counts && status.state === 'none'
       ? ''
       : html`<p class="arrived ${open ? '' : 'settled'}">${icon(deliveryIcon(status))} ${sentence}</p>`;
   return livePart({
@@ -100,7 +100,7 @@ function stateOfVote(site: Site, result: VoteState): Html {
     announcement: sentence,
     open,
     ...(open ? { mark: markOf(state, open, now) } : {}),
-    body: html`${verdict(result)}${delivery}${isHeld || vote.excludedAt ? '' : standing(site, result)}`,
+    body: html`${verdict(result)}${delivery}${counts ? standing(site, result) : ''}`,
   });
 }
 
