@@ -28,8 +28,9 @@ export const SERVER_PAGE = {
   'Choose the server and press “Connect”.': 'Wähle den Server und drücke „Verbinden“.',
   'Enter the address where the game asks for a server: {address}':
     'Gib die Adresse ein, wo das Spiel nach einem Server fragt: {address}',
-  'Most players in 7 days': 'Meiste Spieler in 7 Tagen',
-  '{average} on average': 'im Schnitt {average}',
+  'Most players': 'Meiste Spieler',
+  'in 7 days, {average} on average': 'in 7 Tagen, im Schnitt {average}',
+  'in 30 days': 'in 30 Tagen',
   '{places} better than yesterday': '{places} besser als gestern',
   '{places} worse than yesterday': '{places} schlechter als gestern',
   'Read on': 'Weiterlesen',
