@@ -46,7 +46,7 @@ test('its pages say that it is not probed, and the list of its game has it', asy
   expect(page).not.toMatch(/not known yet|not checked yet|Not seen online yet/);
   const list = (await getPage(web, '/games/palworld')).body;
   expect(list).toContain('/servers/pals');
-  expect(list).toContain('not probed</span>');
+  expect(list).toContain('Not checked</span>');
   const overview = (await getPage(web, `/dashboard/servers/${serverId.toHexString()}`, headers)).body;
   expect(overview).toContain('Palworld (not probed: status from reports only)');
   const form = (await getPage(web, '/dashboard/servers/new', headers)).body;

@@ -7,11 +7,11 @@ import { dayText } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
+import { premiumMark } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { cover, type Pictured, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { gamePath } from './ranking-query.ts';
-import { premiumMark } from './ranking-table.ts';
 import type { Seen, View } from './server-view.ts';
 import { starAnchor } from './star.ts';
 

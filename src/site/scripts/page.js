@@ -52,6 +52,21 @@ for (const button of document.querySelectorAll('[data-theme-switch]')) {
   });
 }
 
+// The switch between cards and the compact list. The stylesheet obeys `data-list`, and without it the switch itself.
+for (const choice of document.querySelectorAll('[name="list-view"]')) {
+  const { dataset } = document.documentElement;
+  const kind = choice.id.replace('list-', '');
+  if (dataset.list) choice.checked = dataset.list === kind;
+  choice.addEventListener('change', () => {
+    dataset.list = kind;
+    try {
+      localStorage.setItem('list', kind);
+    } catch {
+      // The browser stores nothing for this site: the choice holds for this page.
+    }
+  });
+}
+
 // Prevents that a double click sends a form twice. The button is disabled only after the browser has read the form.
 document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || target.method !== 'post' || !submitter) return;
