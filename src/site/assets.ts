@@ -52,7 +52,7 @@ const STYLED = [
 
 /** Every other file that a page may load. All of them are served by us. */
 const FILES = [
-  { name: 'site.css', file: style('site.css'), type: CSS },
+  { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   // The public pages load it after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
@@ -68,7 +68,9 @@ const FILES = [
     file: require.resolve('htmx.org/dist/htmx.min.js'),
     type: JAVASCRIPT,
   },
+  { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
+  { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },
   { name: 'solve.js', file: here('./scripts/solve.js'), type: JAVASCRIPT },
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),
 ] as const;

@@ -22,6 +22,7 @@ const NO_PAGES = [
   'GET /servers/:slug/banner.svg', // an image
   'GET /servers/:slug/badge.svg', // an image
   'GET /servers/:slug/card.png', // an image
+  'GET /servers/:slug/vote/reminder.ics', // a file
 ];
 
 /** All GET routes of the site. */

@@ -10,9 +10,22 @@ import { OUTCOMES } from '../../src/language/german/outcomes.ts';
 import { PRIVACY } from '../../src/language/german/privacy.ts';
 import { SERVERS } from '../../src/language/german/servers.ts';
 import { SITE } from '../../src/language/german/site.ts';
+import { VOTE_PAGES } from '../../src/language/german/vote-pages.ts';
 import { VOTES } from '../../src/language/german/votes.ts';
 
-const PARTS = [SITE, LISTING, ACCOUNTS, SERVERS, LISTENERS, VOTES, OUTCOMES, INPUT, PRIVACY, NOTIFICATIONS];
+const PARTS = [
+  SITE,
+  LISTING,
+  ACCOUNTS,
+  SERVERS,
+  LISTENERS,
+  VOTES,
+  VOTE_PAGES,
+  OUTCOMES,
+  INPUT,
+  PRIVACY,
+  NOTIFICATIONS,
+];
 const entries = PARTS.flatMap((part) => Object.entries(part));
 
 type Node = ReturnType<IntlMessageFormat['getAst']>[number];

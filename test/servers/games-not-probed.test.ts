@@ -39,7 +39,7 @@ test('its pages say that it is not probed, and the list of its game has it', asy
   await recomputeRanks(web.deps);
   const page = (await getPage(web, '/servers/pals')).body;
   expect(page).toContain('<a href="/games/palworld">Palworld</a>');
-  expect(page).toContain('not probed</span>');
+  expect(page).toContain('Not probed</p>');
   expect(page).toContain(
     'We do not check Palworld servers: they answer only to a password or key of their owner. The status comes from the server’s own reports.',
   );
