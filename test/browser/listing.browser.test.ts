@@ -144,6 +144,6 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     await check();
     await page.getByLabel('Find a server').fill('mystic realm');
     await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByRole('link', { name: 'Mystic Realms' }).waitFor();
+    await page.getByRole('link', { name: 'Mystic Realms', exact: true }).waitFor();
   });
 });

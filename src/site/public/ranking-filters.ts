@@ -62,14 +62,15 @@ type Option = [value: string, text: string];
 function chip(name: string, label: string, value: string | undefined, choices: Option[]): Html {
   const option = ([key, text]: Option) =>
     html`<option value="${key}" ${key === (value ?? '') ? html`selected` : ''}>${text}</option>`;
-  return html`<label class="${value ? 'chip set' : 'chip'}"><span class="for-readers">${label}</span><select
-    name="${name}">${choices.map(option)}</select></label>`;
+  return html`<span class="${value ? 'chip set' : 'chip'}"><select name="${name}" aria-label="${label}">${choices.map(
+    option,
+  )}</select></span>`;
 }
 
 /** A filter that cannot be combined with the chosen ones. It stays in its place, and `why` says the reason. */
 function unavailable(name: string, label: string, why: string): Html {
-  return html`<label class="chip"><span class="for-readers">${label}</span><select name="${name}" disabled><option
-    value="">${why}</option></select></label>`;
+  return html`<span class="chip"><select name="${name}" aria-label="${label}" disabled><option
+    value="">${why}</option></select></span>`;
 }
 
 function hidden(name: string, value: string): Html {

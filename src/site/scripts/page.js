@@ -131,7 +131,7 @@ showLocalTimes();
 document.addEventListener('htmx:after:swap', showLocalTimes);
 
 // On a phone the tabs scroll sideways: scroll the current tab into view.
-for (const nav of document.querySelectorAll('.tabs, .site-head nav')) {
+for (const nav of document.querySelectorAll('.tabs, .sort-tabs, .site-head nav')) {
   const current = nav.querySelector('[aria-current]');
   if (current)
     nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;

@@ -95,8 +95,8 @@ export function bannerImage(base: string, { wide, narrow, width, height }: Banne
 }
 
 /** A server's icon. It has no alternative text, because it is always beside the server's name. */
-export function iconImage(base: string, icon: Icon | undefined, side: 24 | 64 = 64): Content {
+export function iconImage(base: string, icon: Icon | undefined): Content {
   if (!icon?.picture) return '';
   const address = pictureAddress(base, icon.picture);
-  return html`<img class="icon" src="${address}" alt="" width="${side}" height="${side}" loading="lazy" />`;
+  return html`<img class="icon" src="${address}" alt="" width="64" height="64" loading="lazy" />`;
 }

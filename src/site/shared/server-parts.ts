@@ -50,5 +50,6 @@ export function premiumMark(base: string): Html {
 export function miniServer(base: string, server: Pictured & { slug: string }, details: Content[]): Html {
   const shown = details.filter(Boolean).map((detail) => html`<span>${detail}</span>`);
   return html`<li class="mini">${bannerLink(base, server)}${serverIcon(base, server, 48)}<div class="what">
-    <h3><a href="${base}/servers/${server.slug}"><bdi>${server.name}</bdi></a></h3><p class="meta">${shown}</p></div></li>`;
+    <h3><a href="${base}/servers/${server.slug}"><bdi>${server.name}</bdi></a></h3>
+    <p class="meta">${shown}</p></div></li>`;
 }

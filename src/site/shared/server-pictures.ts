@@ -33,7 +33,9 @@ export function cover(base: string, server: Pictured): Html {
   const { banner } = server;
   return banner
     ? html`<div class="cover">${bannerPicture(base, banner, 'eager', '(max-width: 77rem) 100vw, 74rem')}</div>`
-    : html`<div class="cover plain ${colourClasses(server)}" aria-hidden="true"><span>${initials(server.name)}</span></div>`;
+    : html`<div class="cover plain ${colourClasses(server)}" aria-hidden="true"><span>${initials(
+        server.name,
+      )}</span></div>`;
 }
 
 /** The banner, which fills its frame. In lists, browsers load the narrow size. */
