@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './german/accounts.ts';
+import { FEEDS } from './german/feeds.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
@@ -30,4 +31,5 @@ export const GERMAN = {
   ...INPUT,
   ...PRIVACY,
   ...NOTIFICATIONS,
+  ...FEEDS,
 } as const;
