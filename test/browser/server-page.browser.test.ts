@@ -161,7 +161,9 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
       );
     const [lines, labels] = [await places('.grid'), await places('.chart-scale text')];
     expect(lines.length).toBeGreaterThan(2);
-    expect(labels.map((label, index) => Math.abs(label - (lines[index] ?? 0)) <= 2)).toEqual(lines.map(() => true));
+    expect(labels.map((label, index) => Math.abs(label - (lines[index] ?? 0)) <= 2)).toEqual(
+      lines.map(() => true),
+    );
     await check();
   });
 
@@ -174,7 +176,9 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await bar.getByText('Copied').waitFor();
     await bar.getByRole('link', { name: 'Vote' }).click();
     const field = page.locator('#vote input').first();
-    await expect.poll(() => field.evaluate('(one) => one.getBoundingClientRect().top < innerHeight')).toBe(true);
+    await expect
+      .poll(() => field.evaluate('(one) => one.getBoundingClientRect().top < innerHeight'))
+      .toBe(true);
     await field.focus();
     expect(await bar.isVisible()).toBe(false);
     await field.blur();

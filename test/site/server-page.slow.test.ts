@@ -159,7 +159,10 @@ describe('a server’s page', () => {
     const shown = async (set: object) => {
       await web.deps.servers.updateOne({ _id: id }, { $set: set });
       const { body } = await getPage(web, path, olivia.headers);
-      return textOf(body.slice(body.indexOf('class="ident"'), body.indexOf('class="addr"'))).replace(/\s+/g, ' ');
+      return textOf(body.slice(body.indexOf('class="ident"'), body.indexOf('class="addr"'))).replace(
+        /\s+/g,
+        ' ',
+      );
     };
     const now = web.deps.clock.now().getTime();
     const probe = { 'probe.checkedAt': new Date(now), 'probe.intervalSeconds': 300 };
@@ -236,7 +239,12 @@ describe('a server’s page', () => {
       probe(id, at(0.1), { onlinePlayers: 20 }),
     ]);
     const { body } = await get(path);
-    for (const value of ['40', 'offline', 'unknown: our own network was down', 'unknown: no checks were made'])
+    for (const value of [
+      '40',
+      'offline',
+      'unknown: our own network was down',
+      'unknown: no checks were made',
+    ])
       expect(body).toMatch(new RegExp(`^[^<]*: ${value}$`, 'm'));
     expect(body).toContain('<path class="line lone"');
     expect(body).toContain('<caption class="for-readers">Players: 48 hours</caption>');
