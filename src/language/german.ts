@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './german/accounts.ts';
+import { IDENTITY } from './german/identity.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
@@ -20,6 +21,7 @@ export const GERMAN = {
   ...SERVERS,
   ...LISTENERS,
   ...VOTES,
+  ...IDENTITY,
   ...OUTCOMES,
   ...INPUT,
   ...PRIVACY,

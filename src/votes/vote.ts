@@ -25,6 +25,9 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export const VOTE_SOURCES = ['api', 'web'] as const;
 export type VoteSource = (typeof VOTE_SOURCES)[number];
 
+/** How sure it is who voted: `proven` when the player signed in where the name comes from. */
+export const IDENTITIES = ['proven'] as const;
+
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
@@ -153,6 +156,8 @@ const voteDefinition = {
   tokenId: { type: Schema.Types.ObjectId, default: null },
   /** Absent in imported votes and in votes of older versions, which the API cast. */
   source: { type: String, enum: VOTE_SOURCES },
+  /** `proven` when Steam confirmed the SteamID that the vote form got; absent otherwise. */
+  identity: { type: String, enum: IDENTITIES },
   /** When an operator ended this vote's cooldown early. */
   cooldownEndedAt: { type: Date },
   /** The exclusions of this vote; present only while there are any, as `excludedAt` is. */

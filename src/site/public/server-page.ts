@@ -45,7 +45,8 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       previewPath(deps, site, request, server),
       readerOf(deps, request, server, typed),
     ]);
-    const voting = { config: deps.config, account: accountOf(deps, request) };
+    // The page is cached for visitors, so it does not know who is proven.
+    const voting = { config: deps.config, account: accountOf(deps, request), provenId: null };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
 

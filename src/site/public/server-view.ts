@@ -85,7 +85,7 @@ export type View = {
   preview: string;
   reader: Reader | null;
   /** The data for the vote form. */
-  voting: Pick<VoteFormView, 'config' | 'account'>;
+  voting: Pick<VoteFormView, 'config' | 'account' | 'provenId'>;
 };
 
 /** The rank on each day from the first recorded one to yesterday; null for days without a rank. */

@@ -1,10 +1,10 @@
 import type { WithId } from 'mongodb';
+import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
-import { votesBySteamId } from '../../votes/claims/steam-games.ts';
-import { LONGEST_USERNAME } from '../../votes/username.ts';
+import { needsProvenId } from '../../votes/identity/steam-players.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { networkLimits } from '../../votes/web/network-limits.ts';
 import { EARLIER_DAYS } from '../../votes/web/returning-players.ts';
@@ -12,21 +12,24 @@ import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page, SearchMetadata } from '../shared/layout.ts';
-import { card, linkTo, notice, textField } from '../shared/parts.ts';
+import { card, linkTo, notice } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
 import { streakCard } from './streak-card.ts';
+import { identityField, steamLink, votingAs } from './vote-identity.ts';
 
 /** The data for a server's vote form. */
 export type VoteFormView = {
   server: WithId<Server>;
-  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'>;
+  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'>;
   /**
    * The user's account. An `established` one needs no proof of work, and so no script. A `young` one votes like a
    * visitor.
    */
   account: 'none' | 'young' | 'established';
+  /** The SteamID that Steam confirmed for this browser; null on a page that is the same for everybody. */
+  provenId: string | null;
   typed: Typed;
   /** The votes of the player whose name is in the form. */
   streak?: VoteStreak | undefined;
@@ -56,8 +59,8 @@ export function votePage(site: Site, view: VoteFormView): Page {
 }
 
 /** Whether the form is the same for everybody: without a name, an answer or an error. */
-function isPlain({ typed, streak }: VoteFormView): boolean {
-  return !streak && !typed.values.username && Object.keys(typed.errors).length === 0;
+function isPlain({ typed, streak, provenId }: VoteFormView): boolean {
+  return !streak && !provenId && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
 
 function metadataOf(server: WithId<Server>): SearchMetadata {
@@ -81,7 +84,8 @@ function refusal({ typed, nextVoteAt }: VoteFormView): Html {
  * The vote form. For visitors, its script (scripts/vote.js) gets a challenge, solves it in a web worker and then sends
  * the form. If votes on pages are turned off, a text says so.
  */
-export function voteForm(site: Site, { server, config, account, typed, solvesAgain }: VoteFormView): Html {
+export function voteForm(site: Site, view: VoteFormView): Html {
+  const { server, config, account, solvesAgain } = view;
   const off = whyOff(config, server);
   if (off) {
     const why =
@@ -91,29 +95,14 @@ export function voteForm(site: Site, { server, config, account, typed, solvesAga
     return html`<p class="soft">${why}</p>`;
   }
   const isEstablished = account === 'established';
-  const bySteamId = votesBySteamId(server.game);
   const path = `${site.base}${publicPath(server, '/vote')}`;
   const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"
     data-texts="${JSON.stringify(scriptTexts())}"`;
   const script = isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`;
-  return html`<form method="post" action="${path}" class="stack" ${script}>
-    ${textField({
-      name: 'username',
-      label: bySteamId ? t('Your SteamID64') : t('Your player name'),
-      hint: bySteamId
-        ? t('The 17 digits of your Steam profile. The plugins of this game find votes by them.')
-        : t('As in the game.'),
-      value: typed.values.username ?? '',
-      error: typed.errors.username,
-      maxlength: 2 * LONGEST_USERNAME,
-      required: true,
-      autocomplete: 'username',
-      // `none` on `autocapitalize` and similar attributes: otherwise a phone changes “steve” into “Steve ” or into a
-      // word.
-      autocapitalize: 'none',
-      autocorrect: 'off',
-      spellcheck: false,
-    })}
+  if (needsProvenId(config, server) && !view.provenId) return steamLink(path, true);
+  return html`${votingAs(path, view.provenId)}<form method="post" action="${path}" class="stack"
+    data-name-kind="${nameKindOf(server.game)}" ${script}>
+    ${identityField(path, view)}
     ${isEstablished ? '' : proofFields(solvesAgain)}
     <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}

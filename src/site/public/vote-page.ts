@@ -16,33 +16,42 @@ import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.
 import { CastDeadline } from '../../votes/cast/deadline.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
 import { causeOf } from '../../votes/exclusions/quarantine.ts';
-import { usernameSchema } from '../../votes/username.ts';
+import { readPlayerName } from '../../votes/identity/player-name.ts';
+import { createProvenIds, type ProvenIds } from '../../votes/identity/proven-id.ts';
+import { offersSteam } from '../../votes/identity/steam-players.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
-import { readForm, type Typed } from '../shared/form.ts';
+import { fieldText, readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
 import type { PublicParts } from './public-parts.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
+import { steamRoutes } from './steam-routes.ts';
 import { type VoteFormView, votePage } from './vote-form.ts';
-import { incomplete, refusalOf, resultUnknown } from './vote-refusals.ts';
+import { steamRefusal } from './vote-identity.ts';
+import { incomplete, refusalOf, resultUnknown, wrongName } from './vote-refusals.ts';
 import { resultPage } from './vote-result.ts';
 import { accountOf, voterOf } from './voter.ts';
 
 /** The limit of challenges for a network. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
+/** The most UTF-16 code units of a name in a link that are read. */
+const LONGEST_LINKED = 600;
+
 /** A random secret that the form's script makes. Values in another form are ignored. */
 const session = z
   .string()
   .regex(/^[\w-]{16,64}$/)
   .catch('');
-const challengeForm = z.object({ username: usernameSchema, session });
+/** Its rule depends on the server's game (`readPlayerName`). */
+const username = fieldText;
+const challengeForm = z.object({ username, session });
 const voteForm = z.object({
-  username: usernameSchema,
+  username,
   proof: z.string().default(''),
   session,
   again: z.string().default(''),
@@ -54,35 +63,63 @@ const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-exp
 /** `/servers/<slug>/vote`: a server's vote form, and the page with the result of a vote. */
 export function votePages(app: FastifyInstance, parts: PublicParts): void {
   const { deps } = parts;
-  formPage(app, deps);
-  challengeRoute(app, deps);
-  app.register(async (casting) => castingRoute(casting, parts));
+  const provenIds = createProvenIds(deps.config, deps.clock);
+  const page = { deps, provenIds };
+  formPage(app, page);
+  challengeRoute(app, page);
+  app.register(async (casting) => castingRoute(casting, { ...parts, provenIds }));
+  steamRoutes(app, deps, provenIds);
   voteResultPage(app, deps);
 }
 
-function formPage(app: FastifyInstance, deps: AppDeps): void {
+type FormParts = { deps: AppDeps; provenIds: ProvenIds };
+
+function formPage(app: FastifyInstance, parts: FormParts): void {
+  const { deps } = parts;
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
-      const { username } = request.query as { username?: unknown };
-      const name = usernameSchema.safeParse(username).data;
-      const typed = { values: { username: name ?? '' }, errors: {} };
+      const { username = '', steam } = request.query as Record<string, unknown>;
+      const linked = typeof username === 'string' ? username.slice(0, LONGEST_LINKED) : '';
+      const refused = steamRefusal(steam);
+      const typed = { values: { username: linked }, errors: { ...(refused ? { form: refused } : {}) } };
+      const view = viewOf(parts, request, server, typed);
+      const name = view.provenId ?? (await nameIn(deps, server, linked));
       const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
-      return sendPage(
-        request,
-        reply,
-        votePage(app.site, { ...viewOf(deps, request, server, typed), streak }),
-      );
+      return sendPage(request, reply, votePage(app.site, { ...view, streak }));
     }),
   );
 }
 
-function viewOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, typed: Typed): VoteFormView {
-  return { server, typed, config: deps.config, account: accountOf(deps, request) };
+/** The name in a link; undefined without one that the server takes. */
+async function nameIn(deps: AppDeps, server: WithId<Server>, linked: string): Promise<string | undefined> {
+  if (linked === '') return undefined;
+  const read = await readPlayerName(deps, server, linked);
+  return 'name' in read ? read.name : undefined;
+}
+
+function viewOf(
+  { deps, provenIds }: FormParts,
+  request: FastifyRequest,
+  server: WithId<Server>,
+  typed: Typed,
+): VoteFormView {
+  const provenId = provenIdOf({ deps, provenIds }, request, server);
+  return { server, typed, config: deps.config, account: accountOf(deps, request), provenId };
+}
+
+/** The SteamID that Steam confirmed for the request's browser; null where the server does not ask for one. */
+function provenIdOf(
+  { deps, provenIds }: FormParts,
+  { headers }: FastifyRequest,
+  server: Server,
+): string | null {
+  return offersSteam(deps.config, server) ? provenIds.find(headers.cookie) : null;
 }
 
 /** The route from which the form's script gets a challenge. */
-function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
+function challengeRoute(app: FastifyInstance, parts: FormParts): void {
+  const { deps } = parts;
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
@@ -94,7 +131,11 @@ function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
         t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
         retryAt,
       );
-    const vote = { server, username: data.username, voter: voterOf(deps, request), session: data.session };
+    const read = await readPlayerName(deps, server, data.username);
+    if ('error' in read) return sendRefusal(reply, wrongName(read.error));
+    const provenId = provenIdOf(parts, request, server);
+    const { session } = data;
+    const vote = { server, username: read.name, voter: voterOf(deps, request), provenId, session };
     const made = await challengeFor(deps, vote);
     if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, deps));
     return reply.header('cache-control', 'no-store').send(made.challenge);
@@ -105,7 +146,8 @@ function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
  * The route that casts the vote of a form. `app` must be a context of its own, because hooks that refuse requests are
  * added to it.
  */
-function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): void {
+function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): void {
+  const { deps, metrics } = parts;
   const { site } = app;
   // If indexes are missing, a vote could be counted twice (design rule 1). So it is refused, as in the API.
   requireIndexes(app, deps);
@@ -113,24 +155,32 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
   app.post('/servers/:slug/vote', options, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(voteForm, request);
+    let name: string | undefined;
     const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
       if (solvesAgain) {
-        const page = votePage(site, { ...viewOf(deps, request, server, named), solvesAgain });
+        const page = votePage(site, { ...viewOf(parts, request, server, named), solvesAgain });
         return sendPage(request, reply, page);
       }
       const shown = { ...named, errors: { ...typed.errors, form: refusal.sentence } };
-      const streak = data ? await voteStreak(deps, server, data.username) : undefined;
-      const page = votePage(site, { ...viewOf(deps, request, server, shown), nextVoteAt, streak });
+      const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
+      const page = votePage(site, { ...viewOf(parts, request, server, shown), nextVoteAt, streak });
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
     };
     if (!data) return refuse(incomplete(typed));
+    const read = await readPlayerName(deps, server, data.username);
+    if ('error' in read) {
+      typed.errors.username = read.error;
+      return refuse(wrongName(read.error));
+    }
+    name = read.name;
     const voter = voterOf(deps, request);
-    const { username, proof, session } = data;
-    const vote = { server, username, voter, proof, session };
+    const { proof, session } = data;
+    const provenId = provenIdOf(parts, request, server);
+    const vote = { server, username: name, voter, provenId, proof, session };
     const deadline = new CastDeadline(databaseTimeLeft(request));
     const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
       if (!(error instanceof VoteResultUnknownError)) throw error;
@@ -146,7 +196,7 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
       // The vote is already cast: if remembering the name fails, the answer stays the same.
-      await noteUsername(deps, userId, data.username).catch((error: unknown) =>
+      await noteUsername(deps, userId, vote.username).catch((error: unknown) =>
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
     }

@@ -12,6 +12,11 @@ export function incomplete({ errors }: Typed): Refusal {
   return { status: 400, sentence: errors.username ?? t('Enter the name of your player.'), code: 'malformed' };
 }
 
+/** The refusal of a name that the server's game does not have. */
+export function wrongName(sentence: string): Refusal {
+  return { status: 400, sentence, code: 'malformed' };
+}
+
 /** The refusal if the result of the insert is unknown. */
 export function resultUnknown(): Refusal {
   return {
@@ -62,6 +67,14 @@ export function refusalOf(
         status: result.why === 'proof-used' ? 409 : 400,
         sentence: t(PROOF_OF_WORK_ERRORS[result.why]),
         code: result.why,
+      };
+    case 'not-proven':
+      return {
+        status: 403,
+        sentence: t(
+          'This server takes votes only from players who signed in through Steam. Your vote is not used up: sign in on the vote page, then vote.',
+        ),
+        code: 'identity-not-proven',
       };
     case 'blocked':
       return { status: 403, sentence: t(NOT_ACCEPTED), code: 'vote-not-accepted' };
