@@ -86,7 +86,8 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
   },
   steam: {
     label: () => t('Your SteamID'),
-    hint: () => t('The 17 digits, or the address of your Steam profile. Rewards are found by them.'),
+    hint: () =>
+      t('The 17 digits, or the address of your Steam profile. The game server finds your reward by it.'),
     inputmode: 'url',
     longest: LONGEST_LINK,
     read: readSteamId,

@@ -4,8 +4,8 @@ export const IDENTITY = {
   'As in the game, for example Steve. On Bedrock Edition with {prefix} before it, as this server shows it.':
     'Wie im Spiel, zum Beispiel Steve. Bei der Bedrock Edition mit {prefix} davor, wie dieser Server den Namen zeigt.',
   'Your SteamID': 'Deine SteamID',
-  'The 17 digits, or the address of your Steam profile. Rewards are found by them.':
-    'Die 17 Ziffern oder die Adresse deines Steam-Profils. Daran erkennt der Server, wer die Belohnung bekommt.',
+  'The 17 digits, or the address of your Steam profile. The game server finds your reward by it.':
+    'Die 17 Ziffern oder die Adresse deines Steam-Profils. Daran erkennt der Spielserver, wer die Belohnung bekommt.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit {prefix}.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.':

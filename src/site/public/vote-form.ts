@@ -17,7 +17,7 @@ import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
 import { streakCard } from './streak-card.ts';
-import { identityField, steamLink, votingAs } from './vote-identity.ts';
+import { identityField, steamAlternative, steamLink, votingAs } from './vote-identity.ts';
 
 /** The data for a server's vote form. */
 export type VoteFormView = {
@@ -106,7 +106,7 @@ export function voteForm(site: Site, view: VoteFormView): Html {
     ${isEstablished ? '' : proofFields(solvesAgain)}
     <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
-  </form>`;
+  </form>${steamAlternative(path, view)}`;
 }
 
 /** The hidden fields that the script fills in. `again` is set if it solves a second challenge. */

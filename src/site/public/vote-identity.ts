@@ -19,7 +19,7 @@ type Voting = {
 
 /** What a vote form asks for: the field for the name, or the SteamID that is proven already. */
 export function identityField(path: string, voting: Voting): Html {
-  const { server, config, provenId, typed } = voting;
+  const { server, provenId, typed } = voting;
   if (provenId) return html`<input type="hidden" name="username" value="${provenId}" />`;
   const rule = NAME_RULES[nameKindOf(server.game)];
   return html`${textField({
@@ -37,7 +37,12 @@ export function identityField(path: string, voting: Voting): Html {
     autocapitalize: 'none',
     autocorrect: 'off',
     spellcheck: false,
-  })}${offersSteam(config, server) ? steamLink(path, false) : ''}`;
+  })}`;
+}
+
+/** The other way to vote: the link that begins a sign-in through Steam, if the server's players have SteamIDs. */
+export function steamAlternative(path: string, { server, config, provenId }: Voting): Content {
+  return provenId || !offersSteam(config, server) ? '' : steamLink(path, false);
 }
 
 /** The link that begins a sign-in through Steam; `isNeeded` if the owner takes no vote without one. */
@@ -45,16 +50,16 @@ export function steamLink(path: string, isNeeded: boolean): Html {
   const about = isNeeded
     ? t('This server takes votes only from players who signed in through Steam.')
     : t('Steam tells this listing your SteamID, and nothing else. You need no account here.');
-  return html`<p class="steam-sign-in">
-    <a class="button ${isNeeded ? '' : 'quiet'}" href="${path}/steam" rel="nofollow">${t('Sign in through Steam')}</a>
-    <span class="small soft">${about}</span>
-  </p>`;
+  return html`<div class="actions">
+      <a class="button ${isNeeded ? '' : 'quiet'}" href="${path}/steam" rel="nofollow">${t('Sign in through Steam')}</a>
+    </div>
+    <p class="small soft">${about}</p>`;
 }
 
 /** Who votes, before a form without a field for the name: the proven SteamID, and a button to drop it. */
 export function votingAs(path: string, provenId: string | null): Content {
   if (!provenId) return '';
-  return html`<div class="voting-as">
+  return html`<div class="actions">
     <p>${t('Voting as <strong>{id}</strong>, confirmed by Steam.', { id: provenId })}</p>
     ${button({ to: `${path}/steam/drop`, text: t('Not you?') })}
   </div>`;

@@ -81,10 +81,12 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
       const server = await listedServer(deps, slugOfRequest(request));
       const { username = '', steam } = request.query as Record<string, unknown>;
       const linked = typeof username === 'string' ? username.slice(0, LONGEST_LINKED) : '';
-      const refused = steamRefusal(steam);
-      const typed = { values: { username: linked }, errors: { ...(refused ? { form: refused } : {}) } };
+      const provenId = provenIdOf(parts, request, server);
+      const name = provenId ?? (await nameIn(deps, server, linked));
+      // If the player signed in before, a sign-in that is refused (such as a reloaded return) changes nothing.
+      const refused = provenId ? undefined : steamRefusal(steam);
+      const typed = { values: { username: name ?? linked }, errors: refused ? { form: refused } : {} };
       const view = viewOf(parts, request, server, typed);
-      const name = view.provenId ?? (await nameIn(deps, server, linked));
       const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
       return sendPage(request, reply, votePage(app.site, { ...view, streak }));
     }),
@@ -159,7 +161,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
     const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
-      const named = { ...typed, values: { username: typed.values.username ?? '' } };
+      const named = { ...typed, values: { username: name ?? typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
       if (solvesAgain) {
         const page = votePage(site, { ...viewOf(parts, request, server, named), solvesAgain });
