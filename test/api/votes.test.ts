@@ -41,6 +41,7 @@ test('votes come newest first, each with its id, its source and the state of its
         username: 'Alex',
         voted_at: expect.stringMatching(/Z$/),
         source: 'api',
+        identity: null,
         delivery: 'none',
         excluded: false,
       },

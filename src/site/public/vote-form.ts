@@ -102,7 +102,7 @@ export function voteForm(site: Site, view: VoteFormView): Html {
   if (needsProvenId(config, server) && !view.provenId) return steamLink(path, true);
   return html`${votingAs(path, view.provenId)}<form method="post" action="${path}" class="stack"
     data-name-kind="${nameKindOf(server.game)}" ${script}>
-    ${identityField(path, view)}
+    ${identityField(view)}
     ${isEstablished ? '' : proofFields(solvesAgain)}
     <div class="actions"><button type="submit">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}

@@ -18,8 +18,7 @@ type Voting = {
 };
 
 /** What a vote form asks for: the field for the name, or the SteamID that is proven already. */
-export function identityField(path: string, voting: Voting): Html {
-  const { server, provenId, typed } = voting;
+export function identityField({ server, provenId, typed }: Omit<Voting, 'config'>): Html {
   if (provenId) return html`<input type="hidden" name="username" value="${provenId}" />`;
   const rule = NAME_RULES[nameKindOf(server.game)];
   return html`${textField({
