@@ -175,8 +175,9 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
     if (!data) return refuse(incomplete(typed));
     const read = await readPlayerName(deps, server, data.username);
     if ('error' in read) {
-      typed.errors.username = read.error;
-      return refuse(wrongName(read.error));
+      const refusal = wrongName(read.error);
+      typed.errors.username = refusal.sentence;
+      return refuse(refusal);
     }
     name = read.name;
     const voter = voterOf(deps, request);

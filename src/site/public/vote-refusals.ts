@@ -4,7 +4,7 @@ import { type Clock, SECOND } from '../../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
 import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
-import type { Typed } from '../shared/form.ts';
+import { sentencesOf, type Typed } from '../shared/form.ts';
 import { counted, timeText } from '../shared/format.ts';
 
 /** The refusal of a form without a valid name. */
@@ -13,7 +13,8 @@ export function incomplete({ errors }: Typed): Refusal {
 }
 
 /** The refusal of a name that the server's game does not have. */
-export function wrongName(sentence: string): Refusal {
+export function wrongName(rule: string): Refusal {
+  const { sentence = '' } = sentencesOf({ sentence: rule });
   return { status: 400, sentence, code: 'malformed' };
 }
 
