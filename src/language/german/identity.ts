@@ -22,7 +22,7 @@ export const IDENTITY = {
   'This server takes votes only from players who signed in through Steam. Your vote is not used up: sign in on the vote page, then vote.':
     'Dieser Server nimmt nur Stimmen von Spielern an, die sich über Steam angemeldet haben. Deine Stimme ist nicht verbraucht: Melde dich auf der Abstimmungsseite an, dann stimme ab.',
   'Steam tells this listing your SteamID, and nothing else. You need no account here.':
-    'Steam nennt dieser Liste deine SteamID und sonst nichts. Du brauchst hier kein Konto.',
+    'Steam nennt diesem Verzeichnis deine SteamID und sonst nichts. Du brauchst hier kein Konto.',
   'Sign in through Steam': 'Über Steam anmelden',
   'Voting as <strong>{id}</strong>, confirmed by Steam.':
     'Du stimmst ab als <strong>{id}</strong>, von Steam bestätigt.',
