@@ -318,12 +318,12 @@ describe('a typed SteamID', () => {
 });
 
 test('a listing without Steam has no sign-in, and takes every SteamID', async () => {
-  const { app, deps } = await openWebApp();
-  const { userId } = await signIn({ app, deps });
-  await addOwnedServer(deps, userId, { name: 'Rusty', game: 'rust' });
-  await deps.servers.updateOne({ slug: 'rusty' }, { $set: { provenIdOnly: true } });
-  const page = await getPage({ app, deps }, '/servers/rusty/vote');
+  const bare = await openWebApp();
+  const { userId } = await signIn(bare);
+  await addOwnedServer(bare.deps, userId, { name: 'Rusty', game: 'rust' });
+  await bare.deps.servers.updateOne({ slug: 'rusty' }, { $set: { provenIdOnly: true } });
+  const page = await getPage(bare, '/servers/rusty/vote');
   expect(page.body).not.toContain('vote/steam');
   expect(page.body).toContain('name="username"');
-  expect((await getPage({ app, deps }, '/servers/rusty/vote/steam')).statusCode).toBe(404);
+  expect((await getPage(bare, '/servers/rusty/vote/steam')).statusCode).toBe(404);
 });
