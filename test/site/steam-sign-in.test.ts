@@ -57,20 +57,21 @@ function browser() {
     return answer;
   };
   const get = async (path: string) => note(await getPage(web, path, headers()));
+  /** Goes to Steam and comes back. Returns the address of the return without visiting it. */
+  const comeBack = async (at = slug): Promise<URL> => {
+    const { headers: left } = await get(`/servers/${at}/vote/steam`);
+    const answer = await fetch(String(left.location), { redirect: 'manual' });
+    return new URL(answer.headers.get('location') ?? '');
+  };
   return {
     get,
     headers,
     post: async (path: string, fields: Record<string, string> = {}) =>
       note(await sendForm(web, path, fields, headers())),
-    /** Goes to Steam and comes back. Returns the path of the return without visiting it. */
-    async comeBack(at = slug): Promise<URL> {
-      const { headers: left } = await get(`/servers/${at}/vote/steam`);
-      const answer = await fetch(String(left.location), { redirect: 'manual' });
-      return new URL(answer.headers.get('location') ?? '');
-    },
+    comeBack,
     /** Signs in through Steam. Returns the path to which the return leads. */
     async signIn(at = slug): Promise<string> {
-      const { pathname, search } = await this.comeBack(at);
+      const { pathname, search } = await comeBack(at);
       return String((await get(`${pathname}${search}`)).headers.location);
     },
     /** Votes as the script of the form does. */

@@ -32,7 +32,7 @@ export function identityField({ server, provenId, typed }: Omit<Voting, 'config'
     inputmode: rule.inputmode,
     required: true,
     autocomplete: 'username',
-    // `none` on `autocapitalize` and similar attributes: otherwise a phone changes “steve” into “Steve ” or into a word.
+    // `none` on `autocapitalize` and similar attributes: otherwise a phone changes “steve” into “Steve ” or a word.
     autocapitalize: 'none',
     autocorrect: 'off',
     spellcheck: false,
