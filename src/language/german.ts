@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './german/accounts.ts';
+import { FEEDS } from './german/feeds.ts';
 import { IDENTITY } from './german/identity.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
@@ -6,8 +7,11 @@ import { LISTING } from './german/listing.ts';
 import { NOTIFICATIONS } from './german/notifications.ts';
 import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
+import { SERVER_LISTS } from './german/server-lists.ts';
+import { SERVER_PAGE } from './german/server-page.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
+import { VOTE_PAGES } from './german/vote-pages.ts';
 import { VOTES } from './german/votes.ts';
 
 /**
@@ -18,12 +22,16 @@ export const GERMAN = {
   ...SITE,
   ...LISTING,
   ...ACCOUNTS,
+  ...SERVER_LISTS,
   ...SERVERS,
+  ...SERVER_PAGE,
   ...LISTENERS,
   ...VOTES,
   ...IDENTITY,
+  ...VOTE_PAGES,
   ...OUTCOMES,
   ...INPUT,
   ...PRIVACY,
   ...NOTIFICATIONS,
+  ...FEEDS,
 } as const;

@@ -1,4 +1,4 @@
-import { statusAt } from '../history/current-status.ts';
+import { STATUS_FIELDS, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { Sort } from './sorts.ts';
 
@@ -27,11 +27,7 @@ export const FILTERED = {
   countryCode: 1,
   'current.version': 1,
   'profile.tags': 1,
-  'probe.status': 1,
-  'probe.checkedAt': 1,
-  'probe.succeededAt': 1,
-  'probe.intervalSeconds': 1,
-  'lastReport.at': 1,
+  ...STATUS_FIELDS,
 } as const;
 
 /** If a server names more releases than this, the others do not count. */
@@ -60,6 +56,9 @@ export function versionsOf(text: string): string[] {
   }
   return [...found].slice(0, MOST_VERSIONS);
 }
+
+/** The key of the list of the servers without a game, which only the sitemap shows. */
+export const NO_GAME_LIST = 'f:no-game';
 
 /** The first part of the keys of the lists in one order. */
 export function listPrefix(sort: Sort): string {
@@ -93,7 +92,7 @@ export function listKeys(server: Filtered, now: Date): string[] {
       online.flatMap((on) => versions.map((version) => listKey({ game: one, country, online: on, version }))),
     ),
   );
-  return [...others, ...ofTags];
+  return [...others, ...ofTags, ...(game ? [] : [NO_GAME_LIST])];
 }
 
 /** Whether a server passes the filters at `now`. */

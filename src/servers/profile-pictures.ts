@@ -44,7 +44,7 @@ export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: s
       _id: server._id,
       $or: [{ 'profile.banner': { $exists: true } }, { 'profile.bannerUpload': { $exists: true } }],
     },
-    { $unset: { 'profile.banner': '', 'profile.bannerUpload': '' } },
+    { $set: { changedAt: deps.clock.now() }, $unset: { 'profile.banner': '', 'profile.bannerUpload': '' } },
   );
   if (!before) return;
   if (before.profile?.bannerUpload) await deleteUpload(deps, before.profile.bannerUpload.id);
@@ -58,8 +58,8 @@ const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**
- * If the icon in a game server's newest answer has changed: stores it for a worker. A refused icon is remembered, so
- * that it is not decoded again. If the answer has no icon, the stored one is removed.
+ * If the icon in a game server's newest answer has changed, this stores it for a worker. A refused icon is remembered,
+ * so that it is not decoded again. If the answer has no icon, the stored one is removed.
  *
  * @param icon - a data URL as Minecraft servers send it
  */
@@ -103,11 +103,12 @@ export async function setIcon(
   serverId: ObjectId,
   icon: { source: string; picture?: string } | undefined,
 ): Promise<void> {
+  const changedAt = deps.clock.now();
   const before = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null },
     icon
-      ? { $set: { 'profile.icon': icon }, $pull: { 'profile.removals': { part: 'icon' } } }
-      : { $unset: { 'profile.icon': '' } },
+      ? { $set: { 'profile.icon': icon, changedAt }, $pull: { 'profile.removals': { part: 'icon' } } }
+      : { $set: { changedAt }, $unset: { 'profile.icon': '' } },
   );
   if (before) await deleteUnusedPictures(deps, picturesOf(before));
 }

@@ -23,7 +23,6 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** How a vote was cast: with the API, or with the vote form on the server's page. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
-export type VoteSource = (typeof VOTE_SOURCES)[number];
 
 /** How sure it is who voted: `proven` when the player signed in where the name comes from. */
 export const IDENTITIES = ['proven'] as const;

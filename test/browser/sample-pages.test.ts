@@ -5,6 +5,8 @@ import { PAGES } from './sample-pages.ts';
 /** Routes without a page. */
 const NO_PAGES = [
   'GET /robots.txt', // a file
+  'GET /feed.atom', // a feed
+  'GET /games/:game/feed.atom', // a feed
   'GET /sitemap.xml', // a file
   'GET /sitemaps/:file', // a file
   'GET /dashboard/servers/:serverId/listener/test', // a redirect
@@ -15,8 +17,6 @@ const NO_PAGES = [
   'GET /operator/votes/exclusions', // a part of a page
   'GET /language/:language', // a redirect
   'GET /downloads/tallyport-relay.jar', // a file
-  'GET /games', // a redirect
-  'GET /tags', // a redirect
   'GET /pictures/:file', // an image
   'GET /servers', // a redirect
   'GET /servers/random', // a redirect
@@ -24,6 +24,7 @@ const NO_PAGES = [
   'GET /servers/:slug/banner.svg', // an image
   'GET /servers/:slug/badge.svg', // an image
   'GET /servers/:slug/card.png', // an image
+  'GET /servers/:slug/vote/reminder.ics', // a file
 ];
 
 /** All GET routes of the site. */

@@ -21,6 +21,25 @@ export const PRIVACY = {
   Cookies: 'Cookies',
   'Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.':
     'Cookies werden gesetzt, wenn du dich anmeldest: eines hält dich angemeldet, und eines erkennt deinen Browser ({duration} lang), damit falsche Passwörter, die andere eingeben, dich nicht aussperren. Beide sind für die Anmeldung nötig. Ein drittes merkt sich ein Jahr lang die Sprache, die du wählst.',
+  'Stored in your browser only': 'Nur in deinem Browser gespeichert',
+  'Scripts of the pages store these in your browser. No other site can read them.':
+    'Skripte der Seiten speichern dies in deinem Browser. Keine andere Website kann es lesen.',
+  '{data} Kept {time}.': '{data} Gespeichert {time}.',
+  'The player name of your last vote without an account, to fill it in next time.':
+    'Der Spielername deiner letzten Stimme ohne Konto, um ihn beim nächsten Mal einzutragen.',
+  'until you press “Not …?” beside the name, or delete the data of this site':
+    'bis du neben dem Namen auf „Nicht …?“ drückst oder die Daten dieser Website löschst',
+  'The last 12 servers that you voted for without an account, with the name and the time of the next vote, to show them after a vote.':
+    'Die letzten 12 Server, für die du ohne Konto gestimmt hast, mit dem Namen und der Zeit der nächsten Stimme, um sie nach einer Stimme zu zeigen.',
+  'a server for 30 days, or until you press “Not …?”':
+    'ein Server 30 Tage lang, oder bis du auf „Nicht …?“ drückst',
+  'That this tab has sent a vote, so that the two others are stored when it is accepted.':
+    'Dass dieser Tab eine Stimme gesendet hat, damit die beiden anderen gespeichert werden, wenn sie angenommen ist.',
+  'until the vote is accepted or the tab is closed': 'bis die Stimme angenommen oder der Tab geschlossen ist',
+  'Whether you chose light or dark colours.': 'Ob du helle oder dunkle Farben gewählt hast.',
+  'Whether you chose cards or the compact list of servers.':
+    'Ob du Karten oder die kompakte Liste der Server gewählt hast.',
+  'until you delete the data of this site': 'bis du die Daten dieser Website löschst',
   'Logs and backups': 'Logs und Sicherungen',
   'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.':
     'Das Log des Servers hat eine Zeile für jede abgelehnte Anmeldung und jeden benutzten Link für ein Passwort, mit der IP-Adresse. Der Betreiber entscheidet, wie lange Logs und Sicherungen aufbewahrt werden. Sie können enthalten, was sonst nicht mehr gespeichert ist.',

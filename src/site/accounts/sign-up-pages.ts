@@ -14,10 +14,11 @@ import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { linkTo, textField } from '../shared/parts.ts';
+import { linkTo } from '../shared/parts.ts';
+import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import {
   giveCookies,
@@ -157,26 +158,16 @@ const TAKEN = new Set([
 
 type SignUp = { base: string; next: string; sendsMail: boolean; buttons: Content };
 
-function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors }: Typed): Page {
+function signUpPage({ base, next, sendsMail, buttons }: SignUp, typed: Typed): Page {
   return {
     title: t('Sign up'),
     width: 'narrow',
     body: html`<h1>${t('Sign up')}</h1>
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${sendsMail ? '' : nameField({ values, errors })}
-        ${textField({
-          name: 'email',
-          label: t('E-mail address'),
-          type: 'email',
-          autocomplete: 'username',
-          required: true,
-          maxlength: 254,
-          value: values.email ?? '',
-          error: errors.email,
-          hint: sendsMail ? t('We will send you a link to choose your password.') : undefined,
-        })}
-        ${sendsMail ? '' : newPasswordField({ values, errors })}
+        ${sendsMail ? '' : nameField(typed)}
+        ${emailField(typed, { hint: sendsMail ? t('We will send you a link to choose your password.') : undefined })}
+        ${sendsMail ? '' : newPasswordField(typed)}
         <button type="submit">${t('Sign up')}</button>
       </form>
       ${buttons}
@@ -184,35 +175,6 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors
         a: linkTo(`${base}/sign-in?next=${encodeURIComponent(next)}`),
       })}</p>`,
   };
-}
-
-/** The field for a user's name. */
-export function nameField({ values, errors }: Typed): Html {
-  return textField({
-    name: 'name',
-    label: t('Your name'),
-    autocomplete: 'name',
-    required: true,
-    maxlength: 60,
-    value: values.name ?? '',
-    error: errors.name,
-    hint: t('Shown with your answers to reviews.'),
-  });
-}
-
-/** The field for a new password. */
-export function newPasswordField({ errors }: Typed, label = t('Password')): Html {
-  return textField({
-    name: 'password',
-    label,
-    type: 'password',
-    autocomplete: 'new-password',
-    required: true,
-    minlength: PASSWORD_LENGTH.min,
-    maxlength: PASSWORD_LENGTH.max,
-    error: errors.password,
-    hint: t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
-  });
 }
 
 /** The page after the form. It is the same for known and unknown addresses. */

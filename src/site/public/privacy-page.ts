@@ -9,7 +9,7 @@ import { duration } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { STORED_DATA, type StoredData } from '../stored-data.ts';
+import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
 
 /**
  * The privacy page if the operator has not written one: for each collection and setting, what is stored. It does not
@@ -36,6 +36,7 @@ export function privacyPage(site: Site, config: Config): Html {
     ${card({ title: t('What is stored, why, and for how long'), id: 'stored', body: storedTable(config) })}
     ${card({ title: t('Who else gets data'), id: 'recipients', body: recipients(name, config) })}
     ${card({ title: t('Cookies'), id: 'cookies', body: html`<p>${cookies} ${steam}</p>` })}
+    ${card({ title: t('Stored in your browser only'), id: 'browser', body: browserData() })}
     ${card({ title: t('Logs and backups'), id: 'logs', body: html`<p>${logs}</p>` })}`;
 }
 
@@ -76,6 +77,14 @@ function storedTable(config: Config): Html {
       },
     ],
   });
+}
+
+function browserData(): Html {
+  const sentences = Object.values(BROWSER_DATA).map(({ data, kept }) =>
+    t('{data} Kept {time}.', { data: t(data), time: t(kept) }),
+  );
+  return html`<p>${t('Scripts of the pages store these in your browser. No other site can read them.')}</p>
+    <ul>${items(sentences)}</ul>`;
 }
 
 function recipients(name: string, config: Config): Html {

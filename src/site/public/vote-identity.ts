@@ -15,17 +15,19 @@ type Voting = {
   /** The SteamID that Steam confirmed for this browser. */
   provenId: string | null;
   typed: Typed;
+  /** The player name of the user's last vote; it is filled in while nothing is typed. */
+  ownName?: string | undefined;
 };
 
 /** What a vote form asks for: the field for the name, or the SteamID that is proven already. */
-export function identityField({ server, provenId, typed }: Omit<Voting, 'config'>): Html {
+export function identityField({ server, provenId, typed, ownName }: Omit<Voting, 'config'>): Html {
   if (provenId) return html`<input type="hidden" name="username" value="${provenId}" />`;
   const rule = NAME_RULES[nameKindOf(server.game)];
   return html`${textField({
     name: 'username',
     label: rule.label(),
     hint: rule.hint(nameOptionsOf(server)),
-    value: typed.values.username ?? '',
+    value: typed.values.username ?? ownName ?? '',
     error: typed.errors.username,
     // In UTF-16 code units. A code point has at most two.
     maxlength: 2 * rule.longest,

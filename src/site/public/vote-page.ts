@@ -11,6 +11,7 @@ import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { serverAbove } from '../../ranking/server-above.ts';
 import type { Server } from '../../servers/server.ts';
 import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.ts';
 import { CastDeadline } from '../../votes/cast/deadline.ts';
@@ -25,16 +26,19 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
 import { fieldText, readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
+import { isUnchanged, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
+import { readOtherServers } from './other-servers.ts';
 import type { PublicParts } from './public-parts.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
 import { steamRoutes } from './steam-routes.ts';
-import { type VoteFormView, votePage } from './vote-form.ts';
+import { type VotePageView, votePage } from './vote-form.ts';
 import { steamRefusal } from './vote-identity.ts';
 import { incomplete, refusalOf, resultUnknown, wrongName } from './vote-refusals.ts';
-import { resultPage } from './vote-result.ts';
-import { accountOf, voterOf } from './voter.ts';
+import { voteReminder } from './vote-reminder.ts';
+import { resultPage, type VoteState } from './vote-result.ts';
+import { accountOf, ownNameOf, voterOf } from './voter.ts';
 
 /** The limit of challenges for a network. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
@@ -69,6 +73,7 @@ export function votePages(app: FastifyInstance, parts: PublicParts): void {
   challengeRoute(app, page);
   app.register(async (casting) => castingRoute(casting, { ...parts, provenIds }));
   steamRoutes(app, deps, provenIds);
+  voteReminder(app, deps);
   voteResultPage(app, deps);
 }
 
@@ -79,35 +84,36 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
-      const { username = '', steam } = request.query as Record<string, unknown>;
-      const linked = typeof username === 'string' ? username.slice(0, LONGEST_LINKED) : '';
+      const { username, steam } = request.query as Record<string, unknown>;
       const provenId = provenIdOf(parts, request, server);
-      const name = provenId ?? (await nameIn(deps, server, linked));
+      const ownName = username === undefined ? await ownNameOf(deps, request, server) : undefined;
+      const given = username ?? ownName;
+      const linked = typeof given === 'string' ? given.slice(0, LONGEST_LINKED) : '';
       // If the player signed in before, a sign-in that is refused (such as a reloaded return) changes nothing.
       const refused = provenId ? undefined : steamRefusal(steam);
-      const typed = { values: { username: name ?? linked }, errors: refused ? { form: refused } : {} };
-      const view = viewOf(parts, request, server, typed);
-      const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
-      return sendPage(request, reply, votePage(app.site, { ...view, streak }));
+      const typed = { values: { username: provenId ?? linked }, errors: refused ? { form: refused } : {} };
+      return sendPage(request, reply, votePage(app.site, await viewOf(parts, request, server, typed)));
     }),
   );
 }
 
-/** The name in a link; undefined without one that the server takes. */
-async function nameIn(deps: AppDeps, server: WithId<Server>, linked: string): Promise<string | undefined> {
-  if (linked === '') return undefined;
-  const read = await readPlayerName(deps, server, linked);
-  return 'name' in read ? read.name : undefined;
-}
-
-function viewOf(
+/** What the vote page shows: with a name that the server takes, the votes of this player as well. */
+async function viewOf(
   { deps, provenIds }: FormParts,
   request: FastifyRequest,
   server: WithId<Server>,
-  typed: Typed,
-): VoteFormView {
+  { values, errors }: Typed,
+): Promise<VotePageView> {
   const provenId = provenIdOf({ deps, provenIds }, request, server);
-  return { server, typed, config: deps.config, account: accountOf(deps, request), provenId };
+  const { username = '' } = values;
+  const read = username === '' ? null : await readPlayerName(deps, server, username);
+  const name = read && 'name' in read ? read.name : undefined;
+  const [streak, others] = await Promise.all([
+    name === undefined ? undefined : voteStreak(deps, server, name),
+    readOtherServers(deps, request, server),
+  ]);
+  const typed = { values: { username: name ?? username }, errors };
+  return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
 }
 
 /** The SteamID that Steam confirmed for the request's browser; null where the server does not ask for one. */
@@ -157,19 +163,15 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
   app.post('/servers/:slug/vote', options, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(voteForm, request);
-    let name: string | undefined;
-    const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
+    const refuse = async (refusal: Refusal) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
-      const named = { ...typed, values: { username: name ?? typed.values.username ?? '' } };
+      const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
-      if (solvesAgain) {
-        const page = votePage(site, { ...viewOf(parts, request, server, named), solvesAgain });
-        return sendPage(request, reply, page);
-      }
-      const shown = { ...named, errors: { ...typed.errors, form: refusal.sentence } };
-      const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
-      const page = votePage(site, { ...viewOf(parts, request, server, shown), nextVoteAt, streak });
+      const errors = solvesAgain ? {} : { ...typed.errors, form: refusal.sentence };
+      const view = await viewOf(parts, request, server, { ...named, errors });
+      const page = votePage(site, { ...view, solvesAgain });
+      if (solvesAgain) return sendPage(request, reply, page);
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
     };
     if (!data) return refuse(incomplete(typed));
@@ -179,11 +181,10 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
       typed.errors.username = refusal.sentence;
       return refuse(refusal);
     }
-    name = read.name;
     const voter = voterOf(deps, request);
     const { proof, session } = data;
     const provenId = provenIdOf(parts, request, server);
-    const vote = { server, username: name, voter, provenId, proof, session };
+    const vote = { server, username: read.name, voter, provenId, proof, session };
     const deadline = new CastDeadline(databaseTimeLeft(request));
     const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
       if (!(error instanceof VoteResultUnknownError)) throw error;
@@ -203,10 +204,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
     }
-    if (result.kind !== 'accepted') {
-      const nextVoteAt = result.kind === 'refused' ? result.nextVoteAt : undefined;
-      return refuse(refusalOf(result, deps), nextVoteAt);
-    }
+    if (result.kind !== 'accepted') return refuse(refusalOf(result, deps));
     const voteId = result.voteId.toString();
     request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
     return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
@@ -218,18 +216,36 @@ function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
       const vote = await voteOf(deps, request, server);
-      const listener = await deps.listeners.findOne({ serverId: server._id });
-      const now = deps.clock.now();
-      const [{ status }, monthlyVotes, streak, heldFor] = await Promise.all([
-        voteTimeline(deps, vote, listener, now),
-        deps.voteCounts.ofMonth(server._id, now),
-        voteStreak(deps, server, vote.username),
-        vote.quarantinedAt ? causeOf(deps, vote) : undefined,
-      ]);
-      const view = { server, vote, status, streak, heldFor, monthlyVotes: monthlyVotes(), now };
-      return sendPage(request, reply, resultPage(app.site, view));
+      const shown = await readState(deps, server, vote);
+      const seen = seenMark(request);
+      if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
+      // htmx takes only the refreshed part from its answer.
+      const around = request.headers['hx-request'] ? null : await readAround(deps, request, server, vote);
+      return sendPage(request, reply, resultPage(app.site, shown, around));
     }),
   );
+}
+
+async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Promise<VoteState> {
+  const now = deps.clock.now();
+  const listener = await deps.listeners.findOne({ serverId: server._id });
+  const [{ status }, votesOfMonth, heldFor, above] = await Promise.all([
+    voteTimeline(deps, vote, listener, now),
+    deps.voteCounts.ofMonth(server._id, now),
+    vote.quarantinedAt ? causeOf(deps, vote) : undefined,
+    serverAbove(deps, server),
+  ]);
+  const monthlyVotes = votesOfMonth();
+  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, above);
+  return { server, vote, status, heldFor, monthlyVotes, above, state, now };
+}
+
+async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, vote: Vote) {
+  const [streak, others] = await Promise.all([
+    voteStreak(deps, server, vote.username),
+    readOtherServers(deps, request, server),
+  ]);
+  return { streak, others, remembers: !request.signedIn };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

@@ -1,6 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { establishedAccount } from '../../accounts/established.ts';
+import { notedUsername } from '../../favourites/favourites.ts';
+import { nameKindOf } from '../../games/player-names.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
 import type { VoteFormView } from './vote-form.ts';
 
@@ -13,4 +16,16 @@ export function voterOf({ clock }: Pick<AppDeps, 'clock'>, { ip, signedIn }: Fas
 export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest): VoteFormView['account'] {
   if (!request.signedIn) return 'none';
   return voterOf(deps, request).account ? 'established' : 'young';
+}
+
+/** The player name of the user's last vote, if it is of the kind that the server's players vote with. */
+export async function ownNameOf(
+  deps: Pick<AppDeps, 'favourites'>,
+  { signedIn }: Pick<FastifyRequest, 'signedIn'>,
+  server: Pick<Server, 'game'>,
+): Promise<string | undefined> {
+  const name = signedIn && (await notedUsername(deps, signedIn.user._id));
+  if (!name) return undefined;
+  const isSteamId = /^\d{17}$/.test(name);
+  return isSteamId === (nameKindOf(server.game) === 'steam') ? name : undefined;
 }
