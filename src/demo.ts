@@ -134,6 +134,7 @@ async function start(): Promise<void> {
     RELAY_INTERVAL_MS: '1000',
     // All visitors of the demo come from one network address, that of this machine.
     WEB_VOTE_PLAYERS: '50',
+    STEAM_SIGN_IN: 'on',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
     // All servers are on this machine, and most of them belong to one user.

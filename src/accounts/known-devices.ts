@@ -1,15 +1,13 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
+import { createCookie, isSameSignature, signatureOf } from '../platform/cookies.ts';
 import { derivedKey } from '../platform/secrets.ts';
 
 /** A device expires this long after its last sign-in. */
 export const DEVICE_LIFETIME_MS = 180 * DAY;
 
 const NONCE_BYTES = 16;
-
-/** The longest cookie that is read, in characters. Our own cookies are shorter. */
-const LONGEST_COOKIE = 200;
 
 /** Browsers that have signed in before. */
 export type KnownDevices = {
@@ -32,8 +30,7 @@ export function createKnownDevices(
     Pick<Config, 'PUBLIC_URL' | 'basePath'>,
   clock: Clock,
 ): KnownDevices {
-  const isSecure = config.PUBLIC_URL.startsWith('https:');
-  const name = `${isSecure ? '__Secure-' : ''}tallyport.device`;
+  const cookie = createCookie(config, { name: 'device', lifetimeMs: DEVICE_LIFETIME_MS });
   const keys = [config.SECRET_KEY, config.SECRET_KEY_PREVIOUS]
     .filter((key) => key !== undefined)
     .map((key) => derivedKey(key, 'known devices'));
@@ -43,39 +40,18 @@ export function createKnownDevices(
     cookieFor(email) {
       const issued = Math.floor(clock.now().getTime() / 1_000).toString(36);
       const device = `${issued}.${randomBytes(NONCE_BYTES).toString('base64url')}`;
-      const attributes = [
-        `${name}=${device}.${signature(newest, email, device)}`,
-        `Max-Age=${DEVICE_LIFETIME_MS / 1_000}`,
-        `Path=${config.basePath || '/'}`,
-        'HttpOnly',
-        'SameSite=Lax',
-        ...(isSecure ? ['Secure'] : []),
-      ];
-      return attributes.join('; ');
+      return cookie.set(`${device}.${signature(newest, email, device)}`);
     },
     find(cookies, email) {
-      const value = cookieNamed(name, cookies);
-      const [issued = '', nonce = '', signed = ''] = value.split('.');
+      const [issued = '', nonce = '', signed = ''] = cookie.read(cookies).split('.');
       const at = Number.parseInt(issued, 36) * 1_000;
       if (!(at > clock.now().getTime() - DEVICE_LIFETIME_MS)) return null;
-      const isOurs = keys.some((key) => isEqual(signed, signature(key, email, `${issued}.${nonce}`)));
+      const isOurs = keys.some((key) => isSameSignature(signed, signature(key, email, `${issued}.${nonce}`)));
       return isOurs ? nonce : null;
     },
   };
 }
 
 function signature(key: Buffer, email: string, device: string): string {
-  return createHmac('sha256', key).update(`${device}\n${email.trim().toLowerCase()}`).digest('base64url');
-}
-
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function cookieNamed(name: string, cookies = ''): string {
-  const begin = `${name}=`;
-  const found = cookies.split(';').find((one) => one.trimStart().startsWith(begin));
-  const value = found?.trim().slice(begin.length) ?? '';
-  return value.length > LONGEST_COOKIE ? '' : value;
+  return signatureOf(key, `${device}\n${email.trim().toLowerCase()}`);
 }

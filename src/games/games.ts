@@ -132,6 +132,11 @@ export function knownGame(text: string): Game {
   return game;
 }
 
+/** The current id of a stored game, which may be one that gamedig has renamed since; undefined if it is not in the list. */
+export function storedGameId(game: string): string | undefined {
+  return BY_SPELLING.get(game)?.id;
+}
+
 /** Whether servers of a stored game are probed; false without a game. */
 export function isProbed(game: string | null | undefined): boolean {
   return Boolean(game) && whyNotProbed(game) === null;

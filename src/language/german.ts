@@ -1,5 +1,6 @@
 import { ACCOUNTS } from './german/accounts.ts';
 import { FEEDS } from './german/feeds.ts';
+import { IDENTITY } from './german/identity.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
@@ -26,6 +27,7 @@ export const GERMAN = {
   ...SERVER_PAGE,
   ...LISTENERS,
   ...VOTES,
+  ...IDENTITY,
   ...VOTE_PAGES,
   ...OUTCOMES,
   ...INPUT,

@@ -26,6 +26,8 @@ import { ConfigError, ownEnvironment, type Variables } from './environment.ts';
 import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
 import { traceSettings } from './tracing/trace-settings.ts';
 
+const STEAM_OPENID_URL = 'https://steamcommunity.com/openid/login';
+
 /** All environment variables. Each value is text, which the transforms convert. The defaults suit most operators. */
 const environment = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
@@ -113,6 +115,10 @@ const environment = z.object({
     .max(40, 'must have at most 40 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .optional(),
+  /** Whether players of Steam's games can prove their SteamID on the vote form (see votes/identity). */
+  STEAM_SIGN_IN: oneOf(['on', 'off']).default('off'),
+  /** The address of Steam's OpenID provider; only tests change it. */
+  STEAM_OPENID_URL: issuerUrl.default(STEAM_OPENID_URL),
   /** The address of Discord's webhooks; only tests change it. */
   DISCORD_API_URL: publicUrl.default('https://discord.com/api'),
   QUEUE_PREFIX: z
@@ -183,6 +189,9 @@ function crossVariableErrors(env: Environment): string[] {
   }
   if (env.DISCORD_API_URL !== 'https://discord.com/api' && env.NODE_ENV !== 'test') {
     errors.push('DISCORD_API_URL is only for tests: remove it, or set NODE_ENV=test');
+  }
+  if (env.STEAM_OPENID_URL !== STEAM_OPENID_URL && env.NODE_ENV !== 'test') {
+    errors.push('STEAM_OPENID_URL is only for tests: remove it, or set NODE_ENV=test');
   }
   if (env.NODE_ENV === 'production') {
     if (!env.MONGODB_URI)

@@ -189,6 +189,10 @@ const serverDefinition = {
   profile: { type: profileSchema },
   /** False when the owner switched the vote form off; absent otherwise. */
   webVotes: { type: Boolean },
+  /** True when the vote form takes only SteamIDs that Steam confirmed; absent otherwise. */
+  provenIdOnly: { type: Boolean },
+  /** What names of Minecraft: Bedrock Edition begin with; empty when the server takes none. Absent: the default. */
+  bedrockPrefix: { type: String, maxlength: 5 },
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },

@@ -38,6 +38,7 @@ const IN_SHORT = {
   serverId: 1,
   source: 1,
   username: 1,
+  identity: 1,
   seq: 1,
   votedAt: 1,
   excludedAt: 1,

@@ -24,6 +24,9 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** How a vote was cast: with the API, or with the vote form on the server's page. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
 
+/** How sure it is who voted: `proven` when the player signed in where the name comes from. */
+export const IDENTITIES = ['proven'] as const;
+
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
@@ -152,6 +155,8 @@ const voteDefinition = {
   tokenId: { type: Schema.Types.ObjectId, default: null },
   /** Absent in imported votes and in votes of older versions, which the API cast. */
   source: { type: String, enum: VOTE_SOURCES },
+  /** `proven` when Steam confirmed the SteamID that the vote form got; absent otherwise. */
+  identity: { type: String, enum: IDENTITIES },
   /** When an operator ended this vote's cooldown early. */
   cooldownEndedAt: { type: Date },
   /** The exclusions of this vote; present only while there are any, as `excludedAt` is. */

@@ -163,6 +163,8 @@ function serverRecord(server: WithId<Server>): object {
     how_to_vote: server.howToVote ?? null,
     profile: profileRecord(server.profile),
     web_votes: server.webVotes ?? true,
+    proven_id_only: server.provenIdOnly ?? false,
+    bedrock_prefix: server.bedrockPrefix ?? null,
     listed_at: server.listedAt,
     hidden_at: server.hiddenAt ?? null,
     removed_at: server.removedAt ?? null,

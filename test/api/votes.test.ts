@@ -41,6 +41,7 @@ test('votes come newest first, each with its id, its source and the state of its
         username: 'Alex',
         voted_at: expect.stringMatching(/Z$/),
         source: 'api',
+        identity: null,
         delivery: 'none',
         excluded: false,
       },
@@ -48,6 +49,13 @@ test('votes come newest first, each with its id, its source and the state of its
     ],
     next_cursor: null,
   });
+});
+
+test('a vote says whether its SteamID is proven', async () => {
+  const server = await tallyport.addServer();
+  await cast(server, '76561197960287930');
+  await tallyport.deps.votes.updateOne({ username: '76561197960287930' }, { $set: { identity: 'proven' } });
+  expect((await read(server)).votes).toMatchObject([{ username: '76561197960287930', identity: 'proven' }]);
 });
 
 test('pages do not overlap and leave out nothing while votes are cast', async () => {

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { expect, test } from 'vitest';
 import { ACCOUNTS } from '../../src/language/german/accounts.ts';
+import { IDENTITY } from '../../src/language/german/identity.ts';
 import { INPUT } from '../../src/language/german/input.ts';
 import { LISTENERS } from '../../src/language/german/listeners.ts';
 import { LISTING } from '../../src/language/german/listing.ts';
@@ -22,6 +23,7 @@ const PARTS = [
   VOTES,
   VOTE_PAGES,
   OUTCOMES,
+  IDENTITY,
   INPUT,
   PRIVACY,
   NOTIFICATIONS,

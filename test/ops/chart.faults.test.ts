@@ -359,6 +359,7 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
       for (const signIn of [
         { 'settings.DISCORD_CLIENT_ID': '1234' },
         { 'settings.OIDC_ISSUER': 'https://id.example.org' },
+        { 'settings.STEAM_SIGN_IN': 'on' },
       ]) {
         const { web, scheduler } = (await policies({ ...EVERYTHING, ...signIn })) as Record<string, Policy>;
         expect(portsTo(web as Policy, '0.0.0.0/0')).toEqual([443]);

@@ -24,6 +24,14 @@ describe('a wrong value is reported in one line', () => {
       { LOG_LEVEL: 'loud' },
       'LOG_LEVEL (“loud”) must be one of trace, debug, info, warn, error, fatal, silent',
     ],
+    [
+      { STEAM_OPENID_URL: 'http://example.org/openid', NODE_ENV: 'test' },
+      'STEAM_OPENID_URL (“http://example.org/openid”) must be an https:// address (http:// only for this machine, such as http://127.0.0.1:8080)',
+    ],
+    [
+      { STEAM_OPENID_URL: 'https://example.org/openid/login' },
+      'STEAM_OPENID_URL is only for tests: remove it, or set NODE_ENV=test',
+    ],
     [{ NODE_ENV: 'live' }, 'NODE_ENV (“live”) must be one of production, development, test'],
     [
       { TRUST_PROXY: 'maybe' },

@@ -4,7 +4,7 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
-import { DELIVERY_STATES, VOTE_SOURCES } from '../../votes/vote.ts';
+import { DELIVERY_STATES, IDENTITIES, VOTE_SOURCES } from '../../votes/vote.ts';
 import {
   formatVotesCursor,
   pageOfVotes,
@@ -43,6 +43,10 @@ const page = z
         voted_at: timestamp,
         source: z.enum(VOTE_SOURCES).meta({
           description: "`api`: cast by a call of this API. `web`: cast on the server's vote page.",
+        }),
+        identity: z.enum(IDENTITIES).nullable().meta({
+          description:
+            '`proven`: the player signed in through Steam on the vote page, so the SteamID is theirs. null: not proven.',
         }),
         delivery: z.enum(DELIVERY_STATES).meta({
           description:
@@ -92,11 +96,12 @@ export const votesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (ap
         pageOfVotes(deps, serverId, { player: username, limit }, from),
       );
       return {
-        votes: found.votes.map(({ _id, username, votedAt, source, delivery, excludedAt }) => ({
+        votes: found.votes.map(({ _id, username, votedAt, source, identity, delivery, excludedAt }) => ({
           id: _id.toString(),
           username,
           voted_at: votedAt.toISOString(),
           source: source ?? ('api' as const),
+          identity: identity ?? null,
           delivery: delivery.state,
           excluded: excludedAt != null,
         })),

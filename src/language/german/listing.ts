@@ -262,10 +262,7 @@ export const LISTING = {
   'About <bdi>{server}</bdi>': 'Über <bdi>{server}</bdi>',
   'The owner has switched off votes on this page.': 'Der Besitzer hat Stimmen auf dieser Seite abgeschaltet.',
   'This listing has no votes on this page.': 'In diesem Verzeichnis gibt es keine Stimmen auf dieser Seite.',
-  'Your SteamID64': 'Deine SteamID64',
   'Your player name': 'Dein Spielername',
-  'The 17 digits of your Steam profile. The plugins of this game find votes by them.':
-    'Die 17 Ziffern deines Steam-Profils. Die Plugins dieses Spiels finden Stimmen damit.',
   'As in the game.': 'Wie im Spiel.',
   'A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.':
     'Eine Stimme ohne Konto braucht JavaScript. Ohne JavaScript <a>melde dich an</a>, um abzustimmen.',

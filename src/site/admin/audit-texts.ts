@@ -10,6 +10,14 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
     title: 'Changed a server',
     more: (details) => Object.keys(details).map(asText).join(', '),
   },
+  'server.bedrock-prefix': {
+    title: 'Changed the prefix of Bedrock names',
+    more: ({ bedrockPrefix }) => text(bedrockPrefix),
+  },
+  'server.proven-id-only': {
+    title: 'Changed whether votes need a sign-in through Steam',
+    more: ({ isRequired }) => text(isRequired ? 'needed' : 'not needed'),
+  },
   'server.web-votes': { title: 'Switched the vote form', more: ({ isOn }) => text(isOn ? 'on' : 'off') },
   'server.how-to-vote': { title: 'Edited the text on voting' },
   'server.profile': {

@@ -101,6 +101,7 @@ function about({ base, vote, server, token, timeline, now }: Shown): Html {
 
 function castWith(vote: Vote, token: ApiToken | null): Content {
   if (isImported(vote)) return 'imported';
+  if (vote.identity) return 'the vote form, by the player whose SteamID Steam confirmed';
   if (vote.source === 'web') return 'the vote form';
   return token ? html`the API token <bdi>${token.name}</bdi>` : 'an API token that is unknown';
 }

@@ -1,8 +1,8 @@
 import { voteBody } from '../../delivery/http/http-message.ts';
+import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Server } from '../../servers/server.ts';
-import { votesBySteamId } from '../../votes/claims/steam-games.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
@@ -47,7 +47,7 @@ export function blocksOf(connected: Connected): { first: Block[]; others: Block[
   const fitting = (id: string) => {
     if (game?.startsWith('minecraft') || game?.startsWith('mbe'))
       return ['voting-plugin', 'vote-reward'].includes(id);
-    if (votesBySteamId(game)) return id === 'easy-vote';
+    if (nameKindOf(game) === 'steam') return id === 'easy-vote';
     return ['plain-http', 'signed-http'].includes(id);
   };
   return { first: all.filter(({ id }) => fitting(id)), others: all.filter(({ id }) => !fitting(id)) };

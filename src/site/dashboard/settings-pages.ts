@@ -22,6 +22,7 @@ import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './draft-pages.ts';
+import { identityCard, identityRoutes } from './identity-forms.ts';
 import { ownershipProofCards } from './ownership-proof.ts';
 import { addressForm, detailsForm, namingContact } from './server-fields.ts';
 import { serverFrame } from './server-frame.ts';
@@ -43,6 +44,7 @@ type Showing = {
   address?: Typed;
   howToVote?: { typed?: Typed; preview?: string };
   discord?: DiscordShowing;
+  identity?: Typed;
   removal?: Typed;
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
@@ -55,6 +57,7 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
   );
   detailsRoutes(app, parts.deps, page);
   votingRoutes(app, parts.deps, page);
+  identityRoutes(app, parts.deps, (request, identity) => page(request, { identity }));
   discordRoutes(app, parts, (request, discord) => page(request, { discord }));
   addressRoutes(app, parts.deps, page);
 }
@@ -64,7 +67,7 @@ function pathOf(base: string, server: WithId<Server>, rest = ''): string {
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, address, howToVote = {}, discord = {}, removal } = {}) => {
+  return async (request, { details, address, howToVote = {}, discord = {}, identity, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
     const [move, webhook] = await Promise.all([
@@ -75,6 +78,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
     const proof = { now, action: `${path}/place/check`, correct: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
       ${voteFormCard(`${path}/web-votes`, server)}
+      ${identityCard(path, deps.config, server, identity)}
       ${howToVoteCard(`${path}/how-to-vote`, server, howToVote)}
       ${discordCard(`${path}/discord`, webhook, discord, now)}
       ${addressCard(`${path}/place`, server, move, address)}

@@ -145,6 +145,7 @@ function about(vote: Vote, status: DeliveryStatus): Html {
     [t('Cast'), time(votedAt)],
     [t('Attempts'), delivery.attemptCount === 0 ? t('none yet') : String(delivery.attemptCount)],
     [t('Cast with'), source === 'web' ? t('the vote form') : null],
+    [t('Identity'), vote.identity ? t('proven: Steam confirmed the SteamID') : null],
     [t('Claimed'), vote.claim ? html`${t('by a plugin, {time}', { time: time(vote.claim.at) })}` : null],
     [t('Counted'), countedText(vote, status)],
     [t('Vote id'), html`<code>${_id.toString()}</code>`],

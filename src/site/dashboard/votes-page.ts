@@ -132,7 +132,8 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
       {
         title: t('Player'),
         heads: true,
-        cell: ({ _id, username }) => html`<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>`,
+        cell: ({ _id, username, identity }) =>
+          html`<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>${identity ? provenMark() : ''}`,
       },
       { title: t('Cast'), cell: ({ votedAt }) => timeAgo(votedAt, now) },
       {
@@ -150,6 +151,11 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
     first: from ? `${path}${filterText(filter)}` : undefined,
     older: next ? `${path}${filterText(filter, { from: formatVotesCursor(next) })}` : undefined,
   })}`;
+}
+
+/** Tells that Steam confirmed the SteamID of a vote. */
+function provenMark(): Html {
+  return html` <span class="small soft" title="${t('proven: Steam confirmed the SteamID')}">${t('proven')}</span>`;
 }
 
 /** Why a vote waits, or how its delivery ended. For a confirmed vote: the duration of the attempt. */

@@ -2,6 +2,8 @@ import { DEVICE_LIFETIME_MS } from '../../accounts/known-devices.ts';
 import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
+import { PROVEN_ID_MS } from '../../votes/identity/proven-id.ts';
+import { SIGN_IN_MS } from '../../votes/identity/steam-sign-in.ts';
 import { contactLine } from '../shared/contact.ts';
 import { duration } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -19,6 +21,13 @@ export function privacyPage(site: Site, config: Config): Html {
     'Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.',
     { duration: duration(DEVICE_LIFETIME_MS) },
   );
+  const steam =
+    config.STEAM_SIGN_IN === 'off'
+      ? ''
+      : t(
+          'If you sign in through Steam on a vote form, one cookie ties the sign-in to your browser for {short}, and one remembers your SteamID for {long}, until you press “Not you?”.',
+          { short: duration(SIGN_IN_MS), long: duration(PROVEN_ID_MS) },
+        );
   const logs = t(
     'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.',
   );
@@ -26,7 +35,7 @@ export function privacyPage(site: Site, config: Config): Html {
     ${card({ title: t('In short'), body: summary(site) })}
     ${card({ title: t('What is stored, why, and for how long'), id: 'stored', body: storedTable(config) })}
     ${card({ title: t('Who else gets data'), id: 'recipients', body: recipients(name, config) })}
-    ${card({ title: t('Cookies'), id: 'cookies', body: html`<p>${cookies}</p>` })}
+    ${card({ title: t('Cookies'), id: 'cookies', body: html`<p>${cookies} ${steam}</p>` })}
     ${card({ title: t('Stored in your browser only'), id: 'browser', body: browserData() })}
     ${card({ title: t('Logs and backups'), id: 'logs', body: html`<p>${logs}</p>` })}`;
 }
@@ -91,6 +100,14 @@ function recipients(name: string, config: Config): Html {
     t(
       'If an owner enters the address of a Discord webhook, Discord gets the notifications about the server, with the player name and the beginning of a new review.',
     ),
+    ...(config.STEAM_SIGN_IN === 'off'
+      ? []
+      : [
+          t(
+            'If you sign in through Steam on a vote form, Steam learns that you do and on which server’s page, and tells {name} your SteamID. A cookie keeps it for {duration}; {name} stores it only with your votes.',
+            { name, duration: duration(PROVEN_ID_MS) },
+          ),
+        ]),
     ...otherSites(config).map(
       ({ id, name: site }) =>
         `${toldBy(id, { name, site })} ${t('{name} stores no access to your account there.', { name })}`,

@@ -52,8 +52,12 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
       type: XML,
       make: async () => {
         const { games, withoutGame = 0 } = await readListingSummary(deps);
-        const files = [...games, { value: WITHOUT_GAME, servers: withoutGame }].flatMap(({ value, servers }) =>
-          Array.from({ length: Math.ceil(servers / ADDRESSES_PER_FILE) }, (_, i) => `${value}-${i + 1}.xml`),
+        const files = [...games, { value: WITHOUT_GAME, servers: withoutGame }].flatMap(
+          ({ value, servers }) =>
+            Array.from(
+              { length: Math.ceil(servers / ADDRESSES_PER_FILE) },
+              (_, i) => `${value}-${i + 1}.xml`,
+            ),
         );
         const entries = [PAGES, ...files].map(
           (file) => html`<sitemap><loc>${url}/sitemaps/${file}</loc></sitemap>\n`,

@@ -46,7 +46,8 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       readerOf(deps, request, server, typed),
       ownNameOf(deps, request, server),
     ]);
-    const voting = { config: deps.config, account: accountOf(deps, request), ownName };
+    // The page is cached for visitors, so it does not know who is proven.
+    const voting = { config: deps.config, account: accountOf(deps, request), ownName, provenId: null };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
 

@@ -90,7 +90,7 @@ export type View = {
   preview: string;
   reader: Reader | null;
   /** The data for the vote form. */
-  voting: Pick<VoteFormView, 'config' | 'account' | 'ownName'>;
+  voting: Pick<VoteFormView, 'config' | 'account' | 'ownName' | 'provenId'>;
 };
 
 /** The rank on each day from the first recorded one to yesterday; null for days without a rank. */

@@ -1,10 +1,10 @@
 import type { WithId } from 'mongodb';
+import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
-import { votesBySteamId } from '../../votes/claims/steam-games.ts';
-import { LONGEST_USERNAME } from '../../votes/username.ts';
+import { needsProvenId } from '../../votes/identity/steam-players.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { networkLimits } from '../../votes/web/network-limits.ts';
 import { EARLIER_DAYS } from '../../votes/web/returning-players.ts';
@@ -12,24 +12,26 @@ import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page, SearchMetadata } from '../shared/layout.ts';
-import { linkTo, notice, textField } from '../shared/parts.ts';
+import { linkTo, notice } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
-import { nameKind } from './name-kind.ts';
 import { type OtherServers, otherServers } from './other-servers.ts';
+import { identityField, steamAlternative, steamLink, votingAs } from './vote-identity.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
 /** The data for a server's vote form. */
 export type VoteFormView = {
   server: WithId<Server>;
-  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'>;
+  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'>;
   /**
    * The user's account. An `established` one needs no proof of work, and so no script. A `young` one votes like a
    * visitor.
    */
   account: 'none' | 'young' | 'established';
+  /** The SteamID that Steam confirmed for this browser; null on a page that is the same for everybody. */
+  provenId: string | null;
   typed: Typed;
   /** The player name of the user's last vote; it is filled in while nothing is typed. */
   ownName?: string | undefined;
@@ -83,17 +85,17 @@ function formPart(site: Site, view: VotePageView): Html {
 }
 
 /** Instead of the form: who has voted, and that the next vote is later. */
-function cooldownPart(site: Site, { server, typed }: VotePageView, { votedAt }: VoteStreak): Html {
+function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { votedAt }: VoteStreak): Html {
   const page = `${site.base}${publicPath(server)}`;
   const player = html`<bdi>${nameIn(typed)}</bdi>`;
   // An empty name: the script neither fills in the remembered name nor leads back here.
-  const other = html`<a href="${page}/vote?username=">${t('Vote as another player')}</a>`;
+  const other = provenId ? '' : html`· <a href="${page}/vote?username=">${t('Vote as another player')}</a>`;
   return stamp(
     site,
     server,
     html`${sign('clock')}<h1>${t('{player} has voted for <bdi>{server}</bdi>.', { player, server: server.name })}</h1>
       <p class="arrived">${votedAt ? t('The last vote was on {time}.', { time: localTime(votedAt) }) : ''}</p>
-      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a> · ${other}</p>`,
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a> ${other}</p>${votingAs(`${page}/vote`, provenId)}`,
   );
 }
 
@@ -110,8 +112,8 @@ function pictured({ name, game, profile }: Server) {
 }
 
 /** Whether the form is the same for everybody: without a name, an answer or an error. */
-function isPlain({ typed, streak, ownName }: VotePageView): boolean {
-  return !streak && !ownName && !typed.values.username && Object.keys(typed.errors).length === 0;
+function isPlain({ typed, streak, ownName, provenId }: VotePageView): boolean {
+  return !streak && !ownName && !provenId && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
 
 function metadataOf(server: WithId<Server>): SearchMetadata {
@@ -131,7 +133,7 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
  * the form. If votes on pages are turned off, a text says so.
  */
 export function voteForm(site: Site, view: VoteFormView): Html {
-  const { server, config, account, typed, ownName, solvesAgain } = view;
+  const { server, config, account, solvesAgain } = view;
   const off = whyOff(config, server);
   if (off) {
     const why =
@@ -141,42 +143,28 @@ export function voteForm(site: Site, view: VoteFormView): Html {
     return html`<p class="soft">${why}</p>`;
   }
   const isEstablished = account === 'established';
-  const bySteamId = votesBySteamId(server.game);
   const path = `${site.base}${publicPath(server, '/vote')}`;
   const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"
     data-texts="${JSON.stringify(scriptTexts())}"`;
   const script = isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`;
-  return html`<form method="post" action="${path}" class="stack" ${remembering(view)} ${script}>
-    ${textField({
-      name: 'username',
-      label: bySteamId ? t('Your SteamID64') : t('Your player name'),
-      hint: bySteamId
-        ? t('The 17 digits of your Steam profile. The plugins of this game find votes by them.')
-        : t('As in the game.'),
-      value: typed.values.username ?? ownName ?? '',
-      error: typed.errors.username,
-      maxlength: 2 * LONGEST_USERNAME,
-      required: true,
-      autocomplete: 'username',
-      // `none` on `autocapitalize` and similar attributes: otherwise a phone changes “steve” into “Steve ” or into a
-      // word.
-      autocapitalize: 'none',
-      autocorrect: 'off',
-      spellcheck: false,
-    })}
+  if (needsProvenId(config, server) && !view.provenId) return steamLink(path, true);
+  return html`${votingAs(path, view.provenId)}
+    <form method="post" action="${path}" class="stack" ${remembering(view)} ${script}>
+    ${identityField(view)}
     ${isEstablished ? '' : proofFields(solvesAgain)}
-    ${forgetName()}
+    ${view.provenId ? '' : forgetName()}
     <div class="actions"><button type="submit" class="vote">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
-  </form>`;
+  </form>${steamAlternative(path, view)}`;
 }
 
 /**
  * The attributes by which the script fills in the name that the browser remembers. The HTML itself has no visitor's
  * name, because the server's page is cached for all of them (ADR 87). A user's name is in the account.
  */
-function remembering({ server, account }: VoteFormView): Html {
-  return html`data-name-kind="${nameKind(server)}" ${account === 'none' ? 'data-remember' : ''}`;
+function remembering({ server, account, provenId }: VoteFormView): Html {
+  return html`data-name-kind="${nameKindOf(server.game)}"
+    ${account === 'none' && !provenId ? 'data-remember' : ''}`;
 }
 
 /** Empties the field and forgets the name. The script shows it beside a name that was filled in. */

@@ -17,12 +17,14 @@ import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.
 import { CastDeadline } from '../../votes/cast/deadline.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
 import { causeOf } from '../../votes/exclusions/quarantine.ts';
-import { usernameSchema } from '../../votes/username.ts';
+import { readPlayerName } from '../../votes/identity/player-name.ts';
+import { createProvenIds, type ProvenIds } from '../../votes/identity/proven-id.ts';
+import { offersSteam } from '../../votes/identity/steam-players.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
-import { readForm, type Typed } from '../shared/form.ts';
+import { fieldText, readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
 import { isUnchanged, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -30,8 +32,10 @@ import { wantsPage } from '../wants-page.ts';
 import { readOtherServers } from './other-servers.ts';
 import type { PublicParts } from './public-parts.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
+import { steamRoutes } from './steam-routes.ts';
 import { type VotePageView, votePage } from './vote-form.ts';
-import { incomplete, refusalOf, resultUnknown } from './vote-refusals.ts';
+import { steamRefusal } from './vote-identity.ts';
+import { incomplete, refusalOf, resultUnknown, wrongName } from './vote-refusals.ts';
 import { voteReminder } from './vote-reminder.ts';
 import { resultPage, type VoteState } from './vote-result.ts';
 import { accountOf, ownNameOf, voterOf } from './voter.ts';
@@ -39,14 +43,19 @@ import { accountOf, ownNameOf, voterOf } from './voter.ts';
 /** The limit of challenges for a network. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
+/** The most UTF-16 code units of a name in a link that are read. */
+const LONGEST_LINKED = 600;
+
 /** A random secret that the form's script makes. Values in another form are ignored. */
 const session = z
   .string()
   .regex(/^[\w-]{16,64}$/)
   .catch('');
-const challengeForm = z.object({ username: usernameSchema, session });
+/** Its rule depends on the server's game (`readPlayerName`). */
+const username = fieldText;
+const challengeForm = z.object({ username, session });
 const voteForm = z.object({
-  username: usernameSchema,
+  username,
   proof: z.string().default(''),
   session,
   again: z.string().default(''),
@@ -58,43 +67,67 @@ const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-exp
 /** `/servers/<slug>/vote`: a server's vote form, and the page with the result of a vote. */
 export function votePages(app: FastifyInstance, parts: PublicParts): void {
   const { deps } = parts;
-  formPage(app, deps);
-  challengeRoute(app, deps);
-  app.register(async (casting) => castingRoute(casting, parts));
+  const provenIds = createProvenIds(deps.config, deps.clock);
+  const page = { deps, provenIds };
+  formPage(app, page);
+  challengeRoute(app, page);
+  app.register(async (casting) => castingRoute(casting, { ...parts, provenIds }));
+  steamRoutes(app, deps, provenIds);
   voteReminder(app, deps);
   voteResultPage(app, deps);
 }
 
-function formPage(app: FastifyInstance, deps: AppDeps): void {
+type FormParts = { deps: AppDeps; provenIds: ProvenIds };
+
+function formPage(app: FastifyInstance, parts: FormParts): void {
+  const { deps } = parts;
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
-      const { username } = request.query as { username?: unknown };
+      const { username, steam } = request.query as Record<string, unknown>;
+      const provenId = provenIdOf(parts, request, server);
       const ownName = username === undefined ? await ownNameOf(deps, request, server) : undefined;
-      const name = usernameSchema.safeParse(username ?? ownName).data;
-      const typed = { values: { username: name ?? '' }, errors: {} };
-      return sendPage(request, reply, votePage(app.site, await viewOf(deps, request, server, typed)));
+      const given = username ?? ownName;
+      const linked = typeof given === 'string' ? given.slice(0, LONGEST_LINKED) : '';
+      // If the player signed in before, a sign-in that is refused (such as a reloaded return) changes nothing.
+      const refused = provenId ? undefined : steamRefusal(steam);
+      const typed = { values: { username: provenId ?? linked }, errors: refused ? { form: refused } : {} };
+      return sendPage(request, reply, votePage(app.site, await viewOf(parts, request, server, typed)));
     }),
   );
 }
 
-/** What the vote page shows: with a valid name, the votes of this player as well. */
+/** What the vote page shows: with a name that the server takes, the votes of this player as well. */
 async function viewOf(
-  deps: AppDeps,
+  { deps, provenIds }: FormParts,
   request: FastifyRequest,
   server: WithId<Server>,
-  typed: Typed,
+  { values, errors }: Typed,
 ): Promise<VotePageView> {
-  const name = usernameSchema.safeParse(typed.values.username).data;
+  const provenId = provenIdOf({ deps, provenIds }, request, server);
+  const { username = '' } = values;
+  const read = username === '' ? null : await readPlayerName(deps, server, username);
+  const name = read && 'name' in read ? read.name : undefined;
   const [streak, others] = await Promise.all([
     name === undefined ? undefined : voteStreak(deps, server, name),
     readOtherServers(deps, request, server),
   ]);
-  return { server, typed, config: deps.config, account: accountOf(deps, request), streak, others };
+  const typed = { values: { username: name ?? username }, errors };
+  return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
+}
+
+/** The SteamID that Steam confirmed for the request's browser; null where the server does not ask for one. */
+function provenIdOf(
+  { deps, provenIds }: FormParts,
+  { headers }: FastifyRequest,
+  server: Server,
+): string | null {
+  return offersSteam(deps.config, server) ? provenIds.find(headers.cookie) : null;
 }
 
 /** The route from which the form's script gets a challenge. */
-function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
+function challengeRoute(app: FastifyInstance, parts: FormParts): void {
+  const { deps } = parts;
   app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
@@ -106,7 +139,11 @@ function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
         t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
         retryAt,
       );
-    const vote = { server, username: data.username, voter: voterOf(deps, request), session: data.session };
+    const read = await readPlayerName(deps, server, data.username);
+    if ('error' in read) return sendRefusal(reply, wrongName(read.error));
+    const provenId = provenIdOf(parts, request, server);
+    const { session } = data;
+    const vote = { server, username: read.name, voter: voterOf(deps, request), provenId, session };
     const made = await challengeFor(deps, vote);
     if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, deps));
     return reply.header('cache-control', 'no-store').send(made.challenge);
@@ -117,7 +154,8 @@ function challengeRoute(app: FastifyInstance, deps: AppDeps): void {
  * The route that casts the vote of a form. `app` must be a context of its own, because hooks that refuse requests are
  * added to it.
  */
-function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): void {
+function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): void {
+  const { deps, metrics } = parts;
   const { site } = app;
   // If indexes are missing, a vote could be counted twice (design rule 1). So it is refused, as in the API.
   requireIndexes(app, deps);
@@ -131,15 +169,22 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
       const errors = solvesAgain ? {} : { ...typed.errors, form: refusal.sentence };
-      const view = await viewOf(deps, request, server, { ...named, errors });
+      const view = await viewOf(parts, request, server, { ...named, errors });
       const page = votePage(site, { ...view, solvesAgain });
       if (solvesAgain) return sendPage(request, reply, page);
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
     };
     if (!data) return refuse(incomplete(typed));
+    const read = await readPlayerName(deps, server, data.username);
+    if ('error' in read) {
+      const refusal = wrongName(read.error);
+      typed.errors.username = refusal.sentence;
+      return refuse(refusal);
+    }
     const voter = voterOf(deps, request);
-    const { username, proof, session } = data;
-    const vote = { server, username, voter, proof, session };
+    const { proof, session } = data;
+    const provenId = provenIdOf(parts, request, server);
+    const vote = { server, username: read.name, voter, provenId, proof, session };
     const deadline = new CastDeadline(databaseTimeLeft(request));
     const result = await castVoteFromPage(deps, vote, deadline).catch((error: unknown) => {
       if (!(error instanceof VoteResultUnknownError)) throw error;
@@ -155,7 +200,7 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
       // The vote is already cast: if remembering the name fails, the answer stays the same.
-      await noteUsername(deps, userId, data.username).catch((error: unknown) =>
+      await noteUsername(deps, userId, vote.username).catch((error: unknown) =>
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
     }

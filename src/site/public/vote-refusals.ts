@@ -4,12 +4,18 @@ import { type Clock, SECOND } from '../../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
 import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
-import type { Typed } from '../shared/form.ts';
+import { sentencesOf, type Typed } from '../shared/form.ts';
 import { counted, timeText } from '../shared/format.ts';
 
 /** The refusal of a form without a valid name. */
 export function incomplete({ errors }: Typed): Refusal {
   return { status: 400, sentence: errors.username ?? t('Enter the name of your player.'), code: 'malformed' };
+}
+
+/** The refusal of a name that the server's game does not have. */
+export function wrongName(rule: string): Refusal {
+  const { sentence = '' } = sentencesOf({ sentence: rule });
+  return { status: 400, sentence, code: 'malformed' };
 }
 
 /** The refusal if the result of the insert is unknown. */
@@ -62,6 +68,14 @@ export function refusalOf(
         status: result.why === 'proof-used' ? 409 : 400,
         sentence: t(PROOF_OF_WORK_ERRORS[result.why]),
         code: result.why,
+      };
+    case 'not-proven':
+      return {
+        status: 403,
+        sentence: t(
+          'This server takes votes only from players who signed in through Steam. Your vote is not used up: sign in on the vote page, then vote.',
+        ),
+        code: 'identity-not-proven',
       };
     case 'blocked':
       return { status: 403, sentence: t(NOT_ACCEPTED), code: 'vote-not-accepted' };

@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
+import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { ServerAbove } from '../../ranking/server-above.ts';
 import type { Server } from '../../servers/server.ts';
@@ -15,7 +16,6 @@ import { livePart, markOf } from '../shared/live.ts';
 import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { nameKind } from './name-kind.ts';
 import { type OtherServers, otherServers } from './other-servers.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
@@ -75,7 +75,7 @@ function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Aro
   return {
     path: `${base}${publicPath(server)}`,
     name: server.name,
-    kind: nameKind(server),
+    kind: nameKindOf(server.game),
     username: vote.username,
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { establishedAccount } from '../../accounts/established.ts';
 import { notedUsername } from '../../favourites/favourites.ts';
+import { nameKindOf } from '../../games/player-names.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
-import { nameKind } from './name-kind.ts';
 import type { VoteFormView } from './vote-form.ts';
 
 /** The voter of a request. A user whose account is not established votes like a visitor. */
@@ -27,5 +27,5 @@ export async function ownNameOf(
   const name = signedIn && (await notedUsername(deps, signedIn.user._id));
   if (!name) return undefined;
   const isSteamId = /^\d{17}$/.test(name);
-  return isSteamId === (nameKind(server) === 'steam') ? name : undefined;
+  return isSteamId === (nameKindOf(server.game) === 'steam') ? name : undefined;
 }

@@ -6,6 +6,7 @@ import type { Server } from '../../servers/server.ts';
 import type { BlockList } from '../blocks/block-list.ts';
 import { openQuarantine } from '../exclusions/quarantine.ts';
 import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
+import { needsProvenId } from '../identity/steam-players.ts';
 import { usernameKey } from '../username.ts';
 import { networkLimits } from '../web/network-limits.ts';
 import {
@@ -45,7 +46,7 @@ export type PageVoteDeps = CastDeps & {
   /** What one try of a proof of work costs, in iterations of PBKDF2. */
   proofIterations: number;
   rateLimits: Collection<RateLimit>;
-  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS'> & { SECRET_KEY: string };
+  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'> & { SECRET_KEY: string };
 };
 
 /** A vote that is about to be cast with the vote form. */
@@ -54,6 +55,8 @@ export type PageVote = {
   /** As `usernameSchema` gives it. */
   username: string;
   voter: Voter;
+  /** The SteamID that Steam confirmed for the browser. */
+  provenId?: string | null;
   /** A secret of the page on which the browser votes; empty without one. */
   session?: string;
 };
@@ -64,6 +67,8 @@ type PageRefusal =
   /** The vote form is switched off. */
   | { kind: 'off'; by: 'operator' | 'owner' }
   | { kind: 'no-proof'; why: ProofOfWorkError }
+  /** The owner takes only SteamIDs that Steam confirmed, and this one is not. */
+  | { kind: 'not-proven' }
   /** Today the account or the network has already voted for the server as `most` other players. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
@@ -74,7 +79,12 @@ export type PageVoteResult =
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
 
 /** Why the vote form refused a vote, beside the errors of the API. The codes are stable: the JSON answer contains them. */
-export type VoteFormError = ProofOfWorkError | 'web-votes-off' | 'too-many-players' | 'vote-not-accepted';
+export type VoteFormError =
+  | ProofOfWorkError
+  | 'identity-not-proven'
+  | 'web-votes-off'
+  | 'too-many-players'
+  | 'vote-not-accepted';
 
 /** Whether the vote form of a server works; else who switched it off. */
 export function whyOff(
@@ -91,13 +101,14 @@ export function whyOff(
  */
 export async function challengeFor(
   deps: PageVoteDeps,
-  { server, username, voter, session = '' }: PageVote,
+  { server, username, voter, provenId, session = '' }: PageVote,
 ): Promise<
   | { kind: 'challenge'; challenge: Challenge }
-  | Extract<PageVoteResult, { kind: 'off' | 'too-many-players' | 'blocked' }>
+  | Extract<PageVoteResult, { kind: 'off' | 'not-proven' | 'too-many-players' | 'blocked' }>
 > {
   const off = whyOff(deps.config, server);
   if (off) return { kind: 'off', by: off };
+  if (needsProvenId(deps.config, server) && provenId !== username) return { kind: 'not-proven' };
   const key = usernameKey(username);
   if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
   const player = playerHash(deps, key);
@@ -160,7 +171,8 @@ export async function castVoteFromPage(
   if (checked.kind !== 'checked') return checked;
   const { cooldown, quarantineId } = checked;
   const { username, server } = vote;
-  const request = { serverId: server._id, username, usernameKey: key, tokenId: null, cooldown };
+  const isProven = vote.provenId === username;
+  const request = { serverId: server._id, username, usernameKey: key, tokenId: null, isProven, cooldown };
   return castWithinDeadline(deps, server._id, deadline, async () => {
     const cast = await castVote(deps, quarantineId ? { ...request, quarantineId } : request, deadline);
     if (cast.kind === 'refused') return cast;
@@ -181,6 +193,7 @@ async function checkPageVote(
   const { server, voter, usernameKey: key, session = '' } = vote;
   const off = whyOff(deps.config, server);
   if (off) return { kind: 'off', by: off };
+  if (needsProvenId(deps.config, server) && vote.provenId !== vote.username) return { kind: 'not-proven' };
   if (await isBlocked(deps, key, voter)) return { kind: 'blocked' };
   const serverId = server._id;
   const player = playerHash(deps, key);

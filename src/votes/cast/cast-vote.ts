@@ -37,6 +37,8 @@ export type CastRequest = {
   usernameKey: string;
   /** The token that casts it; null for a vote of the vote form. */
   tokenId: ObjectId | null;
+  /** Whether Steam confirmed that the player has this name. */
+  isProven?: boolean;
   /** The open quarantine that holds the vote: the vote is neither counted nor delivered until the quarantine is lifted. */
   quarantineId?: ObjectId;
   /**
@@ -122,7 +124,7 @@ export async function castVote(
 /** @param isForwarded - whether the server's listener gets the vote */
 function newVote(
   { tracing }: Pick<CastDeps, 'tracing'>,
-  { serverId, username, usernameKey, tokenId, quarantineId }: CastRequest,
+  { serverId, username, usernameKey, tokenId, quarantineId, isProven }: CastRequest,
   { isForwarded, ...own }: Pick<Vote, '_id' | 'seq' | 'votedAt'> & { isForwarded: boolean },
 ): Vote {
   const { votedAt } = own;
@@ -134,6 +136,7 @@ function newVote(
     usernameKey,
     tokenId,
     source: tokenId ? 'api' : 'web',
+    ...(isProven ? { identity: 'proven' as const } : {}),
     ...(quarantineId ? { excludedBy: [quarantineId], excludedAt: votedAt, quarantinedAt: votedAt } : {}),
     ...(isSampled(traceparent) ? { traceparent } : {}),
     delivery: { ...noDelivery(), ...(isForwarded ? queued(votedAt, 'cast') : {}) },

@@ -131,6 +131,10 @@ export type VotePage = {
          */
         source: 'api' | 'web';
         /**
+         * `proven`: the player signed in through Steam on the vote page, so the SteamID is theirs. null: not proven.
+         */
+        identity: 'proven' | null;
+        /**
          * `none`: not forwarded. `waiting`: not sent yet. `sending`: an attempt runs. `delivered`: acknowledged. `unconfirmed`: sent, and it may have arrived. `failed`: refused by the listener, or not delivered in time.
          */
         delivery: 'none' | 'waiting' | 'sending' | 'delivered' | 'unconfirmed' | 'failed';

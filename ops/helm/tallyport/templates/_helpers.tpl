@@ -27,7 +27,7 @@ app.kubernetes.io/component: {{ .process }}
 - { name: SHUTDOWN_DELAY_MS, value: {{ mul $values.web.shutdownDelaySeconds 1000 | quote }} }
 {{- range $name, $value := $values.settings }}
 {{- /* They belong together with secrets that only web has. */}}
-{{- if or (eq $.process "web") (not (regexMatch "^(DISCORD_CLIENT_|OIDC_)" $name)) }}
+{{- if or (eq $.process "web") (not (regexMatch "^(DISCORD_CLIENT_|OIDC_|STEAM_)" $name)) }}
 - { name: {{ $name }}, value: {{ $value | toString | quote }} }
 {{- end }}
 {{- end }}

@@ -1,0 +1,134 @@
+import { t } from '../language/t.ts';
+import { storedGameId } from './games.ts';
+import { steamIdOf } from './steam-ids.ts';
+
+/**
+ * What a game's vote form asks for.
+ *
+ * - `minecraft`: a name of Minecraft: Java Edition, or one of Bedrock Edition with the server's prefix.
+ * - `steam`: a SteamID, stored as its 17 digits, because the vote plugins of the game find votes by it.
+ * - `name`: any name.
+ */
+export const NAME_KINDS = ['name', 'minecraft', 'steam'] as const;
+export type NameKind = (typeof NAME_KINDS)[number];
+
+/** The games that ask for something else than any name, by gamedig's id. */
+const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
+  minecraft: 'minecraft',
+  asa: 'steam',
+  ase: 'steam',
+  atlas: 'steam',
+  conanexiles: 'steam',
+  dayz: 'steam',
+  dayzmod: 'steam',
+  hurtworld: 'steam',
+  rust: 'steam',
+  sdtd: 'steam',
+  unturned: 'steam',
+};
+
+/** What the vote form of a stored game asks for; any name without a game. */
+export function nameKindOf(game: string | null | undefined): NameKind {
+  const id = game ? storedGameId(game) : undefined;
+  return (id !== undefined && KIND_OF_GAME[id]) || 'name';
+}
+
+/** What names of Bedrock Edition begin with, unless the owner says otherwise: Floodgate's own default. */
+export const BEDROCK_PREFIX = '.';
+
+/** What a rule for names needs to know of the server. */
+export type NameOptions = {
+  /** What names of Bedrock Edition begin with; empty if the server takes none. */
+  bedrockPrefix: string;
+};
+
+/** A typed name in the spelling that is stored; or why it is refused, and whether an older name may look like this. */
+export type ReadName = { name: string } | { error: string; mayBeOlder: boolean };
+
+type NameRule = {
+  label: () => string;
+  hint: (options: NameOptions) => string;
+  /** The keyboard that a phone shows. */
+  inputmode: 'text' | 'url';
+  /** The most code points of a typed text. */
+  longest: number;
+  /** @param text - trimmed */
+  read: (text: string, options: NameOptions) => ReadName;
+};
+
+const LONGEST_NAME = 50;
+/** A link to a profile may have parameters. */
+const LONGEST_LINK = 300;
+
+/** The rule of each kind: the words of the field, what is accepted, and the text if it is not. */
+export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
+  name: {
+    label: () => t('Your player name'),
+    hint: () => t('As in the game.'),
+    inputmode: 'text',
+    longest: LONGEST_NAME,
+    read: (name) => ({ name }),
+  },
+  minecraft: {
+    label: () => t('Your player name'),
+    hint: ({ bedrockPrefix: prefix }) =>
+      prefix
+        ? t(
+            'As in the game, for example Steve. On Bedrock Edition with {prefix} before it, as this server shows it.',
+            {
+              prefix,
+            },
+          )
+        : t('As in the game, for example Steve.'),
+    inputmode: 'text',
+    longest: LONGEST_NAME,
+    read: readMinecraftName,
+  },
+  steam: {
+    label: () => t('Your SteamID'),
+    hint: () =>
+      t('The 17 digits, or the address of your Steam profile. The game server finds your reward by it.'),
+    inputmode: 'url',
+    longest: LONGEST_LINK,
+    read: readSteamId,
+  },
+};
+
+const JAVA_NAME = /^\w{3,16}$/;
+/** Names from the first years of the game. */
+const OLDER_JAVA_NAME = /^\w{1,25}$/;
+const GAMERTAG = /^[\p{L}\p{M}\p{N}_]{1,16}$/u;
+
+function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions): ReadName {
+  if (JAVA_NAME.test(text)) return { name: text };
+  if (prefix && text.startsWith(prefix)) {
+    // Floodgate replaces the spaces of a gamertag.
+    const gamertag = text.slice(prefix.length).trim().replaceAll(' ', '_');
+    if (GAMERTAG.test(gamertag)) return { name: `${prefix}${gamertag}` };
+  }
+  return {
+    error: prefix
+      ? t(
+          'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.',
+          { prefix },
+        )
+      : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.'),
+    mayBeOlder: OLDER_JAVA_NAME.test(text),
+  };
+}
+
+function readSteamId(text: string): ReadName {
+  const id = steamIdOf(text);
+  if (id.kind === 'id') return { name: id.digits };
+  return {
+    error:
+      id.kind === 'vanity'
+        ? t(
+            'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name. If this page offers it, you can sign in through Steam instead.',
+          )
+        : t(
+            'This is not a SteamID. It has 17 digits and begins with 7656. Open Steam, click your name at the top right, then “Account details”: the digits are under your name.',
+          ),
+    mayBeOlder: false,
+  };
+}

@@ -1,0 +1,63 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { SECOND } from './clock.ts';
+import type { Config } from './config.ts';
+
+/** The longest cookie that is read, in characters. Our own cookies are shorter. */
+const LONGEST_COOKIE = 200;
+
+type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
+
+/** A cookie of this site: sent only with its own requests and with links to it, and not readable by scripts. */
+export type Cookie = {
+  /** The `Set-Cookie` header. The value has no white space, comma or semicolon. */
+  set(value: string): string;
+  /** The `Set-Cookie` header that removes the cookie. */
+  clear(): string;
+  /** The value in a request's `Cookie` header; empty without one. */
+  read(cookies: string | undefined): string;
+};
+
+/**
+ * A cookie with `HttpOnly` and `SameSite=Lax`; on https also `Secure`.
+ *
+ * @param under - the path under that of the site, such as `/servers`; empty for the whole site
+ */
+export function createCookie(
+  { PUBLIC_URL, basePath }: CookieSite,
+  { name, lifetimeMs, under = '' }: { name: string; lifetimeMs: number; under?: string },
+): Cookie {
+  const isSecure = PUBLIC_URL.startsWith('https:');
+  const fullName = `${isSecure ? '__Secure-' : ''}tallyport.${name}`;
+  const line = (value: string, seconds: number) =>
+    [
+      `${fullName}=${value}`,
+      `Max-Age=${seconds}`,
+      `Path=${`${basePath}${under}` || '/'}`,
+      'HttpOnly',
+      'SameSite=Lax',
+      ...(isSecure ? ['Secure'] : []),
+    ].join('; ');
+  return {
+    set: (value) => line(value, lifetimeMs / SECOND),
+    clear: () => line('', 0),
+    read: (cookies) => cookieNamed(fullName, cookies),
+  };
+}
+
+function cookieNamed(name: string, cookies = ''): string {
+  const begin = `${name}=`;
+  const found = cookies.split(';').find((one) => one.trimStart().startsWith(begin));
+  const value = found?.trim().slice(begin.length) ?? '';
+  return value.length > LONGEST_COOKIE ? '' : value;
+}
+
+/** An HMAC-SHA-256 of `text`, for cookies and addresses. */
+export function signatureOf(key: Buffer, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}
+
+/** Compares two signatures in a time that does not depend on where they differ. */
+export function isSameSignature(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,61 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { BEDROCK_PREFIX } from '../games/player-names.ts';
+import { t } from '../language/t.ts';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseInput } from '../platform/input.ts';
+import type { Server } from './server.ts';
+
+/** The most characters before a name of Bedrock Edition. */
+export const LONGEST_PREFIX = 5;
+
+const prefixSchema = z.object({
+  bedrockPrefix: z
+    .string()
+    .trim()
+    .regex(/^[!-~]{0,5}$/, {
+      error: () =>
+        t('must have at most {max} letters, digits or signs, without a space', { max: LONGEST_PREFIX }),
+    }),
+});
+
+type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/**
+ * Sets what names of Minecraft: Bedrock Edition begin with on the vote form. An empty prefix: no such name is taken.
+ *
+ * @param by - the user, for the audit log
+ * @throws {InvalidDocumentError} for a prefix that is too long or has other characters
+ */
+export async function setBedrockPrefix(
+  deps: Deps,
+  serverId: ObjectId,
+  text: string,
+  by: string,
+): Promise<void> {
+  const { bedrockPrefix } = parseInput(prefixSchema, { bedrockPrefix: text });
+  await deps.servers.updateOne(
+    { _id: serverId, removedAt: null },
+    bedrockPrefix === BEDROCK_PREFIX ? { $unset: { bedrockPrefix: '' } } : { $set: { bedrockPrefix } },
+  );
+  await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details: { bedrockPrefix } });
+}
+
+/**
+ * Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes of the API stay as they are.
+ *
+ * @param by - the user, for the audit log
+ */
+export async function requireProvenId(
+  deps: Deps,
+  serverId: ObjectId,
+  isRequired: boolean,
+  by: string,
+): Promise<void> {
+  await deps.servers.updateOne(
+    { _id: serverId, removedAt: null },
+    isRequired ? { $set: { provenIdOnly: true } } : { $unset: { provenIdOnly: '' } },
+  );
+  await recordAudit(deps, { by, action: 'server.proven-id-only', serverId, details: { isRequired } });
+}

@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { BEDROCK_PREFIX, nameKindOf } from '../../games/player-names.ts';
+import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { LONGEST_PREFIX, requireProvenId, setBedrockPrefix } from '../../servers/player-identity.ts';
+import type { Server } from '../../servers/server.ts';
+import { offersSteam } from '../../votes/identity/steam-players.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute } from '../shared/form-route.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+import { button, card, textField } from '../shared/parts.ts';
+
+/** The card about the names of players, if there is something to decide for the server's game. */
+export function identityCard(
+  path: string,
+  config: Pick<Config, 'STEAM_SIGN_IN'>,
+  server: Server,
+  typed = UNTOUCHED,
+): Content {
+  if (offersSteam(config, server)) return steamCard(`${path}/proven-id`, server);
+  return nameKindOf(server.game) === 'minecraft' ? bedrockCard(`${path}/bedrock-prefix`, server, typed) : '';
+}
+
+function steamCard(to: string, { provenIdOnly }: Server): Html {
+  const about = provenIdOnly
+    ? t('The vote form takes only SteamIDs that Steam confirmed. Votes of the API are not affected.')
+    : t(
+        'Players may type any SteamID into the vote form. If you require a sign-in through Steam, only the player with that SteamID can vote with it. Votes of the API are not affected.',
+      );
+  const text = provenIdOnly ? t('Take every SteamID') : t('Require a sign-in through Steam');
+  return card({
+    id: 'identity',
+    title: t('Steam players'),
+    body: html`<p>${about}</p>${button({ to, text, hidden: { required: provenIdOnly ? 'no' : 'yes' } })}`,
+  });
+}
+
+function bedrockCard(to: string, server: Server, { values, errors }: Typed): Html {
+  const about = t(
+    'The vote form takes names of Minecraft: Java Edition, and names of Bedrock Edition with this prefix. Votes of the API take every name.',
+  );
+  return card({
+    id: 'identity',
+    title: t('Names of players'),
+    body: html`<p>${about}</p>
+      <form method="post" action="${to}" class="stack">
+        ${textField({
+          name: 'bedrockPrefix',
+          label: t('What names of Bedrock Edition begin with'),
+          hint: t(
+            'The username-prefix of Floodgate. Leave it empty if only players of Java Edition can join.',
+          ),
+          value: values.bedrockPrefix ?? server.bedrockPrefix ?? BEDROCK_PREFIX,
+          error: errors.bedrockPrefix,
+          maxlength: 4 * LONGEST_PREFIX,
+          autocomplete: 'off',
+          autocapitalize: 'none',
+          spellcheck: false,
+        })}
+        <button type="submit" class="quiet">${t('Save')}</button>
+      </form>`,
+  });
+}
+
+/** The forms of the card: the prefix of Bedrock names, and whether votes need a sign-in through Steam. */
+export function identityRoutes(
+  app: FastifyInstance,
+  deps: AppDeps,
+  show: (request: FastifyRequest, typed: Typed) => Promise<Page>,
+): void {
+  const saved = (request: FastifyRequest) =>
+    `${serverPath(app.site.base, serverOf(request), '/settings')}?done=saved#identity`;
+
+  formRoute(app, {
+    path: '/servers/:serverId/settings/bedrock-prefix',
+    access: OWNER,
+    schema: z.object({ bedrockPrefix: fieldText }),
+    show,
+    run: async ({ request, data }) => {
+      const { _id } = serverOf(request);
+      await setBedrockPrefix(deps, _id, data.bedrockPrefix, userOf(request).email);
+      return saved(request);
+    },
+  });
+
+  formRoute(app, {
+    path: '/servers/:serverId/settings/proven-id',
+    access: OWNER,
+    schema: z.object({ required: z.enum(['yes', 'no']) }),
+    run: async ({ request, data }) => {
+      const { _id } = serverOf(request);
+      await requireProvenId(deps, _id, data.required === 'yes', userOf(request).email);
+      return saved(request);
+    },
+  });
+}

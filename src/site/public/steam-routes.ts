@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
+import { t } from '../../language/t.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
+import type { ProvenIds } from '../../votes/identity/proven-id.ts';
+import { offersSteam } from '../../votes/identity/steam-players.ts';
+import {
+  createSteamSignIn,
+  type RefusedSignIn,
+  type SignInPlace,
+} from '../../votes/identity/steam-sign-in.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE } from '../route-options.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { serverOfForm, slugOfRequest } from './server-address.ts';
+
+/** How many sign-ins through Steam a network may begin, and how many it may finish. Families and schools share one. */
+const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };
+
+/** A HEAD request of a link checker would begin or use up a sign-in. */
+const OPTIONS = { ...ANYONE, exposeHeadRoute: false } as const;
+/** Steam may hang. So the return takes no slot for pages: some hanging sign-ins would occupy all slots. */
+const RETURN_OPTIONS = { ...OPTIONS, config: { ...ANYONE.config, skipsSlotHook: true } } as const;
+
+/** `/servers/<slug>/vote/steam`: signing in through Steam on the vote form, the return from there, and its end. */
+export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: ProvenIds): void {
+  if (deps.config.STEAM_SIGN_IN === 'off') return;
+  const { site } = app;
+  const signIn = createSteamSignIn(deps, deps.clock);
+  const formOf = (server: Pick<Server, 'slug'>) => `${site.base}${publicPath(server, '/vote')}`;
+  // The return address has the slug of the request, which an earlier name of the server may have been.
+  const placeOf = (request: FastifyRequest, { _id }: WithId<Server>): SignInPlace => ({
+    serverId: _id,
+    returnAddress: `${site.url}${publicPath({ slug: slugOfRequest(request) }, '/vote/steam/return')}`,
+  });
+  const redirect = (reply: FastifyReply, address: string) =>
+    reply.header('cache-control', 'no-store').redirect(address, 303);
+
+  app.get('/servers/:slug/vote/steam', OPTIONS, async (request, reply) => {
+    const server = await steamServer(deps, request);
+    // The link of a cached page: it does not know that this browser's player signed in before.
+    if (provenIds.find(request.headers.cookie)) return redirect(reply, formOf(server));
+    await take(deps, 'steam-sign-in', request);
+    const { address, cookie } = signIn.begin(placeOf(request, server), request.headers.cookie);
+    return redirect(reply.header('set-cookie', cookie), address);
+  });
+
+  app.get('/servers/:slug/vote/steam/return', RETURN_OPTIONS, async (request, reply) => {
+    const server = await steamServer(deps, request);
+    const refuse = ({ error, reason }: RefusedSignIn) => {
+      request.log.info({ event: 'steam.sign_in_refused', code: error, reason });
+      return redirect(reply, `${formOf(server)}?steam=${error}`);
+    };
+    const query = new URL(request.url, site.url).searchParams;
+    const place = placeOf(request, server);
+    const begun = signIn.check(place, query, request.headers.cookie);
+    if ('error' in begun) return refuse(begun);
+    await take(deps, 'steam-return', request);
+    const finished = await signIn.finish(place, query, begun);
+    if ('error' in finished) return refuse(finished);
+    request.log.info({ event: 'steam.signed_in' });
+    return redirect(reply.header('set-cookie', provenIds.cookieFor(finished.steamId)), formOf(server));
+  });
+
+  app.post('/servers/:slug/vote/steam/drop', ANYONE, async (request, reply) => {
+    const server = await serverOfForm(deps, request);
+    return redirect(reply.header('set-cookie', provenIds.dropCookie()), formOf(server));
+  });
+}
+
+/** @throws {PageError} 404 for a server whose players have no SteamID */
+async function steamServer(deps: AppDeps, request: FastifyRequest): Promise<WithId<Server>> {
+  const server = await serverOfForm(deps, request);
+  if (!offersSteam(deps.config, server))
+    throw new PageError(404, t('This server does not ask for a SteamID.'));
+  return server;
+}
+
+/** @throws {PageError} 429 when the network has used up the limit */
+async function take(deps: AppDeps, limit: string, { ip }: FastifyRequest): Promise<void> {
+  const retryAt = await takeAll(deps, byNetwork(limit, ip, SIGN_INS));
+  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+}

@@ -1,0 +1,43 @@
+import type { WithId } from 'mongodb';
+import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOf } from '../../games/player-names.ts';
+import { t } from '../../language/t.ts';
+import type { Server } from '../../servers/server.ts';
+import { readNewestVotes } from '../cast/cooldown.ts';
+import { usernameKey, usernameSchema } from '../username.ts';
+
+type NameDeps = Parameters<typeof readNewestVotes>[0];
+type NamedServer = Pick<WithId<Server>, '_id' | 'game' | 'bedrockPrefix'>;
+
+/** What the rule for names needs to know of a server. */
+export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>): NameOptions {
+  return { bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX };
+}
+
+/**
+ * Reads what a player typed where the vote form of a server asks for a name, in the one spelling that is stored. All
+ * spellings of a SteamID are one player. If the server has a vote of an older Minecraft name, that name is taken.
+ *
+ * @returns the name, or a sentence for the player
+ * @throws the driver's error when MongoDB fails
+ */
+export async function readPlayerName(
+  deps: NameDeps,
+  server: NamedServer,
+  typed: string,
+): Promise<{ name: string } | { error: string }> {
+  const rule = NAME_RULES[nameKindOf(server.game)];
+  // A longer text is refused. It is cut, because reading it would take longer.
+  const text = typed.trim().slice(0, 2 * rule.longest + 2);
+  if (text === '') return { error: t('Enter the name of your player.') };
+  const read = rule.read(text, nameOptionsOf(server));
+  if ('name' in read) return parsed(read.name);
+  if (!read.mayBeOlder) return { error: read.error };
+  const player = { serverId: server._id, usernameKey: usernameKey(text) };
+  const { live, imported } = await readNewestVotes(deps, player);
+  return live || imported ? parsed(text) : { error: read.error };
+}
+
+function parsed(name: string): { name: string } | { error: string } {
+  const { data, error } = usernameSchema.safeParse(name);
+  return data === undefined ? { error: error?.issues[0]?.message ?? '' } : { name: data };
+}

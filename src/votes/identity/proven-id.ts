@@ -1,0 +1,45 @@
+import { steamIdOf } from '../../games/steam-ids.ts';
+import { type Clock, DAY } from '../../platform/clock.ts';
+import type { Config, ConnectedConfig } from '../../platform/config.ts';
+import { createCookie, isSameSignature, signatureOf } from '../../platform/cookies.ts';
+import { derivedKey } from '../../platform/secrets.ts';
+
+/** How long a browser may vote with a SteamID that Steam confirmed. */
+export const PROVEN_ID_MS = 30 * DAY;
+
+export type SignedCookieConfig = Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &
+  Pick<Config, 'PUBLIC_URL' | 'basePath'>;
+
+/** The SteamID that Steam confirmed for a browser, in a signed cookie: nothing is stored here. */
+export type ProvenIds = {
+  /** The `Set-Cookie` header for a browser whose player signed in through Steam. */
+  cookieFor(steamId: string): string;
+  /** The `Set-Cookie` header with which the browser forgets the SteamID. */
+  dropCookie(): string;
+  /** The SteamID that a request's `Cookie` header proves; null without one, or after 30 days. */
+  find(cookies: string | undefined): string | null;
+};
+
+/** The cookie holds the 17 digits, when they were confirmed, and a signature of both. */
+export function createProvenIds(config: SignedCookieConfig, clock: Clock): ProvenIds {
+  const cookie = createCookie(config, { name: 'steam', lifetimeMs: PROVEN_ID_MS, under: '/servers' });
+  const keys = [config.SECRET_KEY, config.SECRET_KEY_PREVIOUS]
+    .filter((key) => key !== undefined)
+    .map((key) => derivedKey(key, 'proven SteamIDs'));
+  const [newest = Buffer.alloc(0)] = keys;
+  return {
+    cookieFor(steamId) {
+      const proven = `${steamId}.${clock.now().getTime().toString(36)}`;
+      return cookie.set(`${proven}.${signatureOf(newest, proven)}`);
+    },
+    dropCookie: () => cookie.clear(),
+    find(cookies) {
+      const [digits = '', at = '', signed = ''] = cookie.read(cookies).split('.');
+      const provenAt = Number.parseInt(at, 36);
+      if (!(provenAt > clock.now().getTime() - PROVEN_ID_MS)) return null;
+      if (!keys.some((key) => isSameSignature(signed, signatureOf(key, `${digits}.${at}`)))) return null;
+      const id = steamIdOf(digits);
+      return id.kind === 'id' ? id.digits : null;
+    },
+  };
+}

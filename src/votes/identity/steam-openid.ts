@@ -1,0 +1,132 @@
+import { boundedFetch } from '../../accounts/other-sites/bounded-fetch.ts';
+import { steamIdOf } from '../../games/steam-ids.ts';
+import { MINUTE, SECOND } from '../../platform/clock.ts';
+
+/** OpenID Authentication 2.0 with Steam (docs/adr/0126-steam-players.md). Section numbers are those of its text. */
+const NAMESPACE = 'http://specs.openid.net/auth/2.0';
+/** The player chooses the identity at the provider (section 9.1). */
+const SELECT = `${NAMESPACE}/identifier_select`;
+
+/** The fields that the provider must have signed (section 10.1); Steam signs exactly these. */
+const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_nonce', 'assoc_handle'];
+
+/** How old a provider's answer may be, and how far its clock may be ahead. */
+const ANSWER_VALID_MS = 5 * MINUTE;
+/** The time for asking the provider whether it signed an answer. */
+const CHECK_TIMEOUT_MS = 10 * SECOND;
+/** The most characters of all fields of an answer. Steam's have about 900. */
+const LONGEST_ANSWER = 4_000;
+
+/** Why an answer of the provider is refused, before or after the provider was asked. */
+export type AnswerError =
+  | 'cancelled'
+  | 'malformed'
+  | 'another-address'
+  | 'expired'
+  | 'forged'
+  | 'unavailable';
+
+/** A refused answer. `reason` is for the log, in one line, and has no text of the provider. */
+export type RefusedAnswer = { error: AnswerError; reason: string };
+
+/** An answer whose fields are right. Whether the provider signed it is not known yet. */
+export type ReadAnswer = { steamId: string; fields: URLSearchParams };
+
+/** The address at the provider at which a player signs in (section 9.1). */
+export function signInAddress(
+  provider: string,
+  { realm, returnTo }: { realm: string; returnTo: string },
+): string {
+  const url = new URL(provider);
+  const fields = {
+    ns: NAMESPACE,
+    mode: 'checkid_setup',
+    claimed_id: SELECT,
+    identity: SELECT,
+    realm,
+    return_to: returnTo,
+  };
+  for (const [name, value] of Object.entries(fields)) url.searchParams.set(`openid.${name}`, value);
+  return url.href;
+}
+
+/**
+ * Reads the fields with which a provider sent a player back, without any request (section 11.1 to 11.3, except the
+ * signature). The identity must be one of this provider's, so nothing is discovered at another address (section 11.2).
+ *
+ * @param returnTo - the address to which the provider was asked to send the player
+ */
+export function readAnswer(
+  provider: string,
+  query: URLSearchParams,
+  { returnTo, now }: { returnTo: string; now: Date },
+): ReadAnswer | RefusedAnswer {
+  const fields = new URLSearchParams([...query].filter(([name]) => name.startsWith('openid.')));
+  const refuse = (error: AnswerError, reason: string) => ({ error, reason });
+  if (fields.toString().length > LONGEST_ANSWER) return refuse('malformed', 'the answer is too long');
+  if (new Set(fields.keys()).size !== [...fields.keys()].length)
+    return refuse('malformed', 'a field occurs twice');
+  const field = (name: string) => fields.get(`openid.${name}`) ?? '';
+  if (field('mode') === 'cancel') return refuse('cancelled', 'the player cancelled');
+  if (field('mode') !== 'id_res') return refuse('malformed', 'openid.mode is not id_res');
+  if (field('ns') !== NAMESPACE) return refuse('malformed', 'it is not an answer of OpenID 2.0');
+  if (field('op_endpoint') !== provider) return refuse('malformed', 'openid.op_endpoint is not the provider');
+  if (field('return_to') !== returnTo)
+    return refuse('another-address', 'openid.return_to is another address');
+  const signed = field('signed').split(',');
+  const unsigned = SIGNED.filter((name) => !signed.includes(name) || field(name) === '');
+  if (unsigned.length > 0) return refuse('malformed', `not signed: ${unsigned.join(', ')}`);
+  const steamId = steamIdIn(provider, field('claimed_id'));
+  if (!steamId || field('identity') !== field('claimed_id'))
+    return refuse('malformed', 'openid.claimed_id is no SteamID of the provider');
+  const at = timeOf(field('response_nonce'));
+  if (!(Math.abs(now.getTime() - at) <= ANSWER_VALID_MS))
+    return refuse('expired', 'openid.response_nonce is too old, too new or has no time');
+  return { steamId, fields };
+}
+
+/** The SteamID of an identity: `https://steamcommunity.com/openid/id/<17 digits>`. Steam's manual writes it with http. */
+function steamIdIn(provider: string, identity: string): string | null {
+  const [, digits = ''] = /\/(\d{17})$/.exec(identity) ?? [];
+  const ids = new URL('id/', provider).href;
+  const known = [ids, ids.replace(/^https:/, 'http:')].some((begin) => identity === `${begin}${digits}`);
+  const id = steamIdOf(digits);
+  return known && id.kind === 'id' ? id.digits : null;
+}
+
+/** The time at the beginning of a nonce (section 10.1), in milliseconds; NaN without one. */
+function timeOf(nonce: string): number {
+  const [, time] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)[!-~]{0,235}$/.exec(nonce) ?? [];
+  return time ? Date.parse(time) : Number.NaN;
+}
+
+/**
+ * Asks the provider whether it signed an answer (section 11.4.2). It says so once for each answer. Redirects are not
+ * followed, and at most 256 KB are read.
+ *
+ * @returns null if it did
+ */
+export async function whyNotSigned(
+  provider: string,
+  { fields }: Pick<ReadAnswer, 'fields'>,
+  timeoutMs = CHECK_TIMEOUT_MS,
+): Promise<RefusedAnswer | null> {
+  const body = new URLSearchParams(fields);
+  body.set('openid.mode', 'check_authentication');
+  let text: string;
+  try {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const answer = await boundedFetch(provider, { method: 'POST', body, redirect: 'manual', signal });
+    if (answer.status !== 200)
+      return { error: 'unavailable', reason: `the provider answers HTTP ${answer.status}` };
+    text = await answer.text();
+  } catch (error) {
+    return { error: 'unavailable', reason: error instanceof Error ? error.name : 'unknown error' };
+  }
+  // Key-value form (section 4.1.1): `name:value`, each line with a line feed.
+  const lines = text.split('\n');
+  if (!lines.includes(`ns:${NAMESPACE}`))
+    return { error: 'unavailable', reason: 'the provider’s answer has no ns' };
+  if (lines.includes('is_valid:true')) return null;
+  return { error: 'forged', reason: 'the provider did not sign this answer, or it was asked before' };
+}

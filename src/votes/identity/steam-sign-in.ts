@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { Collection, ObjectId } from 'mongodb';
+import { after, type Clock, MINUTE } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { createCookie, isSameSignature, signatureOf } from '../../platform/cookies.ts';
+import { isDuplicateKey } from '../../platform/mongo.ts';
+import { derivedKey } from '../../platform/secrets.ts';
+import type { UsedProofOfWork } from '../web/proof-of-work.ts';
+import type { SignedCookieConfig } from './proven-id.ts';
+import { type AnswerError, readAnswer, signInAddress, whyNotSigned } from './steam-openid.ts';
+
+/** How long a player may take at Steam. */
+export const SIGN_IN_MS = 15 * MINUTE;
+
+const STATE_BYTES = 16;
+
+type Settings = SignedCookieConfig & Pick<Config, 'STEAM_OPENID_URL'>;
+
+/** Why a sign-in is refused. The codes are in the address of the vote form, which shows a text for each. */
+export type SteamSignInError =
+  | AnswerError
+  /** It began in another browser, or its address was changed. */
+  | 'another-browser'
+  | 'another-server'
+  | 'used';
+
+export type RefusedSignIn = { error: SteamSignInError; reason: string };
+
+/** A sign-in that may be finished: it began in this browser, for this server, and is not too old. */
+export type Begun = { nonce: string; expiresAt: Date };
+
+/** Where a sign-in began: the server, and the address of the return route without its query. */
+export type SignInPlace = { serverId: ObjectId; returnAddress: string };
+
+export type SteamSignIn = {
+  /**
+   * Begins a sign-in. Nothing is stored: a signed `state` in the return address names the server and the browser, which
+   * gets a cookie.
+   */
+  begin(place: SignInPlace, cookies: string | undefined): { address: string; cookie: string };
+  /** Checks the `state` of a return. It costs two hashes. */
+  check(place: SignInPlace, query: URLSearchParams, cookies: string | undefined): Begun | RefusedSignIn;
+  /**
+   * Finishes a checked sign-in: uses it up, then asks the provider. A sign-in is finished once, over all processes.
+   *
+   * @returns the SteamID
+   * @throws the driver's error when MongoDB fails
+   */
+  finish(
+    place: SignInPlace,
+    query: URLSearchParams,
+    begun: Begun,
+  ): Promise<{ steamId: string } | RefusedSignIn>;
+};
+
+/** Signing in through Steam for the vote form: it proves a SteamID and makes no account. */
+export function createSteamSignIn(
+  { config, usedProofs }: { config: Settings; usedProofs: Collection<UsedProofOfWork> },
+  clock: Clock,
+): SteamSignIn {
+  const { PUBLIC_URL, STEAM_OPENID_URL: provider } = config;
+  const browser = createCookie(config, { name: 'steam-sign-in', lifetimeMs: SIGN_IN_MS, under: '/servers' });
+  const key = derivedKey(config.SECRET_KEY, 'sign-ins through Steam');
+  const signed = (state: string, secret: string) => signatureOf(key, `${state} ${secret}`);
+  const returnTo = ({ returnAddress }: SignInPlace, state: string) => `${returnAddress}?state=${state}`;
+
+  return {
+    begin(place, cookies) {
+      // A browser keeps its secret, so that two tabs can sign in at the same time.
+      const secret = browser.read(cookies) || randomBytes(STATE_BYTES).toString('base64url');
+      const expires = after(clock.now(), SIGN_IN_MS).getTime().toString(36);
+      const nonce = randomBytes(STATE_BYTES).toString('base64url');
+      const state = `${expires}.${nonce}.${place.serverId.toHexString()}`;
+      const address = signInAddress(provider, {
+        realm: `${PUBLIC_URL}/`,
+        returnTo: returnTo(place, `${state}.${signed(state, secret)}`),
+      });
+      return { address, cookie: browser.set(secret) };
+    },
+    check({ serverId }, query, cookies) {
+      const [expires = '', nonce = '', server = '', signature = ''] = (query.get('state') ?? '').split('.');
+      const secret = browser.read(cookies);
+      if (secret === '')
+        return { error: 'another-browser', reason: 'the browser has no cookie of the sign-in' };
+      if (!isSameSignature(signature, signed(`${expires}.${nonce}.${server}`, secret)))
+        return { error: 'another-browser', reason: 'the state is not of this browser' };
+      const expiresAt = new Date(Number.parseInt(expires, 36));
+      if (expiresAt <= clock.now()) return { error: 'expired', reason: 'the sign-in took too long' };
+      if (server !== serverId.toHexString())
+        return { error: 'another-server', reason: 'the sign-in began for another server' };
+      return { nonce, expiresAt };
+    },
+    async finish(place, query, { nonce, expiresAt }) {
+      const expected = { returnTo: returnTo(place, query.get('state') ?? ''), now: clock.now() };
+      const answer = readAnswer(provider, query, expected);
+      if ('error' in answer) return answer;
+      // The return address has the nonce, and the provider signs that address: so an answer that comes again has a nonce
+      // that is used. It is used up before the provider is asked, so that each sign-in causes one request.
+      try {
+        await usedProofs.insertOne({ _id: `steam ${nonce}`, expiresAt });
+      } catch (error) {
+        if (isDuplicateKey(error)) return { error: 'used', reason: 'the answer was used before' };
+        throw error;
+      }
+      return (await whyNotSigned(provider, answer)) ?? { steamId: answer.steamId };
+    },
+  };
+}
