@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './german/accounts.ts';
+import { FAVOURITES } from './german/favourites.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
@@ -24,4 +25,5 @@ export const GERMAN = {
   ...INPUT,
   ...PRIVACY,
   ...NOTIFICATIONS,
+  ...FAVOURITES,
 } as const;

@@ -35,7 +35,7 @@ const ofAltcha = (module: string) =>
   }) as const;
 
 /** The parts of public.css, in their order. */
-const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css'];
+const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
@@ -55,6 +55,7 @@ const FILES = [
   // The public pages load it after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
+  { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
   { name: 'theme.js', file: here('./scripts/theme.js'), type: JAVASCRIPT },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
   {

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { expect, test } from 'vitest';
 import { ACCOUNTS } from '../../src/language/german/accounts.ts';
+import { FAVOURITES } from '../../src/language/german/favourites.ts';
 import { INPUT } from '../../src/language/german/input.ts';
 import { LISTENERS } from '../../src/language/german/listeners.ts';
 import { LISTING } from '../../src/language/german/listing.ts';
@@ -12,7 +13,19 @@ import { SERVERS } from '../../src/language/german/servers.ts';
 import { SITE } from '../../src/language/german/site.ts';
 import { VOTES } from '../../src/language/german/votes.ts';
 
-const PARTS = [SITE, LISTING, ACCOUNTS, SERVERS, LISTENERS, VOTES, OUTCOMES, INPUT, PRIVACY, NOTIFICATIONS];
+const PARTS = [
+  SITE,
+  LISTING,
+  ACCOUNTS,
+  SERVERS,
+  LISTENERS,
+  VOTES,
+  OUTCOMES,
+  INPUT,
+  PRIVACY,
+  NOTIFICATIONS,
+  FAVOURITES,
+];
 const entries = PARTS.flatMap((part) => Object.entries(part));
 
 type Node = ReturnType<IntlMessageFormat['getAst']>[number];

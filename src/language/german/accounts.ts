@@ -285,8 +285,8 @@ export const ACCOUNTS = {
   'The code is wrong or has expired.': 'Der Code ist falsch oder abgelaufen.',
   'Sign in': 'Anmelden',
   'Forgot your password?': 'Passwort vergessen?',
-  'New here? <a>Sign up</a> to list or review a server.':
-    'Neu hier? <a>Registriere dich</a>, um einen Server zu listen oder zu bewerten.',
+  'New here? <a>Sign up</a> to keep favourites, write reviews or list your server.':
+    'Neu hier? <a>Registriere dich</a> für Favoriten, Bewertungen oder deinen eigenen Server.',
   Continue: 'Weiter',
   'You can export your data three times in an hour.':
     'Du kannst deine Daten dreimal in einer Stunde herunterladen.',

@@ -199,7 +199,6 @@ export const LISTING = {
   'the address': 'die Adresse',
   Vote: 'Abstimmen',
   Favourite: 'Favorit',
-  'sign in to add {server}': 'melde dich an, um {server} hinzuzufügen',
   'An operator of this listing confirmed the owner':
     'Ein Betreiber dieses Verzeichnisses hat den Besitzer bestätigt',
   'Owner confirmed': 'Besitzer bestätigt',
@@ -388,11 +387,8 @@ export const LISTING = {
   'not listed any more': 'nicht mehr gelistet',
   Remove: 'Entfernen',
   'a server that is not listed any more': 'ein Server, der nicht mehr gelistet ist',
-  'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.':
-    'Du hast noch keine Favoriten. Markiere Server mit einem Stern in der <a>Rangliste</a> oder auf ihren Seiten.',
   'A server that was removed or hidden': 'Ein Server, der entfernt oder verborgen wurde',
   'no votes on the page': 'keine Stimmen auf der Seite',
-  'Vote now': 'Jetzt abstimmen',
   'for {server}': 'für {server}',
   'After your first vote on a server’s page, this page shows when you may vote next.':
     'Nach deiner ersten Stimme auf der Seite eines Servers zeigt diese Seite, wann du wieder abstimmen kannst.',

@@ -5,15 +5,36 @@ type Colour = [number, number, number];
  * The accent colours for the light or the dark scheme: `accent` for links and buttons, `soft` as the background of
  * marked parts, `on` for the text on a button; `deep` for the head of a page, with its quieter texts and its edges.
  */
-type Shades = { accent: string; soft: string; on: string; deep: string; onDeepSoft: string; deepEdge: string };
+type Shades = {
+  accent: string;
+  soft: string;
+  on: string;
+  deep: string;
+  onDeepSoft: string;
+  deepEdge: string;
+};
 
 /**
  * For each scheme: the backgrounds of pages and cards in site.css, the colour towards which an accent with too little
  * contrast is mixed, and the contrast of the head with its text.
  */
 const SCHEMES = {
-  light: { grounds: ['#eaf0ef', '#ffffff'], card: '#ffffff', towards: '#000000', on: '#ffffff', tint: 0.1, depth: 11 },
-  dark: { grounds: ['#0b1416', '#132023'], card: '#132023', towards: '#ffffff', on: '#08201f', tint: 0.2, depth: 14 },
+  light: {
+    grounds: ['#eaf0ef', '#ffffff'],
+    card: '#ffffff',
+    towards: '#000000',
+    on: '#ffffff',
+    tint: 0.1,
+    depth: 11,
+  },
+  dark: {
+    grounds: ['#0b1416', '#132023'],
+    card: '#132023',
+    towards: '#ffffff',
+    on: '#08201f',
+    tint: 0.2,
+    depth: 14,
+  },
 } as const;
 
 /** The minimum contrast for text in WCAG 2.2, level AA. */
@@ -40,7 +61,14 @@ function shadesOf(colour: string, scheme: keyof typeof SCHEMES): Shades {
   );
   const deep = mixedUntil(colour, '#000000', (shade) => contrast(shade, ON_DEEP.text) >= depth);
   const onDeep = (least: number) => mixedUntil(deep, '#ffffff', (shade) => contrast(shade, deep) >= least);
-  return { accent, soft: softOf(accent), on, deep, onDeepSoft: onDeep(ON_DEEP.soft), deepEdge: onDeep(ON_DEEP.edge) };
+  return {
+    accent,
+    soft: softOf(accent),
+    on,
+    deep,
+    onDeepSoft: onDeep(ON_DEEP.soft),
+    deepEdge: onDeep(ON_DEEP.edge),
+  };
 }
 
 /** The first mix of two colours that is right, from `one` towards `other`. */
@@ -90,6 +118,8 @@ export function accentRules(colour: string): string {
     'on-deep-soft': 'onDeepSoft',
     'on-deep-edge': 'deepEdge',
   };
-  const rules = Object.entries(tokens).map(([token, shade]) => `--${token}:light-dark(${light[shade]},${dark[shade]})`);
+  const rules = Object.entries(tokens).map(
+    ([token, shade]) => `--${token}:light-dark(${light[shade]},${dark[shade]})`,
+  );
   return `:root{${rules.join(';')}}\n`;
 }

@@ -26,7 +26,8 @@ export function addFavouritePage(app: FastifyInstance, { deps }: Pick<PublicPart
 
   app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
     const server = await listedServer(deps, idParam(request, 'serverId'));
-    if (!wantedFavourite(request)?.equals(server._id)) return sendPage(request, reply, askPage(app.site, server));
+    if (!wantedFavourite(request)?.equals(server._id))
+      return sendPage(request, reply, askPage(app.site, server));
     await addOrThrow(deps, request, server._id);
     forgetFavourite(reply, deps.config);
     return redirectTo(reply, `${base}/favourites?done=added`);
@@ -68,7 +69,7 @@ function redirectTo(reply: FastifyReply, path: string): FastifyReply {
   return reply.header('cache-control', 'no-store').redirect(path, 303);
 }
 
-function askPage({ base }: Site, { _id, name }: WithId<Server>): Page {
+function askPage({ base }: Site, { name }: WithId<Server>): Page {
   const title = t('Add to your favourites');
   return {
     title,

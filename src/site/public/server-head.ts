@@ -65,18 +65,13 @@ function checkedText({ game }: Server, { info: { lastCheckedAt }, now }: Seen): 
   return whyNotProbed(game) ? '' : t('not checked yet');
 }
 
-/** The button that makes the server a favourite; for visitors, a link to sign in. */
+/** The button that makes the server a favourite. Visitors sign in first. */
 function favouriteStar(site: Site, { server, reader }: View): Content {
-  const path = `${site.base}${publicPath(server)}`;
-  if (!reader) {
-    const how = t('sign in to add {server}', { server: server.name });
-    return html`<a class="star" href="${site.base}/sign-in?next=${encodeURIComponent(path)}"><span
-      aria-hidden="true">☆</span>${t('Favourite')}<span class="for-readers">: ${how}</span></a>`;
-  }
-  if (server.hiddenAt && !reader.isFavourite) return '';
-  return html`${starForm(path)}${star(
+  const isFavourite = reader?.isFavourite ?? false;
+  if (server.hiddenAt && !isFavourite) return '';
+  return html`${starForm(`${site.base}${publicPath(server)}`)}${star(
     site,
-    { ...server, id: server._id.toHexString(), isFavourite: reader.isFavourite },
+    { ...server, id: server._id.toHexString(), isFavourite },
     t('Favourite'),
   )}`;
 }

@@ -27,7 +27,8 @@ document.addEventListener('click', async ({ target }) => {
 
 // The switch between light and dark. Without a choice, the page follows the system.
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
-const isDark = () => (document.documentElement.dataset.theme ?? (systemIsDark.matches ? 'dark' : '')) === 'dark';
+const isDark = () =>
+  (document.documentElement.dataset.theme ?? (systemIsDark.matches ? 'dark' : '')) === 'dark';
 
 function showTheme() {
   for (const button of document.querySelectorAll('[data-theme-switch]')) {
