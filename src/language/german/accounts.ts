@@ -240,8 +240,6 @@ export const ACCOUNTS = {
   Delete: 'Löschen',
   'the review of {name}': 'die Bewertung von {name}',
   'There are no more reviews.': 'Es gibt keine weiteren Bewertungen.',
-  'You have written no reviews yet. A review is written on a <a>server’s page</a>.':
-    'Du hast noch keine Bewertungen geschrieben. Eine Bewertung schreibst du auf der <a>Seite eines Servers</a>.',
   'Use at least {min} characters.': 'Nimm mindestens {min} Zeichen.',
   'Use at most {max} characters.': 'Nimm höchstens {max} Zeichen.',
   'This password is too common. Choose another one.': 'Dieses Passwort ist zu verbreitet. Wähle ein anderes.',

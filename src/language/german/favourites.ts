@@ -7,5 +7,7 @@ export const FAVOURITES = {
   'The server is now among your favourites.': 'Der Server ist jetzt unter deinen Favoriten.',
   'You have no favourites yet. Press the star of a server that you like, and it waits for you here.':
     'Du hast noch keine Favoriten. Drücke den Stern eines Servers, der dir gefällt, dann steht er hier.',
+  'You have written no reviews yet. You write them on the pages of servers.':
+    'Du hast noch keine Bewertungen geschrieben. Du schreibst sie auf den Seiten der Server.',
   'Voted {voted}. Next vote {next}.': 'Abgestimmt {voted}. Nächste Stimme {next}.',
 } as const;

@@ -9,6 +9,7 @@ import type { Server } from '../../servers/server.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { emptyLine } from '../shared/empty-state.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
@@ -45,7 +46,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
         title: t('Reviews'),
         body:
           reviews.length === 0
-            ? html`<div class="empty">${empty}</div>`
+            ? emptyLine(empty)
             : html`<ol class="reviews">${reviews}</ol>`,
       })}
       ${pager({

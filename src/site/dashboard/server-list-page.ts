@@ -18,6 +18,7 @@ import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { count } from '../shared/format.ts';
+import { emptyState } from '../shared/empty-state.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state.ts';
@@ -137,7 +138,11 @@ function serverTable({ base, servers, listeners, userId, now }: Table): Html {
         cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
       },
     ],
-    empty: t('You have no servers yet. Add your first one in two minutes.'),
+    empty: emptyState({
+      icon: 'plug-zap',
+      text: t('You have no servers yet. Add your first one in two minutes.'),
+      action: { href: `${base}/dashboard/servers/new`, text: t('Add a server') },
+    }),
   });
 }
 

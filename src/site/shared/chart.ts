@@ -1,4 +1,5 @@
 import { t } from '../../language/t.ts';
+import { emptyLine } from './empty-state.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /**
@@ -139,7 +140,7 @@ function figureOf(
   [top, foot]: [top: number, foot: number],
   drawing: Html,
 ): Html {
-  if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
+  if (points.every(({ value }) => value === null)) return emptyLine(empty);
   // A set, because with one or two points a label would appear twice.
   const labelled = [...new Set([points[0], points[Math.floor(points.length / 2)], points.at(-1)])];
   const scale = [top, (top + foot) / 2, foot].map((value) => html`<span>${shown(value)}</span>`);
