@@ -76,6 +76,8 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     schema: starred,
     run: async ({ request, reply, data }) => {
       const serverId = idParam(request, 'serverId');
+      if (!request.signedIn && data.favourite === 'no')
+        return `${base}/sign-in${queryText({ done: 'not-sent', next: path })}`;
       if (!request.signedIn) {
         rememberFavourite(reply, deps.config, serverId);
         return `${base}/sign-in${queryText({ next: `${path}/${serverId.toHexString()}` })}`;

@@ -24,7 +24,12 @@ export function emptyState(part: {
   action?: { href: string; text: string } | undefined;
 }): Html {
   const { text, action } = part;
-  return html`<div class="empty-state"><div class="drawing">${strokes(60)}${icon(part.icon)}</div><p>${text}</p>${
+  return html`<div class="empty-state">${drawing(part.icon)}<p>${text}</p>${
     action ? html`<a class="button quiet" href="${action.href}">${action.text}</a>` : ''
   }</div>`;
+}
+
+/** The drawing of an empty list or of an error page. */
+export function drawing(name: IconName): Html {
+  return html`<div class="drawing">${strokes(60)}${icon(name)}</div>`;
 }
