@@ -9,9 +9,11 @@ const DOCUMENT = read('docs/design-system.md');
 
 /** Each colour of site.css, in the light and in the dark scheme. */
 const COLOURS = new Map(
-  [...read('src/site/styles/site.css').matchAll(/--([\w-]+): (?:light-dark\((#\w{6}), (#\w{6})\)|(#\w{6}));/g)].map(
-    ([, name = '', light, dark, both = '']) => [name, [light ?? both, dark ?? both]] as const,
-  ),
+  [
+    ...read('src/site/styles/site.css').matchAll(
+      /--([\w-]+): (?:light-dark\((#\w{6}), (#\w{6})\)|(#\w{6}));/g,
+    ),
+  ].map(([, name = '', light, dark, both = '']) => [name, [light ?? both, dark ?? both]] as const),
 );
 
 /** Texts, and the grounds on which pages have them. */
@@ -44,7 +46,10 @@ const EDGES = [
 const pairs = (list: typeof TEXTS | typeof EDGES, least: number) =>
   list.flatMap(([colour, grounds]) => grounds.split(' ').map((ground) => [colour, ground, least] as const));
 
-test.each([...pairs(TEXTS, 4.5), ...pairs(EDGES, 3)])('%s on %s has %d : 1, as documented', (colour, ground, least) => {
+test.each([
+  ...pairs(TEXTS, 4.5),
+  ...pairs(EDGES, 3),
+])('%s on %s has %d : 1, as documented', (colour, ground, least) => {
   const [colours = [], grounds = []] = [COLOURS.get(colour), COLOURS.get(ground)];
   const ratios = [0, 1].map((scheme) => contrast(colours[scheme] ?? '', grounds[scheme] ?? ''));
   for (const ratio of ratios) expect(ratio).toBeGreaterThanOrEqual(least);

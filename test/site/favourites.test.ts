@@ -84,7 +84,10 @@ test('opening the address of a star changes nothing: a button asks, in another b
   const visitor = await getPage(web, `/favourites/${beta.toHexString()}`);
   expect(visitor.headers.location).toBe(`/sign-in?next=%2Ffavourites%2F${beta.toHexString()}`);
   const gone = await sendForm(web, `/favourites/${alpha.toHexString()}`, { favourite: 'no', next: '' });
-  expect(gone).toMatchObject({ cookies: [], headers: { location: '/sign-in?done=not-sent&next=%2Ffavourites' } });
+  expect(gone).toMatchObject({
+    cookies: [],
+    headers: { location: '/sign-in?done=not-sent&next=%2Ffavourites' },
+  });
   for (const id of [new ObjectId().toHexString(), 'x'])
     expect((await getPage(web, `/favourites/${id}`, user.headers)).statusCode).toBe(404);
 });

@@ -11,8 +11,11 @@ test('“Sign in” leads back to a page of the listing, and from the home page 
   const web = await openWebApp({ PUBLIC_URL: 'http://localhost:3000/listing' });
   await addOwnedServer(web.deps, new ObjectId(), { name: 'Alpha Craft' });
   const linkOn = async (path: string) => signInOf((await getPage(web, path)).body);
-  expect(await linkOn('/servers/alpha-craft?utm=x')).toBe('/listing/sign-in?next=%2Flisting%2Fservers%2Falpha-craft');
-  for (const path of ['/', '/sign-up', '/no-such-page']) expect(await linkOn(path), path).toBe('/listing/sign-in');
+  expect(await linkOn('/servers/alpha-craft?utm=x')).toBe(
+    '/listing/sign-in?next=%2Flisting%2Fservers%2Falpha-craft',
+  );
+  for (const path of ['/', '/sign-up', '/no-such-page'])
+    expect(await linkOn(path), path).toBe('/listing/sign-in');
 });
 
 test('“Add a server” leads a visitor to the sign-up, which says why', async () => {

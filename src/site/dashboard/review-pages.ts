@@ -44,10 +44,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     const body = html`${spreadCard(found)}
       ${card({
         title: t('Reviews'),
-        body:
-          reviews.length === 0
-            ? emptyLine(empty)
-            : html`<ol class="reviews">${reviews}</ol>`,
+        body: reviews.length === 0 ? emptyLine(empty) : html`<ol class="reviews">${reviews}</ol>`,
       })}
       ${pager({
         newer: page > 1 ? `${path}?page=${page - 1}` : undefined,
