@@ -54,7 +54,8 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     await addOwnedServer(site.deps, new ObjectId(), { name: 'Beta Craft', address: 'beta.example.org' });
     const { page, open, check } = await openTab(browser, site.url, { viewport: { width: 320, height: 640 } });
     await open('/servers/beta-craft');
-    const isDark = (pressed: boolean) => page.getByRole('button', { name: 'Dark colours', pressed }).waitFor();
+    const isDark = (pressed: boolean) =>
+      page.getByRole('button', { name: 'Dark colours', pressed }).waitFor();
     await isDark(false);
     await page.getByRole('button', { name: 'Dark colours' }).click();
     await isDark(true);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
 import { addFavourite, countFavouriteChange } from '../../favourites/favourites.ts';
@@ -30,7 +30,7 @@ export function addFavouritePage(app: FastifyInstance, { deps }: Pick<PublicPart
       return sendPage(request, reply, askPage(app.site, server));
     await addOrThrow(deps, request, server._id);
     forgetFavourite(reply, deps.config);
-    return redirectTo(reply, `${base}/favourites?done=added`);
+    return reply.header('cache-control', 'no-store').redirect(`${base}/favourites?done=added`, 303);
   });
 }
 
@@ -63,10 +63,6 @@ export async function countOrThrow(deps: Deps, userId: ObjectId): Promise<void> 
   const retryAt = await countFavouriteChange(deps, userId);
   if (retryAt)
     throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
-}
-
-function redirectTo(reply: FastifyReply, path: string): FastifyReply {
-  return reply.header('cache-control', 'no-store').redirect(path, 303);
 }
 
 function askPage({ base }: Site, { name }: WithId<Server>): Page {
