@@ -6,7 +6,7 @@ import { inLanguage } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { after, SECOND } from '../platform/clock.ts';
-import { drawing } from './shared/empty-state.ts';
+import { drawing } from './shared/empty-card.ts';
 import { exactTime, relative, time } from './shared/format.ts';
 import { type Content, type Html, html } from './shared/html.ts';
 import type { IconName } from './shared/icon.ts';

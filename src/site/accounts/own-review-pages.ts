@@ -6,7 +6,7 @@ import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
-import { emptyLine, emptyState } from '../shared/empty-state.ts';
+import { emptyLine, emptyCard } from '../shared/empty-card.ts';
 import { queryOf } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -108,7 +108,7 @@ function ownReview(base: string, review: WithId<Review>, server: Reviewed | unde
 
 function nothing(base: string, from: string | undefined): Content {
   if (from) return emptyLine(t('There are no more reviews.'));
-  return emptyState({
+  return emptyCard({
     icon: 'message-circle',
     text: t('You have written no reviews yet. You write them on the pages of servers.'),
     action: { href: `${base}/`, text: t('Find a server') },

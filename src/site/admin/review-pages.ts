@@ -9,7 +9,7 @@ import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
-import { emptyLine } from '../shared/empty-state.ts';
+import { emptyLine } from '../shared/empty-card.ts';
 import { allValues, queryOf, queryText, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';

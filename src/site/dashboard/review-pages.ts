@@ -9,7 +9,7 @@ import type { Server } from '../../servers/server.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { emptyLine } from '../shared/empty-state.ts';
+import { emptyLine } from '../shared/empty-card.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';

@@ -10,7 +10,7 @@ import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
-import { emptyState } from '../shared/empty-state.ts';
+import { emptyCard } from '../shared/empty-card.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { count, relative, timeAgo } from '../shared/format.ts';
@@ -97,7 +97,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
 }
 
 function nothing(base: string): Html {
-  return emptyState({
+  return emptyCard({
     icon: 'star',
     text: t(
       'You have no favourites yet. Press the star of a server that you like, and it waits for you here.',

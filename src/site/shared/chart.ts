@@ -1,5 +1,5 @@
 import { t } from '../../language/t.ts';
-import { emptyLine } from './empty-state.ts';
+import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Text, t } from '../../language/t.ts';
-import { emptyLine } from './empty-state.ts';
+import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /** The meaning of a state for the reader, which decides its colour. A text always accompanies the colour. */
@@ -228,7 +228,7 @@ export type Column<T> = {
 
 /**
  * A table, which becomes a list of cards on narrow pages. If there are no rows, `empty` is shown: a sentence, or an
- * `emptyState`.
+ * `emptyCard`.
  */
 export function dataTable<T>(table: {
   caption: string;

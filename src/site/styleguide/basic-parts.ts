@@ -1,6 +1,6 @@
 import { ICON_SHAPES } from '../look/icon-shapes.ts';
 import { barChart } from '../shared/chart.ts';
-import { emptyState } from '../shared/empty-state.ts';
+import { emptyCard } from '../shared/empty-card.ts';
 import { html } from '../shared/html.ts';
 import { type IconName, icon } from '../shared/icon.ts';
 import {
@@ -48,7 +48,7 @@ export function basics(scheme: string): Sample[] {
     { name: 'Text to copy', body: copyable('tallyport migrate', `Command, ${scheme}`) },
     {
       name: 'Empty state',
-      body: emptyState({
+      body: emptyCard({
         icon: 'star',
         text: 'You have no favourites yet.',
         action: { href: '#', text: 'Find a server' },

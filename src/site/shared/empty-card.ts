@@ -18,13 +18,13 @@ export function emptyLine(text: Content): Html {
  *
  * @param part - `icon` names the thing that is missing
  */
-export function emptyState(part: {
+export function emptyCard(part: {
   icon: IconName;
   text: Content;
   action?: { href: string; text: string } | undefined;
 }): Html {
   const { text, action } = part;
-  return html`<div class="empty-state">${drawing(part.icon)}<p>${text}</p>${
+  return html`<div class="empty-card">${drawing(part.icon)}<p>${text}</p>${
     action ? html`<a class="button quiet" href="${action.href}">${action.text}</a>` : ''
   }</div>`;
 }
