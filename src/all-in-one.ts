@@ -5,7 +5,8 @@
 import { resolve } from 'node:path';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { ServiceError } from './embedded/service-error.ts';
-import { ConfigError, loadConfig } from './platform/config.ts';
+import { loadConfig } from './platform/config.ts';
+import { ConfigError } from './platform/environment.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { sentence, systemReason } from './cli/format.ts';
 import { INTERRUPTED, reportFailure, runCli } from './cli/run-cli.ts';
-import { ownEnvironment, variablesOfEnvFile } from './platform/config.ts';
+import { ownEnvironment, variablesOfEnvFile } from './platform/environment.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
 async function run(args: string[]): Promise<number> {

@@ -2,7 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
 import { closeApp } from './http/close-app.ts';
-import { type Config, ConfigError } from './platform/config.ts';
+import type { Config } from './platform/config.ts';
+import { ConfigError } from './platform/environment.ts';
 import type { AppDeps } from './process/app-deps.ts';
 import { type ProcessContext, runProcess, type Work } from './process/process.ts';
 
@@ -30,7 +31,7 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
 }
 
 /**
- * If PUBLIC_URL has a path: logs how a proxy must forward it. The most frequent mistake is a proxy that strips the
+ * If PUBLIC_URL has a path, this logs how a proxy must forward it. The most frequent mistake is a proxy that strips the
  * path; all pages are 404 then.
  */
 function sayPath({ config: { basePath }, log }: AppDeps): void {

@@ -1,8 +1,8 @@
 import { type Processor, type RateLimiterOptions, Worker } from 'bullmq';
 import { DELIVERY_QUEUES, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
-import { ConfigError } from '../src/platform/config.ts';
 import { within } from '../src/platform/deadline.ts';
+import { ConfigError } from '../src/platform/environment.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../src/platform/mongo.ts';
 import { createPictureProcess, type PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/platform/queues.ts';

@@ -13,8 +13,9 @@ export async function runSweep(deps: AppDeps, stopping: AbortSignal): Promise<vo
   const { log, config } = deps;
   while (!stopping.aborted) {
     try {
-      const round = await sweepDueWork(deps);
-      if (round.woken + round.expired + round.released > 0) log.info({ event: 'relay.round', ...round });
+      const { woken, expired, removed } = await sweepDueWork(deps);
+      if (woken + expired + removed > 0)
+        log.info({ event: 'relay.round', woken, expired, released: removed });
     } catch (error) {
       log.warn({ event: 'relay.failed', reason: String(error) });
     }

@@ -33,7 +33,7 @@ export function traceAttempt(
       'tallyport.attempt.reached': outcome.reached,
     },
   });
-  // An attempt of class `none` was not made, so it is no failure of the listener.
+  // An attempt of class `none` was not made, so it is not a failure of the listener.
   if (outcome.class !== 'delivered' && outcome.class !== 'none') span.fail(outcome.code);
   span.end(endedAt);
 }

@@ -1,6 +1,7 @@
 import { DelayedError, type Job, type Processor } from 'bullmq';
 import { errorType } from '../src/platform/error-type.ts';
-import { jobAttributes, type QueueName } from '../src/platform/queues.ts';
+import { jobAttributes } from '../src/platform/producer.ts';
+import type { QueueName } from '../src/platform/queues.ts';
 import type { Tracing } from '../src/platform/tracing/tracing.ts';
 
 /**

@@ -9,7 +9,7 @@ import type { Work } from '../src/process/process.ts';
 /** How often the clock is compared with mongod's and the database is checked for an unfinished restore. */
 const CHECKED_EVERY_MS = SECOND;
 
-/** Starts work. It stops when the signal is aborted and its `close` is called. */
+/** Starts work. To stop it, the caller first aborts `stopping` and then calls the work's `close`. */
 type Start = (stopping: AbortSignal) => Work;
 
 /**

@@ -15,7 +15,7 @@ import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
 import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';

@@ -12,7 +12,7 @@ import { bindCollections, type Collections } from '../../src/database/collection
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { after, HOUR, systemClock } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';

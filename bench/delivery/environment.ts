@@ -8,7 +8,8 @@ import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { type ConnectedConfig, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 

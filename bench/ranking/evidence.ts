@@ -13,7 +13,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { addDays, markDone, startOf } from '../../src/platform/periods/period-marks.ts';

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
 import { faultsOf } from '../../test/reliability/faults.ts';

@@ -8,7 +8,7 @@ import { MongoClient } from 'mongodb';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { startReplicaSet } from '../../test/support/replica-set.ts';
 import { startRedis } from '../../test/support/services.ts';
 import { openWeb, prepare } from './web.ts';

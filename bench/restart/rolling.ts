@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { type LoadBalancer, startLoadBalancer } from '../../test/support/load-balancer.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';
 import { type Caller, openWeb, prepare, type Web } from './web.ts';

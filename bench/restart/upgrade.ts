@@ -6,7 +6,7 @@
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { judge } from '../../test/reliability/judge.ts';
 import { runUpgrade } from '../../test/reliability/upgrade.ts';
 import { quantile } from '../delivery/figures.ts';

@@ -5,12 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
 import { migrate } from '../../src/database/migrate.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
-import {
-  type ConnectedConfig,
-  loadConfig,
-  ownEnvironment,
-  type Variables,
-} from '../../src/platform/config.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';

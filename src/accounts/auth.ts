@@ -1,30 +1,30 @@
 import { mongodbAdapter } from 'better-auth/adapters/mongodb';
-import { APIError, createAuthMiddleware } from 'better-auth/api';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import { type Collection, type Db, ObjectId } from 'mongodb';
-import { recordAudit } from '../platform/audit/audit-log.ts';
-import { type Clock, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { derivedKey } from '../platform/secrets.ts';
-import { type AccountChangeDeps, noteAccountChange } from './account-changes.ts';
 import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
 import { noteCause } from './library-cause.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { openIdClientOf } from './other-sites/openid-connect.ts';
 import { openIdPlugin } from './other-sites/openid-plugin.ts';
-import { otherSites } from './other-sites/other-sites.ts';
 import type { PasswordHasher } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
-import { codeUsedError, makeBackupCodes } from './second-factor.ts';
-import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
+import { makeBackupCodes } from './second-factor.ts';
+import {
+  includesCode,
+  mayLink,
+  noteLink,
+  refuseSession,
+  refuseUsedCode,
+  type SignInRuleDeps,
+} from './sign-in-rules.ts';
 import { takeSignUp } from './sign-up-limits.ts';
-import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
-import { revokeAccess } from './users.ts';
 
 /** OWASP recommends at least 15 characters for passwords without a second factor; the minimum of NIST is 8. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
@@ -38,21 +38,14 @@ const LINK_MS = HOUR;
 /** Passes the client's IP address to the library, which reads addresses from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
-export type AuthDeps = AccountChangeDeps & {
+export type AuthDeps = SignInRuleDeps & {
   config: ConnectedConfig;
   log: Logger;
-  clock: Clock;
   passwords: PasswordHasher;
   mongo: { db: Db };
-  users: Collection<User>;
-  verifications: Collection<Verification>;
-  credentials: Collection<Credential>;
-  sessions: Collection<SignInSession>;
-  twoFactors: Collection<SecondFactor>;
   /** Gives a user the imported servers that are reserved for their address, at sign-up and sign-in. Never rejects. */
   adoptServers: (userId: ObjectId) => Promise<void>;
   addressChanges: Collection<AddressChange>;
-  rateLimits: Collection<RateLimit>;
 };
 
 export type Auth = ReturnType<typeof createAuth>;
@@ -216,90 +209,6 @@ const NO_TOKENS = {
   accessTokenExpiresAt: null,
   refreshTokenExpiresAt: null,
 };
-
-/** Whether a sign-in at this path of the library includes a code of the second factor. */
-function includesCode(path: string | undefined): boolean {
-  return path === '/two-factor/verify-totp' || path === '/two-factor/verify-backup-code';
-}
-
-/**
- * Decides before another site's account is linked to the user with its address. An unconfirmed account with this
- * address becomes the user's, and its earlier password, second factor and sessions are deleted. An account that
- * requires its password is not linked: the link would open it once the second factor is off or the user is no longer an
- * operator.
- */
-async function mayLink(sources: AuthDeps, userId: string): Promise<{ error: string } | undefined> {
-  const _id = new ObjectId(userId);
-  const user = await sources.users.findOne({ _id });
-  if (!user) return undefined;
-  if (user.suspendedAt) return { error: 'SUSPENDED' };
-  if (!user.emailVerified && user.role !== 'operator') {
-    await recordAudit(sources, {
-      by: user.email,
-      action: 'account.access-revoked',
-      serverId: null,
-      details: { personId: userId },
-    });
-    await revokeAccess(sources, _id);
-  } else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
-  return undefined;
-}
-
-/**
- * Records that another site is being linked to an account that its user can already sign in to, and mails the user.
- * Runs before the new credential is stored. An account without credentials is new, and nothing is recorded.
- */
-async function noteLink(sources: AuthDeps, userId: ObjectId, providerId: string): Promise<void> {
-  const site = otherSites(sources.config).find(({ id }) => id === providerId);
-  if (!site || !(await sources.credentials.findOne({ userId }))) return;
-  const user = await sources.users.findOne({ _id: userId });
-  if (user) await noteAccountChange(sources, user, 'site-linked', site.name);
-}
-
-/**
- * Refuses a used code before the library sees it. The library would end the pending sign-in; now the user can enter
- * the next code. Guessing a used code takes wrong codes too, and the library counts those.
- */
-function refuseUsedCode(sources: AuthDeps) {
-  return createAuthMiddleware(async (request) => {
-    if (request.path !== '/two-factor/verify-totp') return;
-    const { context } = request;
-    const key = await request.getSignedCookie(context.createAuthCookie('two_factor').name, context.secret);
-    const pending = key ? await context.internalAdapter.findVerificationValue(key) : null;
-    if (pending && (await wasCodeUsed(sources, new ObjectId(pending.value), String(request.body.code)))) {
-      throw codeUsedError();
-    }
-  });
-}
-
-/** Whether an account cannot be used through another site. The library requires the second factor only after a password. */
-export function requiresPassword({
-  role,
-  twoFactorEnabled,
-}: Pick<User, 'role' | 'twoFactorEnabled'>): boolean {
-  return role === 'operator' || Boolean(twoFactorEnabled);
-}
-
-type SessionRequest = { path: string | undefined; body: { code?: unknown } | undefined };
-
-/** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
-async function refuseSession(
-  { users, ...limits }: AuthDeps,
-  userId: ObjectId,
-  { path, body }: SessionRequest,
-): Promise<void> {
-  const user = await users.findOne({ _id: userId });
-  if (user?.suspendedAt) {
-    throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
-  }
-  const byOtherSite = path?.startsWith('/callback/') ?? false;
-  if (byOtherSite && user && requiresPassword(user)) {
-    throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
-  }
-  if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, userId, String(body?.code)))) {
-    throw codeUsedError();
-  }
-}
 
 /** The current key and the previous one, so that data encrypted before a change of SECRET_KEY stays readable. */
 function signingSecrets({

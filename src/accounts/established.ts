@@ -2,7 +2,7 @@ import { after, DAY } from '../platform/clock.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
-/** From this age on an account counts for more than a visitor. A younger account costs a farm no time. */
+/** From this age on an account counts for more than a visitor. Younger accounts can be made in any number at once. */
 export const ESTABLISHED_AFTER_MS = 7 * DAY;
 
 /** An account that counts as a player of its own. */
@@ -14,7 +14,7 @@ export type EstablishedAccount = {
 };
 
 /**
- * What an account is worth as evidence: null while it is younger than 7 days, while its address is unconfirmed, and for 7
+ * The account as a player of its own. Null while it is younger than 7 days, while its address is unconfirmed, and for 7
  * days after its address changed. Without that last rule, one account could be a new player after each change.
  */
 export function establishedAccount(

@@ -12,8 +12,9 @@ const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
 /** Tries for one account from one IPv4 address or IPv6 /48. A /48 contains many networks and counts as one. */
 const ACCOUNT_BY_WIDER_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /**
- * Tries for one account from all networks together, without known devices. NIST SP 800-63B allows 100 consecutive wrong
- * tries. An attacker needs five sites to reach this limit, and known devices can still sign in.
+ * Tries for one account from all networks together; those of known devices are not counted. NIST SP 800-63B allows 100
+ * consecutive wrong tries. An attacker needs five wider networks to reach this limit (see `ACCOUNT_BY_WIDER_NETWORK`),
+ * and known devices can still sign in.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 

@@ -194,7 +194,7 @@ export async function ensureUser(
     );
   };
   const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
-    // If a simultaneous call made the user first: finds that user.
+    // If a simultaneous call made the user first, this finds that user.
     if (isDuplicateKey(error)) return ensure();
     throw error;
   });

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
-import type { Environment } from '../embedded/binary.ts';
 import type { Running } from '../embedded/keep-running.ts';
 import { SECOND } from '../platform/clock.ts';
+import type { Variables } from '../platform/environment.ts';
 
 /** Our processes stop within 10 s (design rule 12); after this time they are killed. */
 const STOP_TIMEOUT_MS = 20 * SECOND;
@@ -16,7 +16,7 @@ const STOP_TIMEOUT_MS = 20 * SECOND;
  *
  * @param entry - the path of its main file
  */
-export function startChild(entry: string, env: Environment): Running {
+export function startChild(entry: string, env: Variables): Running {
   const child = fork(entry, {
     env,
     // The child does not get the options of our command line, such as a file of variables: their values are already in

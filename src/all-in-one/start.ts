@@ -1,14 +1,14 @@
 import { isIPv6 } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Environment } from '../embedded/binary.ts';
 import { freePort } from '../embedded/free-port.ts';
 import { keepRunning, type Running } from '../embedded/keep-running.ts';
 import { type Say, ServiceError } from '../embedded/service-error.ts';
 import { openServices } from '../embedded/services.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
-import { ownEnvironment } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
+import { ownEnvironment } from '../platform/environment.ts';
 import { startChild } from './child.ts';
 import { migrateWhenRestored } from './migrate-restored.ts';
 import { requirePortsFree } from './ports.ts';
@@ -38,7 +38,7 @@ type StartOptions = {
   /** Takes lines for the user at the terminal. */
   log: Say;
   /** The environment of the configuration; the processes get it too. */
-  env?: Environment;
+  env?: Variables;
   /** Ends the start: the processes are stopped, and the promise rejects with the signal's reason. */
   signal?: AbortSignal;
 };
@@ -113,7 +113,7 @@ async function withPort(config: Config): Promise<Config> {
 }
 
 /** Variables for the processes that were determined in this file. They replace those of our own environment. */
-function childVariables(config: ConnectedConfig, metricsPort: number): Environment {
+function childVariables(config: ConnectedConfig, metricsPort: number): Variables {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY, PUBLIC_URL, PORT } = config;
   return {
     MONGODB_URI,
@@ -130,7 +130,8 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Environme
     // Node resolves host names in this thread pool. If the pool had its default of four threads, a few name servers that
     // do not answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // The delay lets a load balancer choose another web process. The only one needs no delay before its shutdown.
+    // The delay lets a load balancer choose another web process. With one web process, no delay before its shutdown is
+    // needed.
     SHUTDOWN_DELAY_MS: '0',
   };
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
+import { isKnownTag } from '../http/if-none-match.ts';
 import { once } from '../platform/once.ts';
 import { nameSchemas } from './named-schemas.ts';
 import { describeQuickStart } from './quick-start.ts';
@@ -186,8 +187,7 @@ export async function openApiDocument(app: FastifyInstance): Promise<void> {
     const { etag, ...bodies } = await document();
     reply.headers({ etag, 'cache-control': `public, max-age=${FRESH_SECONDS}` });
     const body = encodedFor(request, reply, bodies);
-    if (request.headers['if-none-match'] === etag)
-      return reply.removeHeader('content-encoding').code(304).send();
+    if (isKnownTag(request, etag)) return reply.removeHeader('content-encoding').code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);
   });
 }

@@ -254,8 +254,8 @@ class Changes {
   }
 
   #giveUp(message: Document): void {
-    // If a message was above a server's limit: it was counted but not sent, and another message tells of it. So it is not
-    // sent now either.
+    // If a message was above a server's limit: it was counted but not sent, and another message reports it. So it is
+    // not sent now either.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Variables } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
 
 /** The default of `DATA_DIR` (see config.ts). */
 const DEFAULT_DATA_DIR = '.data';

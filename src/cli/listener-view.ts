@@ -5,6 +5,7 @@ import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
 import type { Server } from '../servers/server.ts';
+import { CommandError } from './failure.ts';
 import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
@@ -172,4 +173,12 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     created_at: iso(shown.createdAt),
     updated_at: iso(shown.updatedAt),
   };
+}
+
+/** The error of a command that needs a listener. */
+export function noListener({ terminal }: Session, { slug }: Server): CommandError {
+  return new CommandError(
+    'no-listener',
+    `${slug} has no vote listener. Set one: ${invocation('listener set --help', terminal.env)}`,
+  );
 }

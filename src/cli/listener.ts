@@ -1,7 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { type Diagnosis, diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
-import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
 import { setFetchListener } from '../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import {
@@ -11,8 +9,6 @@ import {
   setListener,
   showListener,
 } from '../delivery/listeners.ts';
-import { createSend } from '../delivery/send-vote.ts';
-import { t } from '../language/t.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
@@ -25,20 +21,20 @@ import { BY, serverOf } from './find.ts';
 import { counted, when } from './format.ts';
 import { invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
+import { testListener } from './listener-test.ts';
 import {
   addressOf,
   listenerJson,
   listenerText,
+  noListener,
   type ShownListener,
   sentText,
   unconfirmedText,
 } from './listener-view.ts';
 import { port, sendings } from './option-values.ts';
-import { showsProgress } from './progress.ts';
 import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
 import type { Session } from './session.ts';
-import { pairs } from './table.ts';
-import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
+import { say, type Terminal } from './terminal.ts';
 
 export function addListenerCommands(program: Command, terminal: Terminal): void {
   const listener = program
@@ -112,7 +108,7 @@ export function addListenerCommands(program: Command, terminal: Terminal): void 
   plain(
     'test',
     'find out what is wrong with a listener: send a marked test vote and check every step',
-  ).action(withDeps(terminal, test));
+  ).action(withDeps(terminal, testListener));
 }
 
 async function chooseRewards(session: Session, text: string, rewards: Rewards): Promise<Answer> {
@@ -219,13 +215,6 @@ async function rotate(session: Session, text: string): Promise<Answer> {
   };
 }
 
-function noListener({ terminal }: Session, { slug }: Server): CommandError {
-  return new CommandError(
-    'no-listener',
-    `${slug} has no vote listener. Set one: ${invocation('listener set --help', terminal.env)}`,
-  );
-}
-
 async function viewOf(session: Session, server: Server): Promise<ShownListener> {
   const shown = await showListener(session, server._id);
   if (!shown) throw noListener(session, server);
@@ -268,57 +257,10 @@ async function change(
 
 async function remove(session: Session, text: string): Promise<Answer> {
   const server = await serverOf(session, text);
-  const released = await removeListener(session, server._id, BY);
-  if (released === null) throw noListener(session, server);
+  const removed = await removeListener(session, server._id, BY);
+  if (removed === null) throw noListener(session, server);
   return {
-    json: { server_id: server._id.toHexString(), removed: true, released_votes: released },
-    text: `Removed the listener of ${server.slug}; ${counted(released, 'waiting vote')} can be resent later.`,
+    json: { server_id: server._id.toHexString(), removed: true, released_votes: removed },
+    text: `Removed the listener of ${server.slug}; ${counted(removed, 'waiting vote')} can be resent later.`,
   };
-}
-
-async function test(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text);
-  const deps = { ...session, send: createSend(session.config) };
-  const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
-  if (!diagnosis) throw noListener(session, server);
-  const { advice, ...found } = diagnosis;
-  const { outcome, fault, step, cause, reply, detail } = found;
-  const exitCode = EXIT_CODES[outcome] ?? 1;
-  const ended = outcome === 'sent-not-confirmed' ? 'sent, not confirmed' : outcome;
-  return {
-    json: { ...(exitCode === 1 ? { error: t(cause) } : {}), ...found, cause: t(cause), mend: t(advice) },
-    text: pairs([
-      ['Outcome', fault ? `${ended} (${fault})` : ended],
-      [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
-      ['Answer', reply ? `“${reply}”` : '-'],
-      ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
-      ['Cause', t(cause)],
-      ['What to do', t(advice)],
-    ]),
-    ...(exitCode ? { exitCode } : {}),
-  };
-}
-
-/**
- * The exit code for each outcome of a test vote: 0 only if the listener acknowledged it. Outcomes that are not in this
- * table mean 1.
- */
-const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
-  delivered: 0,
-  'sent-not-confirmed': UNCONFIRMED,
-};
-
-/** The text printed on a terminal when a step of a diagnosis begins. */
-const STEPS: Record<DiagnosisStep, string> = {
-  'name-resolution': 'Looking up the host',
-  'address-policy': 'Checking its addresses',
-  connecting: 'Connecting',
-  greeting: 'Waiting for the greeting',
-  'protocol-version': 'Choosing the protocol version',
-  'key-or-token': 'Sending a test vote with the key or token',
-  acknowledgement: 'Waiting for the acknowledgement',
-};
-
-function sayStep(terminal: Terminal, step: DiagnosisStep): void {
-  if (showsProgress(terminal)) say(terminal, `${STEPS[step]} …`);
 }

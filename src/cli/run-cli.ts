@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Variables } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
 import { openAppDeps } from '../process/app-deps.ts';
 import { addAggregateCommand } from './aggregate.ts';
 import { addAnnouncementCommands } from './announcement.ts';

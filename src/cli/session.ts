@@ -90,7 +90,7 @@ function sayStarted(
 }
 
 /**
- * If the command is interrupted: closes the services that were started for it.
+ * If the command is interrupted, this closes the services that were started for it.
  *
  * @param interrupted - a text that is printed then
  */

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Variables } from '../platform/config.ts';
+import type { Variables } from '../platform/environment.ts';
 import type { openAppDeps } from '../process/app-deps.ts';
 
-/** The standard streams of a command, named as in `process`; `isTTY`: a terminal. */
+/** The standard streams of a command, named as in `process`. `isTTY`: whether the stream is a terminal. */
 export type Streams = {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Output;

@@ -3,16 +3,8 @@ import type { ObjectId, WithId } from 'mongodb';
 import { rewardsOf } from '../listeners/listener.ts';
 import { after, HOUR } from '../platform/clock.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { TOKEN_KINDS, type TokenKind, type TokenScope } from '../servers/api-token.ts';
 import {
-  type ApiToken,
-  kindOf,
-  scopesOf,
-  TOKEN_KINDS,
-  type TokenKind,
-  type TokenScope,
-} from '../servers/api-token.ts';
-import {
-  isOld,
   issueToken,
   listTokens,
   revokeToken,
@@ -20,17 +12,15 @@ import {
   USUAL_LIFETIME_MS,
 } from '../servers/api-tokens.ts';
 import type { Server } from '../servers/server.ts';
-import { emailsOf } from '../servers/token-makers.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
 import { type Answer, examples, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
-import { invocation } from './invocation.ts';
 import { duration, durationOrNever, scopes } from './option-values.ts';
-import type { Session } from './session.ts';
-import { oneLine, table } from './table.ts';
+import { oneLine } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { listServerTokens, stateOf } from './token-list.ts';
 
 export function addTokenCommands(program: Command, terminal: Terminal): void {
   const token = program.command('token').description('make and revoke the API tokens of a server');
@@ -72,7 +62,7 @@ export function addTokenCommands(program: Command, terminal: Terminal): void {
     .description('show a server’s tokens')
     .argument('<server>', 'id or slug; also of a removed server')
     .addHelpText('after', examples(terminal, 'token list alpha-craft'))
-    .action(withDeps(terminal, list));
+    .action(withDeps(terminal, listServerTokens));
 
   token
     .command('revoke')
@@ -181,68 +171,6 @@ function shownOnce(head: string, token: string, use: string): string {
     `${use}`,
     '“Authorization: Bearer <token>”. It is shown only once: keep it safe.',
   ].join('\n');
-}
-
-async function list(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text, { removed: true });
-  const tokens = await listTokens(session, server._id);
-  const now = session.clock.now();
-  const emails = await emailsOf(
-    session,
-    tokens.flatMap(({ issuedBy }) => (issuedBy ? [issuedBy] : [])),
-  );
-  const makerOf = ({ issuedBy, byOperator }: ApiToken) =>
-    issuedBy
-      ? (emails.get(issuedBy.toHexString()) ?? issuedBy.toHexString())
-      : byOperator
-        ? 'operator'
-        : null;
-  const old = tokens.filter((token) => isOld(token, now)).length;
-  const rows = tokens.map((token) => [
-    token._id.toHexString(),
-    token.name,
-    kindOf(token) === 'api' ? scopesOf(token).join(',') : kindOf(token),
-    `${token.prefix}…`,
-    stateOf(token, now),
-    when(token.createdAt, now),
-    makerOf(token) ?? 'not recorded',
-    isOld(token, now) ? 'never (old)' : when(token.expiresAt, now),
-    when(token.lastUsedAt, now),
-  ]);
-  return {
-    json: { tokens: tokens.map((token) => ({ ...tokenJson(token, now), made_by: makerOf(token) })) },
-    text: `${table(
-      ['TOKEN ID', 'NAME', 'FOR', 'BEGINS', 'STATE', 'MADE', 'MADE BY', 'EXPIRES', 'LAST USED'],
-      rows,
-      `${server.slug} has no token yet. Make one: ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
-    )}${old === 0 ? '' : oldWarning(server.slug, old, session)}`,
-  };
-}
-
-function oldWarning(slug: string, old: number, { terminal }: Session): string {
-  const tokens = old === 1 ? '1 valid token is' : `${old} valid tokens are`;
-  return `\n\n${tokens} over a year old and never expire${old === 1 ? 's' : ''}. Replace or revoke: ${invocation(`token rotate ${slug} TOKEN_ID`, terminal.env)}`;
-}
-
-function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
-  if (revokedAt) return 'revoked';
-  return expiresAt && expiresAt <= now ? 'expired' : 'valid';
-}
-
-function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> {
-  return {
-    token_id: token._id.toHexString(),
-    name: token.name,
-    kind: kindOf(token),
-    scopes: kindOf(token) === 'api' ? scopesOf(token) : [],
-    prefix: token.prefix,
-    state: stateOf(token, now),
-    created_at: iso(token.createdAt),
-    expires_at: iso(token.expiresAt),
-    is_old: isOld(token, now),
-    revoked_at: iso(token.revokedAt),
-    last_used_at: iso(token.lastUsedAt),
-  };
 }
 
 async function revoke(deps: AppDeps, text: string, tokenText: string | undefined): Promise<Answer> {

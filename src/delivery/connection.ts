@@ -43,7 +43,7 @@ export class PeerConnection {
 
   /** The peer's next event before the deadline. */
   next({ until, stop }: Deadline): Promise<ReadResult> {
-    return this.#hear((late) => after(until, late), stop);
+    return this.#nextEvent((late) => after(until, late), stop);
   }
 
   /**
@@ -51,7 +51,7 @@ export class PeerConnection {
    * because only the second one is certain to have polled the sockets.
    */
   readArrived(): Promise<ReadResult> {
-    return this.#hear((late) => {
+    return this.#nextEvent((late) => {
       let turn = setImmediate(() => {
         turn = setImmediate(late);
       });
@@ -75,7 +75,7 @@ export class PeerConnection {
   }
 
   /** @param giveUp - starts the wait; returns a function that cancels it */
-  #hear(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
+  #nextEvent(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
     const socket = this.#socket;
     return new Promise((resolve) => {
       const settle = (received: ReadResult) => {
@@ -143,7 +143,7 @@ const MOST_ADDRESSES = 4;
  * If the addresses failed in different ways, the failure that is first in this list is reported. A limit comes first:
  * an address that was not tried because of a limit may work, whatever the others did.
  */
-const TELLING: DialFailure[] = [
+const FAILURE_PRIORITY: DialFailure[] = [
   'outgoing-limited',
   'our-fault',
   'closed-before-greeting',
@@ -170,22 +170,22 @@ export async function dial(
 ): Promise<PeerConnection | DialFailure> {
   if (isRefusedPort(port)) return 'address-refused';
   const candidates = addresses.slice(0, MOST_ADDRESSES);
-  const faults: DialFailure[] = [];
+  const failures: DialFailure[] = [];
   let end = until;
   for (const [index, address] of candidates.entries()) {
     const askedAt = performance.now();
     const isAllowed = !mayConnect || (await mayConnect(address));
     end += performance.now() - askedAt;
     if (!isAllowed) {
-      faults.push('outgoing-limited');
+      failures.push('outgoing-limited');
       continue;
     }
     const share = (end - performance.now()) / (candidates.length - index);
     const connected = await connect(address, port, deadlineIn(share, stop));
     if (connected instanceof PeerConnection || connected === 'stopped-before-written') return connected;
-    faults.push(connected);
+    failures.push(connected);
   }
-  return TELLING.find((fault) => faults.includes(fault)) ?? 'unreachable';
+  return FAILURE_PRIORITY.find((failure) => failures.includes(failure)) ?? 'unreachable';
 }
 
 function connect(

@@ -140,14 +140,14 @@ export function hasProvenAddress(proven: ListenerProof[] | undefined): boolean {
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: ListenerProof[] | undefined },
-  end: Outcome,
+  result: Outcome,
 ): Outcome {
-  if (hasProvenAddress(proven)) return end;
-  const { words, detail: _, ...rest } = end;
+  if (hasProvenAddress(proven)) return result;
+  const { words, detail: _, ...rest } = result;
   if (protocol === 'http') {
     const status = /^HTTP \d{3}/.exec(words ?? '')?.[0];
     return status ? { ...rest, words: status } : rest;
   }
-  const hasGreeted = ['greeted', 'written', 'acknowledged'].includes(end.reached);
-  return hasGreeted ? end : rest;
+  const hasGreeted = ['greeted', 'written', 'acknowledged'].includes(result.reached);
+  return hasGreeted ? result : rest;
 }

@@ -4,8 +4,8 @@ import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
 import type { Vote } from '../votes/vote.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { RecordDeps } from './drain/attempt-record.ts';
-import { DELIVERY_ENDED } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
 /** The waiting votes that have expired. */
@@ -47,13 +47,13 @@ export async function expireVotes(
  * @param asOf - only votes queued until this time are removed; later ones may wait for a new listener
  * @returns how many were removed
  */
-export async function giveBackWaitingVotes(
+export async function removeWaitingVotes(
   { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
   serverId: ObjectId,
   kind: 'listener-removed' | 'server-removed',
   asOf = clock.now(),
 ): Promise<number> {
-  const released = await votes.updateMany(
+  const removed = await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.queuedAt': { $lte: asOf } },
     {
       $set: { 'delivery.state': kind === 'listener-removed' ? 'none' : 'failed' },
@@ -61,7 +61,7 @@ export async function giveBackWaitingVotes(
       $push: { 'delivery.events': { at: clock.now(), kind } },
     },
   );
-  return released.modifiedCount;
+  return removed.modifiedCount;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function giveBackWaitingVotes(
  * @param asOf - when the listener was found to be gone, by this process's clock
  * @returns how many were removed
  */
-export async function giveBackLeftVotes(
+export async function removeVotesWithoutListener(
   recording: RecordDeps & { batcher: Batcher },
   serverId: ObjectId,
   asOf: Date,
@@ -80,5 +80,5 @@ export async function giveBackLeftVotes(
   // `queuedAt` is set by the web process, whose clock may be behind. Only votes that were certainly queued before
   // `asOf` are removed.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
-  return giveBackWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
+  return removeWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

@@ -8,7 +8,7 @@ import { parseInput } from '../platform/input.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import { parsePublicKey, parseToken, secretContext } from './credentials.ts';
 import { countWaiting } from './drain/waiting-votes.ts';
-import { giveBackWaitingVotes } from './leave-queue.ts';
+import { removeWaitingVotes } from './leave-queue.ts';
 import {
   asLiterals,
   type ListenerSet,
@@ -46,21 +46,16 @@ export async function setListener(
   const { protocol } = rest;
   const context = secretContext({ serverId });
   const entered = secret === null ? null : canonicalSecret(protocol, secret);
-  for (;;) {
-    const existing = await deps.listeners.findOne({ serverId });
+  return storeListener(deps, serverId, { by, resendUsedUp }, (existing) => {
     const currentSealed = existing?.protocol === protocol ? existing.sealedSecret : null;
     // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
     const secret =
       entered ?? (currentSealed ? deps.secrets.open(currentSealed, context) : canonicalSecret(protocol, ''));
     const sealedSecret = deps.secrets.seal(secret, context);
-    const fields = { ...rest, url: null, sealedSecret, previousSecret: null, maxSendings };
     const sameSecret =
       currentSealed !== null && (entered === null || isSealed(deps.secrets, currentSealed, context, entered));
-    const how = { by, existing, sameSecret, resendUsedUp };
-    const listener = await storeListener(deps, serverId, fields, how);
-    // null: another request changed the listener at the same moment. This change is made again on top of it.
-    if (listener) return listener;
-  }
+    return { fields: { ...rest, url: null, sealedSecret, previousSecret: null, maxSendings }, sameSecret };
+  });
 }
 
 /** Whether `sealed` contains exactly this secret; false if it cannot be read. */
@@ -73,7 +68,6 @@ function isSealed(secrets: SecretBox, sealed: string, context: string, secret: s
   }
 }
 
-/** The owner's settings of a listener, with sealed secrets. */
 /** A listener as its owner sees it, without the secret. */
 export type ListenerView = Omit<
   Listener,
@@ -137,7 +131,7 @@ export async function removeListener(
     serverId,
     details: removed.protocol === 'fetch' ? {} : { host: removed.host, port: removed.port },
   });
-  return giveBackWaitingVotes(deps, serverId, 'listener-removed', asOf);
+  return removeWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
 /** Pauses a server's listener until it is resumed. Returns the listener, or null when there is none. */
@@ -201,5 +195,5 @@ export function failWaitingVotes(
   deps: Pick<ListenerSetup, 'votes' | 'clock'>,
   serverId: ObjectId,
 ): Promise<number> {
-  return giveBackWaitingVotes(deps, serverId, 'server-removed');
+  return removeWaitingVotes(deps, serverId, 'server-removed');
 }

@@ -6,7 +6,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
 /** The dependencies of resending votes. */
@@ -136,7 +136,9 @@ export function resending(
 
 const FROM = { from: '$delivery.state' };
 
-/** How often a website answered with a server error or a rate limit. It may have taken the vote all the same. */
+/**
+ * How often a website answered with a server error or a rate limit. It may have taken the vote although it answered so.
+ */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
   // For votes of older versions only some codes were counted; for newer votes only some attempts are stored. The higher
   // number is right.

@@ -3,7 +3,7 @@ import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import { type Delivery, RESTORED_VOTES, type Vote } from '../votes/vote.ts';
-import { DELIVERY_ENDED } from './drain/attempt-record.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { type ResendRange, type ResentRange, resendVotes } from './resend-votes.ts';
 

@@ -89,9 +89,9 @@ export function createSend(
       listener.protocol === 'http'
         ? postVote(listener, forwarded, options, clock.now())
         : sendVote(listener, forwarded, options);
-    return sending.then((end) => {
-      destination.onOutcome(end);
-      return withoutSecrets(end, secretsOf(listener));
+    return sending.then((result) => {
+      destination.onOutcome(result);
+      return withoutSecrets(result, secretsOf(listener));
     });
   };
 }
@@ -120,9 +120,9 @@ function secretsOf(listener: OpenedListener): string[] {
 /**
  * The outcome with `[hidden]` in place of secrets that the listener repeated, as a "not found" page does with the URL.
  */
-function withoutSecrets<T extends Outcome>(end: T, secrets: string[]): T {
+function withoutSecrets<T extends Outcome>(result: T, secrets: string[]): T {
   const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
-  const { words, detail } = end;
-  return { ...end, ...(words ? { words: hide(words) } : {}), ...(detail ? { detail: hide(detail) } : {}) };
+  const { words, detail } = result;
+  return { ...result, ...(words ? { words: hide(words) } : {}), ...(detail ? { detail: hide(detail) } : {}) };
 }

@@ -10,7 +10,7 @@ import { checked } from '../platform/document.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { giveUpSentVotes, NEVER, resendOwedAfterRemoval, resendSilentVotes } from './unconfirmed-votes.ts';
@@ -45,26 +45,38 @@ export type ListenerSet = Listener & {
   isCredentialsChange: boolean;
 };
 
-/** Options for setting a listener. */
-type SetListenerOptions = {
-  by: string;
-  /** The listener as it was read before; null if there was none. */
-  existing: Listener | null;
-  /** The token, key or secret is unchanged. */
-  sameSecret: boolean;
-  resendUsedUp: boolean;
-};
+/** Who sets a listener, and whether votes that were sent as often as allowed are sent again (`resendUsedUp`). */
+type SetListenerOptions = { by: string; resendUsedUp: boolean };
+
+/** What a setter stores; `sameSecret`: the token, key or secret is unchanged. */
+type NewSettings = { fields: ListenerFields; sameSecret: boolean };
 
 /**
  * Stores a listener's settings, clears its pause and breaker, and wakes its votes.
  *
- * @returns null, and nothing is stored, when the listener is no longer `existing`
+ * @param settingsFor - makes the settings from the stored listener (null: there is none); called again if another
+ *   request changes the listener meanwhile, so that this change is made on top of it
  */
 export async function storeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
-  fields: ListenerFields,
-  { by, existing, sameSecret, resendUsedUp }: SetListenerOptions,
+  options: SetListenerOptions,
+  settingsFor: (existing: Listener | null) => NewSettings,
+): Promise<ListenerSet> {
+  for (;;) {
+    const existing = await deps.listeners.findOne({ serverId });
+    const listener = await storeIfUnchanged(deps, serverId, existing, settingsFor(existing), options);
+    if (listener) return listener;
+  }
+}
+
+/** Returns null, and stores nothing, when the listener is no longer `existing`. */
+async function storeIfUnchanged(
+  deps: ListenerSetup,
+  serverId: ObjectId,
+  existing: Listener | null,
+  { fields, sameSecret }: NewSettings,
+  { by, resendUsedUp }: SetListenerOptions,
 ): Promise<ListenerSet | null> {
   const { protocol, host, port, url, serviceName } = fields;
   const changed = {

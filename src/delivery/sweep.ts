@@ -7,7 +7,7 @@ import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { RecordDeps } from './drain/attempt-record.ts';
 import { endLostAttempts, serversWith } from './drain/lost-attempts.ts';
-import { expireVotes, giveBackLeftVotes, giveBackWaitingVotes, overdueVotes } from './leave-queue.ts';
+import { expireVotes, overdueVotes, removeVotesWithoutListener, removeWaitingVotes } from './leave-queue.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
 
@@ -18,7 +18,7 @@ type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; batche
  * The result of one round: how many listeners were woken, votes were given up because they expired, and votes were
  * taken out of the queue because their listener is removed.
  */
-type SweepRound = { woken: number; expired: number; released: number };
+type SweepRound = { woken: number; expired: number; removed: number };
 
 const SERVERS_A_STEP = 512;
 /** How many servers are checked concurrently. Most of a round is waiting for MongoDB. */
@@ -32,7 +32,7 @@ const SERVERS_AT_ONCE = 8;
  * A round costs a few indexed reads for each server with open work, however many votes are waiting.
  */
 export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
-  const round: SweepRound = { woken: 0, expired: 0, released: 0 };
+  const round: SweepRound = { woken: 0, expired: 0, removed: 0 };
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const step = serverIds.slice(start, start + SERVERS_A_STEP);
@@ -87,8 +87,8 @@ async function sweepServer(
   if (listener?.protocol === 'fetch') {
     await sweepFetching(deps, serverId, listener, lost);
   } else if (!listener) {
-    const released = await giveBackLeftVotes(deps, serverId, asOf);
-    round.released += released;
+    const removed = await removeVotesWithoutListener(deps, serverId, asOf);
+    round.removed += removed;
   } else if (await isDue(deps, listener, lost)) {
     if (await wakeListener(deps.producer, listener, { hasten: true, relayedAt })) round.woken += 1;
   }
@@ -107,7 +107,7 @@ async function sweepFetching(
   // If the owner lowered the number of sendings while a vote was leased: the vote waits now, and no take would get it.
   await giveUpSentVotes(deps, listener);
   const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
-  if (!server || server.removedAt) await giveBackWaitingVotes(deps, serverId, 'server-removed');
+  if (!server || server.removedAt) await removeWaitingVotes(deps, serverId, 'server-removed');
   else if (lost) await wakeListener(deps.producer, listener);
 }
 

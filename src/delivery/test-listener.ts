@@ -4,7 +4,7 @@ import { confirmsVotes, hasAcknowledged, nextAnswerStep } from '../listeners/lis
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
 import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { Destination, withChallenge } from './destination.ts';

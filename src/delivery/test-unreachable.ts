@@ -2,8 +2,8 @@ import type { Collection, ObjectId } from 'mongodb';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Producer } from '../platform/queues.ts';
-import { broughtForward } from './drain/listener-lease.ts';
+import type { Producer } from '../platform/producer.ts';
+import { withEarlierTest } from './drain/listener-lease.ts';
 
 /**
  * Called when a game server is online again. If its vote listener is unreachable and not paused, it is tested now
@@ -20,7 +20,11 @@ export async function testUnreachableListener(
   const called = { $mergeObjects: ['$lease', { called: true, testAt: now }] };
   const listener = await listeners.findOneAndUpdate(
     { serverId, pause: null, 'breaker.openSince': { $type: 'date' } },
-    [{ $set: { breaker: broughtForward(now), lease: { $cond: [{ $gt: ['$lease', null] }, called, null] } } }],
+    [
+      {
+        $set: { breaker: withEarlierTest(now), lease: { $cond: [{ $gt: ['$lease', null] }, called, null] } },
+      },
+    ],
     { projection: { serverId: 1, ...QUEUE_FIELDS } },
   );
   if (!listener) return false;

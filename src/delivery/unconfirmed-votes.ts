@@ -6,7 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
-import { DELIVERY_ENDED } from './drain/attempt-record.ts';
+import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
@@ -113,8 +113,8 @@ export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Pro
 }
 
 /**
- * If an owner lowers the number of sendings, waiting votes that were sent that often already become unconfirmed. Safe
- * to run again.
+ * If an owner lowers the number of sendings, waiting votes that have already been sent that many times become
+ * unconfirmed. Safe to run again.
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },

@@ -4,7 +4,7 @@ import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';
 import { samplePlayersAt } from './sample-days.ts';
-import { drawIcon } from './sample-pictures.ts';
+import { sampleIcon } from './sample-pictures.ts';
 import { answerOfBedrock, answerOfSource, UdpGameServer } from './udp-game-server.ts';
 
 /** The listed address of a sample server, and the fake server that answers at this address. */
@@ -31,7 +31,7 @@ export async function openFakeServer(sample: Sample, number: number): Promise<Sa
   const host = `127.1.0.${number}`;
   const port = sample.port ?? usualPort(sample.game);
   if (sample.game === null || sample.kind !== 'probed') return { address: host, port, queryPort: null };
-  const icon = sample.game === 'minecraft' ? { icon: await drawIcon(sample.name) } : {};
+  const icon = sample.game === 'minecraft' ? { icon: await sampleIcon(sample.name) } : {};
   const fakeServer = fakeServerFor(sample.game, () => ({ ...statusOf(sample), ...icon }));
   const [queried] = queryPorts({ host, port, queryPort: null, game: sample.game }, gameOf(sample.game));
   try {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 
 /** Colours of sky, far hills, near hills and light. */
@@ -33,8 +34,36 @@ function hills(name: string, base: number, height: number): string {
   return `M0,${HEIGHT} L${points.join(' L')} L${WIDTH},${HEIGHT} Z`;
 }
 
-/** A made-up banner as PNG: hills under a sun, with stars. The same name gives the same banner. It has no text. */
-export async function drawBanner(name: string): Promise<Buffer> {
+/** The drawing of `art/` for a sample, by its name: `Ember Keep` is `ember-keep`. Undefined if there is none. */
+async function drawingOf(name: string, extension: 'svg' | 'webp'): Promise<Buffer | undefined> {
+  const file = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+  return readFile(new URL(`./art/${file}.${extension}`, import.meta.url)).catch(() => undefined);
+}
+
+/** A sample whose banner looks like a careless upload: a noisy photo with a loud text over it. */
+const CARELESS = 'Nightfall Prison';
+
+/** The banner of a sample: our drawing, or hills under a sun. The same name gives the same banner. */
+export async function sampleBanner(name: string): Promise<Buffer> {
+  return (await drawingOf(name, 'webp')) ?? (name === CARELESS ? drawPhoto(name) : drawHills(name));
+}
+
+async function drawPhoto(name: string): Promise<Buffer> {
+  const noise = { type: 'gaussian', mean: 120, sigma: 70 } as const;
+  const text =
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="936" height="120"><text x="20" y="84"
+    font-family="serif" font-size="72" font-weight="bold" fill="#ff0" stroke="#f0f" stroke-width="3">${name} !!! JOIN NOW</text></svg>`);
+  return sharp({ create: { width: 936, height: 120, channels: 3, background: '#732', noise } })
+    .blur(9)
+    .modulate({ saturation: 4 })
+    .tint('#a0522d')
+    .composite([{ input: text }])
+    .jpeg({ quality: 40 })
+    .toBuffer();
+}
+
+/** Hills under a sun, with stars, as PNG. */
+async function drawHills(name: string): Promise<Buffer> {
   const [sky, far, near, light] = paletteOf(name);
   const at = (what: string, most: number) => Math.round(chanceOf(`${name} ${what}`) * most);
   const stars = Array.from(
@@ -51,8 +80,14 @@ export async function drawBanner(name: string): Promise<Buffer> {
   return sharp(Buffer.from(svg)).png({ palette: true }).toBuffer();
 }
 
-/** A made-up icon as a data URL, as Minecraft servers send it: eight rows of symmetric squares. */
-export async function drawIcon(name: string): Promise<string> {
+/** The icon of a sample as a data URL, as Minecraft servers send it: our drawing, or eight rows of symmetric squares. */
+export async function sampleIcon(name: string): Promise<string> {
+  const svg = (await drawingOf(name, 'svg')) ?? drawSquares(name);
+  const png = await sharp(svg, { density: 600 }).resize(64, 64, { kernel: 'nearest' }).png().toBuffer();
+  return `data:image/png;base64,${png.toString('base64')}`;
+}
+
+function drawSquares(name: string): Buffer {
   const [sky, , near, light] = paletteOf(name);
   const squares = Array.from({ length: 32 }, (_, i) => {
     const [x, y] = [i % 4, Math.floor(i / 4)];
@@ -63,7 +98,7 @@ export async function drawIcon(name: string): Promise<string> {
       (column) => `<rect x="${column * 8}" y="${y * 8}" width="8" height="8" fill="${fill}"/>`,
     );
   });
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64" fill="${sky}"/>${squares.flat().join('')}</svg>`;
-  const png = await sharp(Buffer.from(svg)).png().toBuffer();
-  return `data:image/png;base64,${png.toString('base64')}`;
+  return Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64" fill="${sky}"/>${squares.flat().join('')}</svg>`,
+  );
 }

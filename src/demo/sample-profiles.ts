@@ -3,7 +3,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { setProfile } from '../servers/edit-profile.ts';
 import { uploadBanner } from '../servers/profile-pictures.ts';
 import type { Sample } from './sample.ts';
-import { drawBanner } from './sample-pictures.ts';
+import { sampleBanner } from './sample-pictures.ts';
 
 type SampleProfile = {
   shortText: string;
@@ -143,8 +143,19 @@ Found a town, hold it, and take part in the **siege** on the first Saturday of e
   ),
 };
 
-/** The first profiles of `PROFILES`, this many of them, have a banner. */
-const WITH_BANNER = 12;
+/** The samples with a banner. The others have none, to show how a list looks then. */
+const WITH_BANNER = [
+  'Harbour Lights',
+  'Ember Keep',
+  'Pixelforge Network',
+  'Terra Brasilis',
+  'Château de la Brume',
+  'مملكة البحر',
+  'Nightfall Prison',
+  'Lumen Creative',
+  'Rusty Anchor 2x Weekly',
+  'Longhouse of the North',
+];
 
 /** Writes the profile of a sample and draws its banner. If an earlier demo did that, nothing is changed. */
 export async function writeSampleProfile(
@@ -170,7 +181,6 @@ export async function writeSampleProfile(
     const input = { shortText, description, tags: tags.split(' '), languages, ...links, video: '' };
     await setProfile(deps, server, input, by);
   }
-  const hasBanner = Object.keys(PROFILES).indexOf(name) < WITH_BANNER;
-  if (hasBanner && !server.profile?.banner && !server.profile?.bannerUpload)
-    await uploadBanner(deps, server, await drawBanner(name), by);
+  if (WITH_BANNER.includes(name) && !server.profile?.banner && !server.profile?.bannerUpload)
+    await uploadBanner(deps, server, await sampleBanner(name), by);
 }

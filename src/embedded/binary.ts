@@ -4,11 +4,9 @@ import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { SECOND } from '../platform/clock.ts';
+import type { Variables } from '../platform/environment.ts';
 
 const run = promisify(execFile);
-
-/** The environment variables of a process. */
-export type Environment = Record<string, string | undefined>;
 
 /** A program of this machine that a trial run has shown to work. */
 export type Binary = {
@@ -26,7 +24,7 @@ export function seriesOf(binary: Pick<Binary, 'program' | 'version'>): string {
 }
 
 /** The path of the program `name` on PATH, or undefined. */
-export async function onPath(name: string, env: Environment): Promise<string | undefined> {
+export async function onPath(name: string, env: Variables): Promise<string | undefined> {
   for (const folder of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(folder, name);
     const runs = await access(path, constants.X_OK).then(
@@ -39,7 +37,7 @@ export async function onPath(name: string, env: Environment): Promise<string | u
 }
 
 /** Tries the program `name` on PATH. Throws as `tryBinary` does, and when it is not on PATH. */
-export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Environment): Promise<Binary> {
+export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Variables): Promise<Binary> {
   const path = await onPath(name, env);
   if (!path) throw new Error(`there is no ${name} on PATH`);
   return await tryBinary(path, kind, 'on PATH');

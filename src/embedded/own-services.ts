@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../platform/config.ts';
-import { type Binary, type Environment, seriesOf } from './binary.ts';
+import type { Variables } from '../platform/environment.ts';
+import { type Binary, seriesOf } from './binary.ts';
 import { noteWriter, writtenData } from './data-folder.ts';
 import { findMongod } from './find-mongod.ts';
 import { findRedis } from './find-redis.ts';
@@ -13,7 +14,7 @@ import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
 import { settingsToShare } from './shared-settings.ts';
 
-/** For what a process starts services: for `npm start`, or for one command. */
+/** The purpose of the services that a process starts: `npm start`, or one command. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
 /** Services that this process started and must stop. */
@@ -38,7 +39,7 @@ export async function startOwnServices(
   dataDir: string,
   kind: OwnerKind,
   say: Say,
-  env: Environment,
+  env: Variables,
 ): Promise<OwnServices> {
   const record: ServicesRecord = {
     owner: { ...(await identityOf(process.pid)), kind, address: config.PUBLIC_URL },

@@ -8,8 +8,8 @@ function pathIn(dataDir: string): string {
 }
 
 /**
- * The SECRET_KEY stored in `dataDir`. If there is none: makes one of 32 random bytes, stored in base64 in a file that
- * only its owner can read. The caller must own the folder's lock, or two processes could make two keys.
+ * The SECRET_KEY stored in `dataDir`. If there is none, one of 32 random bytes is made and stored in base64 in a file
+ * that only its owner can read. The caller must own the folder's lock, or two processes could make two keys.
  *
  * @throws {ServiceError} when the file exists but has no key.
  */

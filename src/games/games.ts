@@ -146,6 +146,11 @@ export function whyNotProbed(game: string | null | undefined): string | null {
   return known ? whyNotQueried(known.protocol) : null;
 }
 
+/** The game with this stored id; undefined if it is not in the list. */
+export function findGame(id: string): Game | undefined {
+  return BY_SPELLING.get(id);
+}
+
 /**
  * Like `knownGame`, but the servers of the game must also be ones that can be queried.
  *

@@ -14,6 +14,15 @@ const INTERVALS_VALID = 3;
 
 type Sources = Pick<Server, 'probe' | 'lastReport'>;
 
+/** The projection of the fields that decide a server's status. */
+export const STATUS_FIELDS = {
+  'probe.status': 1,
+  'probe.checkedAt': 1,
+  'probe.succeededAt': 1,
+  'probe.intervalSeconds': 1,
+  'lastReport.at': 1,
+} as const;
+
 /** `reports` if there was one in the last 7 days and no answered probe; otherwise `probes`. */
 export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
   const since = now.getTime() - REPORTS_COUNT_MS;

@@ -5,7 +5,14 @@ import type { Server, ServerStatus } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersLoader, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
-import { latencyAt, playersHidden, playersSource, type Source, statusAt } from './current-status.ts';
+import {
+  latencyAt,
+  playersHidden,
+  playersSource,
+  type Source,
+  STATUS_FIELDS,
+  statusAt,
+} from './current-status.ts';
 
 /** The public data of a server. Strings and counts are never null. */
 export type ServerInfo = {
@@ -62,12 +69,8 @@ const SHOWN = {
   'daily.peakPlayers': 1,
   'daily.averageLatency': 1,
   'daily.uptimePercentage': 1,
-  'probe.status': 1,
   'probe.latencyMs': 1,
-  'probe.checkedAt': 1,
-  'probe.succeededAt': 1,
-  'probe.intervalSeconds': 1,
-  'lastReport.at': 1,
+  ...STATUS_FIELDS,
 } as const;
 
 /** Loads the shown fields of servers by id, removed ones too. */

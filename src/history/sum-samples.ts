@@ -62,7 +62,7 @@ export async function sumProbes(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: SummedSample[],
 ): Promise<(DailySums & { _id: { serverId: ObjectId; day: string } })[]> {
-  // Only these fields: in `$documents`, a text that begins with a dollar sign is an expression.
+  // Only these fields are passed: `$documents` would read a text that begins with a dollar sign as an expression.
   const documents = samples.map(
     ({ serverId, at, seconds, status, reason = null, onlinePlayers = null, latencyMs = null }) => {
       return { serverId, at, seconds, status, reason, onlinePlayers, latencyMs };

@@ -3,7 +3,7 @@ import { testUnreachableListener } from '../delivery/test-unreachable.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 
 /** Dependencies for testing a listener. */
 export type WakeDeps = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };

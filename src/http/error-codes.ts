@@ -61,7 +61,7 @@ export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** The code of an error of which only the status is known. */
+/** The code of an error when only its status is known. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 429 || status === 503) return GENERAL[status];
   return codesOf(status)[0] ?? (status < 500 ? 'malformed' : 'internal');

@@ -2,6 +2,10 @@ import type { FastifyRequest } from 'fastify';
 
 /** Whether the client has the answer with this ETag: `If-None-Match` names it; a weak comparison (RFC 9110, 13.1.2). */
 export function isKnownTag({ headers }: Pick<FastifyRequest, 'headers'>, tag: string): boolean {
-  const known = headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, ''));
-  return known?.some((one) => one === tag || one === '*') ?? false;
+  const known = headers['if-none-match']?.split(',').map((one) => withoutWeak(one.trim()));
+  return known?.some((one) => one === withoutWeak(tag) || one === '*') ?? false;
+}
+
+function withoutWeak(tag: string): string {
+  return tag.replace(/^W\//, '');
 }

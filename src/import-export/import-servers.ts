@@ -216,7 +216,7 @@ async function writeServer(
   return 'imported';
 }
 
-/** If an earlier import died after it listed the server: writes the missing audit log entry. */
+/** If an earlier import died after it listed the server, this writes the missing audit log entry. */
 async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };

@@ -3,7 +3,7 @@ import { aggregateDay } from '../history/aggregate-day.ts';
 import { refreshDailyFigures } from '../history/daily-figures.ts';
 import { DayError, dayOf } from '../platform/periods/period-marks.ts';
 import { type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';

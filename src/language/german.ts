@@ -6,8 +6,11 @@ import { LISTING } from './german/listing.ts';
 import { NOTIFICATIONS } from './german/notifications.ts';
 import { OUTCOMES } from './german/outcomes.ts';
 import { PRIVACY } from './german/privacy.ts';
+import { SERVER_LISTS } from './german/server-lists.ts';
+import { SERVER_PAGE } from './german/server-page.ts';
 import { SERVERS } from './german/servers.ts';
 import { SITE } from './german/site.ts';
+import { VOTE_PAGES } from './german/vote-pages.ts';
 import { VOTES } from './german/votes.ts';
 
 /**
@@ -18,9 +21,12 @@ export const GERMAN = {
   ...SITE,
   ...LISTING,
   ...ACCOUNTS,
+  ...SERVER_LISTS,
   ...SERVERS,
+  ...SERVER_PAGE,
   ...LISTENERS,
   ...VOTES,
+  ...VOTE_PAGES,
   ...OUTCOMES,
   ...INPUT,
   ...PRIVACY,

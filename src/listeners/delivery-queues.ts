@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import type { Listener } from './listener.ts';
 import { hasTakenVotes } from './listener-state.ts';
 

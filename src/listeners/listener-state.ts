@@ -40,7 +40,7 @@ export function isForgotten(
   return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
 }
 
-/** When a listener that fetches was last heard of: its newest take, or the change of its settings if that is later. */
+/** The time of the newest take of a listener that fetches, or of the newest change of its settings if that is later. */
 export function lastCalled({
   fetched,
   updatedAt,

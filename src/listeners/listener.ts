@@ -182,7 +182,7 @@ const listenerDefinition = {
   tested: { type: new Schema(testDefinition, nested) },
   /** The protocol of the service at its address: detected once for its settings, and by each test. */
   detected: { type: new Schema(detectedDefinition, nested) },
-  /** Its owner is told once for its settings that names may arrive mangled. */
+  /** The owner was warned that names may arrive mangled, once for these settings. */
   beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },
   /**
    * The step that decides how long to wait for an answer (`answerTimeoutMs`). It increases when no answer came in time.

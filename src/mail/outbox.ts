@@ -2,7 +2,7 @@ import { type Collection, ObjectId } from 'mongodb';
 import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
 

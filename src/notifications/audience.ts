@@ -5,7 +5,7 @@ import type { Server } from '../servers/server.ts';
 import type { DiscordWebhook } from './discord/discord-webhook.ts';
 import { type Kind, wantsMailOf } from './kinds.ts';
 
-/** What an audience is read from. */
+/** The collections from which an audience is read. */
 export type Audiences = {
   servers: Collection<Server>;
   users: Collection<User>;

@@ -3,7 +3,7 @@ import { type ListenerReason, listenerReason } from '../delivery/diagnosis/liste
 import { t } from '../language/t.ts';
 import type { DueNotification } from './due-notifications.ts';
 import type { ListenerNotification } from './listener-notification.ts';
-import { count, eventOf, type Notice, time, votes } from './notice.ts';
+import { count, eventOf, type NotificationText, time, votes } from './notification-text.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
 function votesDo(number: number, one: string, many: string): string {
@@ -11,18 +11,21 @@ function votesDo(number: number, one: string, many: string): string {
 }
 
 /** The text of a notification about a listener. */
-export function listenerNotice(notification: ListenerNotification, due: DueNotification): Notice {
-  const { subject, lines } = LETTERS[due.kind](notification, due);
+export function listenerNotificationText(
+  notification: ListenerNotification,
+  due: DueNotification,
+): NotificationText {
+  const { subject, lines } = TEXTS[due.kind](notification, due);
   const about = `${notification.listener._id.toHexString()}:${due.since.getTime()}`;
   return { ...eventOf(due.kind, about), subject, paragraphs: lines, part: '/listener' };
 }
 
-type Content = { subject: string; lines: string[] };
-type Writer = (notification: ListenerNotification, due: DueNotification) => Content;
+type SubjectAndLines = { subject: string; lines: string[] };
+type MakeText = (notification: ListenerNotification, due: DueNotification) => SubjectAndLines;
 
 const NOT_FETCHED = explain('not-fetched', 'fetch');
 
-const LETTERS: Record<DueNotification['kind'], Writer> = {
+const TEXTS: Record<DueNotification['kind'], MakeText> = {
   paused: (notification, { since }) => ({
     subject: 'its vote listener is paused',
     lines: [

@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { eventOf, type Notice, time, votes } from './notice.ts';
+import { eventOf, type NotificationText, time, votes } from './notification-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
@@ -40,12 +40,12 @@ async function notifyOfExclusion(deps: ExclusionNotifyDeps, exclusion: VoteExclu
   const { _id, serverId, state } = exclusion;
   const event = state === 'excluded' ? 'excluded' : 'included';
   const audience = await audienceOf(deps, serverId);
-  const told = audience && (await notify(deps, audience, 'exclusion', exclusionNotice(exclusion, event)));
+  const result = audience && (await notify(deps, audience, 'exclusion', exclusionText(exclusion, event)));
   await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
-  return told === 'written' ? 1 : 0;
+  return result === 'written' ? 1 : 0;
 }
 
-function exclusionNotice(exclusion: VoteExclusion, event: 'excluded' | 'included'): Notice {
+function exclusionText(exclusion: VoteExclusion, event: 'excluded' | 'included'): NotificationText {
   const { _id, since, until, username, reasonForOwner } = exclusion;
   const number = exclusion.votes ?? 0;
   const whose = username ? ` of the player “${username}”` : '';

@@ -6,7 +6,7 @@ import { countDeliveries } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
 import { unfetchedOrLate } from './late-fetches.ts';
-import { listenerNotice } from './listener-text.ts';
+import { listenerNotificationText } from './listener-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
@@ -91,10 +91,15 @@ async function notifyOf(
       expiresAt: state.expiresAt,
       lastAttempt,
     };
-    const told = await notify(deps, audience, EVENTS[due.kind].kind, listenerNotice(details, due));
-    if (told === 'written') written += 1;
-    // If nobody was notified of an outage: nobody is notified of its end.
-    if (told === 'unwanted' && !ENDS.has(due.kind)) continue;
+    const result = await notify(
+      deps,
+      audience,
+      EVENTS[due.kind].kind,
+      listenerNotificationText(details, due),
+    );
+    if (result === 'written') written += 1;
+    // If nobody was notified of an outage, nobody is notified of its end either.
+    if (result === 'unwanted' && !ENDS.has(due.kind)) continue;
     await recordSent(deps, listener, due, sent?.since ?? due.since);
   }
   return written;

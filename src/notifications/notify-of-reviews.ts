@@ -2,7 +2,7 @@ import type { Collection, WithId } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { eventOf, type Notice } from './notice.ts';
+import { eventOf, type NotificationText } from './notification-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
@@ -38,12 +38,12 @@ export async function notifyOfReviews(deps: ReviewNotifyDeps, stop: AbortSignal)
 
 async function notifyOfReview(deps: ReviewNotifyDeps, review: WithId<Review>): Promise<number> {
   const audience = await audienceOf(deps, review.serverId);
-  const told = audience && (await notify(deps, audience, 'review', reviewNotice(review)));
+  const result = audience && (await notify(deps, audience, 'review', reviewText(review)));
   await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
-  return told === 'written' ? 1 : 0;
+  return result === 'written' ? 1 : 0;
 }
 
-function reviewNotice({ _id, username, rating, content }: WithId<Review>): Notice {
+function reviewText({ _id, username, rating, content }: WithId<Review>): NotificationText {
   const letters = [...(content ?? '').replace(/\s+/g, ' ').trim()];
   const quote = letters.slice(0, LONGEST_QUOTE).join('');
   return {

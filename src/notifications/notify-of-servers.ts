@@ -3,7 +3,7 @@ import { statusAt } from '../history/current-status.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { eventOf, type Notice, time } from './notice.ts';
+import { eventOf, type NotificationText, time } from './notification-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { ServerNotices } from './server-notices.ts';
 
@@ -45,10 +45,10 @@ async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now
   if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;
   const audience = await audienceOf(deps, _id);
   if (!audience) return 0;
-  const told = await notify(deps, audience, 'server', offlineNotice(server, since));
-  if (told === 'unwanted') return 0;
+  const result = await notify(deps, audience, 'server', offlineText(server, since));
+  if (result === 'unwanted') return 0;
   await deps.serverNotices.updateOne({ _id }, { $set: { since, offlineToldAt: now } }, { upsert: true });
-  return told === 'written' ? 1 : 0;
+  return result === 'written' ? 1 : 0;
 }
 
 async function notifyOnline(
@@ -64,12 +64,12 @@ async function notifyOnline(
   }
   if (statusAt(server, now) !== 'online') return 0;
   const audience = await audienceOf(deps, _id);
-  const told = audience && (await notify(deps, audience, 'server', onlineNotice(server, since, now)));
+  const result = audience && (await notify(deps, audience, 'server', onlineText(server, since, now)));
   await deps.serverNotices.updateOne({ _id, since }, { $set: { since: null } });
-  return told === 'written' ? 1 : 0;
+  return result === 'written' ? 1 : 0;
 }
 
-function offlineNotice({ _id, name, address, port }: WithId<Server>, since: Date): Notice {
+function offlineText({ _id, name, address, port }: WithId<Server>, since: Date): NotificationText {
   return {
     ...eventOf('offline', `${_id.toHexString()}:${since.getTime()}`),
     subject: 'the server is offline',
@@ -81,7 +81,7 @@ function offlineNotice({ _id, name, address, port }: WithId<Server>, since: Date
   };
 }
 
-function onlineNotice({ _id, name }: WithId<Server>, since: Date, now: Date): Notice {
+function onlineText({ _id, name }: WithId<Server>, since: Date, now: Date): NotificationText {
   return {
     ...eventOf('online', `${_id.toHexString()}:${since.getTime()}`),
     subject: 'the server is online again',

@@ -1,11 +1,17 @@
 import { notifyOfExclusions } from './notify-of-exclusions.ts';
-import { notifyOfHeldVotes } from './notify-of-held-votes.ts';
+import { notifyOfHeldNotifications } from './notify-of-held-notifications.ts';
 import { notifyOfListeners } from './notify-of-listeners.ts';
 import { notifyOfReviews } from './notify-of-reviews.ts';
 import { notifyOfServers } from './notify-of-servers.ts';
 
 /** The sources of notifications. Each finds its events in the present state of the database. */
-const SOURCES = [notifyOfListeners, notifyOfServers, notifyOfReviews, notifyOfExclusions, notifyOfHeldVotes];
+const SOURCES = [
+  notifyOfListeners,
+  notifyOfServers,
+  notifyOfReviews,
+  notifyOfExclusions,
+  notifyOfHeldNotifications,
+];
 
 type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
   Parameters<typeof notifyOfServers>[0] &
@@ -15,7 +21,7 @@ type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
 /**
  * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, also after
  * concurrent or interrupted runs: its message enters the outbox under an id made of the event, and the event is recorded
- * as told afterwards.
+ * as notified afterwards.
  *
  * @returns how many were written
  */

@@ -14,9 +14,9 @@ import { isTransientError } from '../platform/transient-errors.ts';
 import { type Audience, channelsFor } from './audience.ts';
 import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
-import { mailOf, type Notice } from './notice.ts';
+import { mailOf, type NotificationText } from './notification-text.ts';
 
-/** What a notification is written with. */
+/** The dependencies of writing notifications. */
 export type NotifyDeps = Outbox &
   DiscordOutbox & {
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
@@ -27,7 +27,7 @@ export type NotifyDeps = Outbox &
 export const MOST_AN_HOUR = 20;
 
 /** Whether a notification was written: `known` when all its messages were there already. */
-export type Told = 'written' | 'known' | 'unwanted';
+export type NotifyResult = 'written' | 'known' | 'unwanted';
 
 /**
  * Writes a notification for each channel on which its audience wants its kind, once for each channel, also after
@@ -37,13 +37,13 @@ export async function notify(
   deps: NotifyDeps,
   audience: Audience,
   kind: Kind,
-  notice: Notice,
-): Promise<Told> {
+  text: NotificationText,
+): Promise<NotifyResult> {
   const { owner, webhook } = channelsFor(audience, kind);
   const { server } = audience;
   const written = [
-    ...(owner ? [await write(deps, 'mail', { ...audience, owner }, notice)] : []),
-    ...(webhook ? [await write(deps, 'discord', { server }, notice)] : []),
+    ...(owner ? [await write(deps, 'mail', { ...audience, owner }, text)] : []),
+    ...(webhook ? [await write(deps, 'discord', { server }, text)] : []),
   ];
   if (written.length === 0) return 'unwanted';
   return written.includes(true) ? 'written' : 'known';
@@ -70,27 +70,27 @@ export async function forServer(
 
 type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
 
-/** Writes a notice to one channel. */
+/** Writes a notification to one channel. */
 export async function write(
   deps: NotifyDeps,
   channel: 'mail' | 'discord',
   { server, owner }: Receiver,
-  notice: Notice,
+  text: NotificationText,
 ): Promise<boolean> {
   const serverId = server._id;
   const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
   const isHeld = (await countSent(messages, serverId, deps.clock)) >= MOST_AN_HOUR;
-  const common = { id: notice.id, serverId, isHeld };
+  const common = { id: text.id, serverId, isHeld };
   if (channel === 'mail') {
     if (!owner) return false;
-    return putMail(deps, { ...common, ...mailOf(deps.config, { server, owner }, notice) });
+    return putMail(deps, { ...common, ...mailOf(deps.config, { server, owner }, text) });
   }
   const to = serverId.toHexString();
-  const text = discordBody(deps.config, server, notice, deps.clock.now());
-  return putDiscordMessage(deps, { ...common, to, subject: notice.subject, text } satisfies NewMessage);
+  const body = discordBody(deps.config, server, text, deps.clock.now());
+  return putDiscordMessage(deps, { ...common, to, subject: text.subject, text: body } satisfies NewMessage);
 }
 
-/** How many notifications about a server were written in the last hour, without those held. */
+/** How many notifications about a server were written in the last hour; held ones are not counted. */
 export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
   // A held message has no time to be sent, no result and no text.

@@ -5,7 +5,7 @@ const serverNoticesDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   /** The start of the time offline that the owner knows of, until they are notified of its end. */
   since: { type: Date, default: null },
-  /** When the owner was last told that the server is offline. */
+  /** When the owner was last notified that the server is offline. */
   offlineToldAt: { type: Date, required: true },
 } as const;
 

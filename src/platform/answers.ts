@@ -3,7 +3,8 @@ import { MINUTE, SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 import { within } from './deadline.ts';
 import type { Logger } from './log.ts';
-import { type Payload, type Producer, queuePrefix } from './queues.ts';
+import type { Producer } from './producer.ts';
+import { type Payload, queuePrefix } from './queues.ts';
 import type { RedisConnection } from './redis.ts';
 
 /** A question of `answer-now`. */

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { parseEnv } from 'node:util';
 import { z } from 'zod';
 import { LANGUAGES } from '../language/language.ts';
-import { AppError } from './app-error.ts';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import {
   canaryList,
@@ -25,20 +22,9 @@ import {
   trustProxy,
   wholeNumber,
 } from './config-values.ts';
+import { ConfigError, ownEnvironment, type Variables } from './environment.ts';
 import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
 import { traceSettings } from './tracing/trace-settings.ts';
-
-/** The environment is invalid. It has one readable line for each error. */
-export class ConfigError extends AppError {
-  readonly errors: string[];
-
-  constructor(errors: string[]) {
-    super(
-      `The configuration has ${errors.length === 1 ? 'an error' : `${errors.length} errors`}:\n${errors.map((error) => `  ${error}`).join('\n')}`,
-    );
-    this.errors = errors;
-  }
-}
 
 /** All environment variables. Each value is text, which the transforms convert. The defaults suit most operators. */
 const environment = z.object({
@@ -66,15 +52,17 @@ const environment = z.object({
    * this off.
    */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
-  /** How many connections an address may have that is no trusted proxy (see http/limit-connections.ts); 0: no limit. */
+  /**
+   * How many connections an address may have that is not a trusted proxy (see http/limit-connections.ts); 0: no limit.
+   */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
   /** How many new players of one network may vote for a server in a day (see votes/web/network-limits.ts). */
   WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
   /**
-   * How many accounts may be made in 24 hours from one IPv4 /24 or IPv6 /48, and with one mail domain that is no public
-   * provider's.
+   * How many accounts may be made in 24 hours from one IPv4 /24 or IPv6 /48, and with one mail domain that is not a
+   * public provider's.
    */
   SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
   SIGN_UPS_PER_MAIL_DOMAIN: wholeNumber(1, 1_000_000).default(20),
@@ -254,25 +242,6 @@ function openIdErrors({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NA
 
 function listed(names: string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
-}
-
-/** Environment variables, from which a configuration is read or which a child process gets. */
-export type Variables = Record<string, string | undefined>;
-
-/** A copy of this process's environment, with the additional variables of `.env` in the working directory. */
-export function ownEnvironment(): Variables {
-  return { ...variablesOfEnvFile(), ...process.env };
-}
-
-/** The variables of `.env` in the working directory; none in tests. */
-export function variablesOfEnvFile(): Variables {
-  if (process.env.NODE_ENV === 'test') return {};
-  try {
-    return parseEnv(readFileSync('.env', 'utf8'));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
-    throw new ConfigError([`.env cannot be read: ${error instanceof Error ? error.message : error}`]);
-  }
 }
 
 /** One line for each variable with a wrong value, by the variable's name. The value of a secret is not shown. */

@@ -34,7 +34,7 @@ const UDP_AT_ONCE = 128;
  */
 const OVER = new QueryError('stopped', 'The query is over.');
 
-/** What all queries of a process share. */
+/** The state that all queries of a process share. */
 type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; oldServers: OldServers };
 
 /** The stop signal of a query, and the check before each of its connections. */

@@ -3,8 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GameError, gameOf } from '../games/games.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
-import { type Config, ConfigError } from '../platform/config.ts';
+import type { Config } from '../platform/config.ts';
 import type { CanaryAddress } from '../platform/config-values.ts';
+import { ConfigError } from '../platform/environment.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 import type { Ask } from './ask.ts';
 

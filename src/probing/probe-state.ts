@@ -72,8 +72,8 @@ function varied(seconds: number, random: number): number {
 
 /**
  * The state of a server after a check that ended at `now`, and the sample for the history (null: none). Pure except for
- * the jitter of planned times. A server becomes offline after three failures in a row of which one comes 30 s after the
- * first, or after three checks by hand.
+ * the jitter of planned times. A server becomes offline after three failures in a row, if one of them comes 30 s after
+ * the first, or after three checks by hand.
  */
 export function stateAfter(
   before: ProbeState,

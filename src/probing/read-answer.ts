@@ -80,7 +80,7 @@ const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
  * A number of players: a whole number from 0 to 2,147,483,647. It may come as text (Quake). −1 means "no limit", and a
  * number out of range becomes the nearest allowed one.
  *
- * @returns null when the value is no number
+ * @returns null when the value is not a number
  */
 export function countOf(value: unknown): number | null {
   const isNumeral = typeof value === 'string' && /^[+-]?\d{1,30}(\.\d{1,30})?$/.test(value.trim());
@@ -89,7 +89,7 @@ export function countOf(value: unknown): number | null {
   return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
-/** The longest icon, in UTF-16 code units: a PNG of 48 KiB. A longer text is no icon. */
+/** The longest icon, in UTF-16 code units: a PNG of 48 KiB. A longer text is not an icon. */
 const LONGEST_ICON = 66_000;
 
 function iconOf(icon: unknown): { icon?: string } {

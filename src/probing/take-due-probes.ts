@@ -2,7 +2,7 @@ import { type AnyBulkWriteOperation, type Collection, type Filter, UUID, type Wi
 import { type Clock, SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import type { Resources } from '../platform/resources.ts';
 import type { Server } from '../servers/server.ts';
 import { planOfTake } from './probe-state.ts';

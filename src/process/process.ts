@@ -1,6 +1,7 @@
 import { SECOND } from '../platform/clock.ts';
-import { ConfigError, type ConnectedConfig, loadConfig } from '../platform/config.ts';
+import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { endWithParent } from '../platform/end-with-parent.ts';
+import { ConfigError } from '../platform/environment.ts';
 import type { OpenOptions } from '../platform/resources.ts';
 import { onStopSignal } from '../platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './app-deps.ts';

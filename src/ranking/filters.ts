@@ -1,4 +1,4 @@
-import { statusAt } from '../history/current-status.ts';
+import { STATUS_FIELDS, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { Sort } from './sorts.ts';
 
@@ -27,11 +27,7 @@ export const FILTERED = {
   countryCode: 1,
   'current.version': 1,
   'profile.tags': 1,
-  'probe.status': 1,
-  'probe.checkedAt': 1,
-  'probe.succeededAt': 1,
-  'probe.intervalSeconds': 1,
-  'lastReport.at': 1,
+  ...STATUS_FIELDS,
 } as const;
 
 /** If a server names more releases than this, the others do not count. */

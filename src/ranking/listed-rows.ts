@@ -1,13 +1,17 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { playersHidden, playersSource, type Source, statusAt } from '../history/current-status.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Icon } from '../servers/profile.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import type { ReviewList } from '../reviews/review.ts';
+import type { Banner, Icon } from '../servers/profile.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
-import type { Rating } from './sorts.ts';
+import { type Rating, ratingOf } from './sorts.ts';
 
-export type Rows = { servers: Collection<Server>; clock: Clock };
+export type Rows = { servers: Collection<Server>; reviewLists: Collection<ReviewList>; clock: Clock };
+
+/** A server is a newcomer for this long after it was listed. */
+export const NEWCOMER_DAYS = 30;
 
 /** A server in a row of the listing. */
 export type ListedRow = {
@@ -15,11 +19,16 @@ export type ListedRow = {
   id: string;
   name: string;
   slug: string;
+  /** Where players connect. */
+  address: string;
+  port: number;
   rank: number;
   game: string | null;
   countryCode: string | null;
   /** The current status; the list may be older. */
   status: ServerStatus;
+  /** When a probe last reached the server or it last reported; null if never. */
+  lastSeenAt: Date | null;
   onlinePlayers: number;
   /** Whether the server hides its number of players, which is then 0; false while offline. */
   playersHidden: boolean;
@@ -34,16 +43,18 @@ export type ListedRow = {
   /** What these votes weigh, which decided the rank. */
   rankVotes: number;
   listedAt: Date;
+  isNewcomer: boolean;
   /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
   probedUptime: number | null;
-  /** Only in the order by rating; null without reviews. */
-  rating?: Rating | null;
+  /** Null without reviews. */
+  rating: Rating | null;
   /** The owner's one sentence; empty if there is none. */
   shortText: string;
   /** Keys of the tag list. */
   tags: string[];
   /** The game server's own icon. */
   icon: Icon | undefined;
+  banner: Banner | undefined;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
   players: (number | null)[];
 };
@@ -51,6 +62,8 @@ export type ListedRow = {
 const SHOWN = {
   name: 1,
   slug: 1,
+  address: 1,
+  port: 1,
   rankPosition: 1,
   isPremium: 1,
   'current.onlinePlayers': 1,
@@ -64,28 +77,47 @@ const SHOWN = {
   'daily.probedUptime': 1,
   'profile.shortText': 1,
   'profile.icon': 1,
+  'profile.banner': 1,
   ...FILTERED,
 } as const;
 
 /**
- * Reads servers in the given order, in one query. Servers that were hidden or removed since the list was written are left
- * out.
+ * Reads servers in the given order, in two queries by id. Servers that were hidden or removed since the list was written
+ * are left out.
  */
-export async function listedRows({ servers, clock }: Rows, ids: ObjectId[]): Promise<ListedRow[]> {
+export async function listedRows(
+  { servers, reviewLists, clock }: Rows,
+  ids: ObjectId[],
+): Promise<ListedRow[]> {
   if (ids.length === 0) return [];
   const now = clock.now();
-  const found = await servers.find({ _id: { $in: ids }, ...RANKED }, { projection: SHOWN }).toArray();
+  const [found, ratings] = await Promise.all([
+    servers.find({ _id: { $in: ids }, ...RANKED }, { projection: SHOWN }).toArray(),
+    ratingsOf(reviewLists, ids),
+  ]);
   const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
   return ids.flatMap((id) => {
     const server = byId.get(id.toHexString());
-    return server ? [rowOf(server, now)] : [];
+    return server ? [rowOf(server, ratings.get(id.toHexString()) ?? null, now)] : [];
   });
 }
 
-function rowOf(server: WithId<Server>, now: Date): ListedRow {
+/** The current ratings of servers, by id. */
+async function ratingsOf(
+  reviewLists: Collection<ReviewList>,
+  ids: ObjectId[],
+): Promise<Map<string, Rating | null>> {
+  const projection = { count: 1, ratingSum: 1 };
+  const found = await reviewLists.find({ _id: { $in: ids } }, { projection }).toArray();
+  return new Map(found.map((list) => [list._id.toHexString(), ratingOf(list)]));
+}
+
+function rowOf(server: WithId<Server>, rating: Rating | null, now: Date): ListedRow {
   const {
     name,
     slug,
+    address,
+    port,
     rankPosition,
     game,
     countryCode,
@@ -101,10 +133,13 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     id: server._id.toHexString(),
     name,
     slug,
+    address,
+    port,
     rank: rankPosition,
     game: game ?? null,
     countryCode: countryCode ?? null,
     status,
+    lastSeenAt: lastSeenAt(server),
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
     playersHidden: status !== 'offline' && playersHidden(current),
     maxPlayers: current.maxPlayers,
@@ -114,10 +149,18 @@ function rowOf(server: WithId<Server>, now: Date): ListedRow {
     votesCount: ranked?.votesCount ?? 0,
     rankVotes: ranked?.rankVotes ?? ranked?.votesCount ?? 0,
     listedAt,
+    isNewcomer: listedAt > after(now, -NEWCOMER_DAYS * DAY),
+    rating,
     probedUptime: daily.probedUptime ?? null,
     shortText: profile?.shortText ?? '',
     tags: profile?.tags ?? [],
     icon: profile?.icon,
+    banner: profile?.banner,
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };
+}
+
+function lastSeenAt({ probe, lastReport }: Pick<Server, 'probe' | 'lastReport'>): Date | null {
+  const times = [probe?.succeededAt, lastReport?.at].filter((at) => at instanceof Date);
+  return times.length > 0 ? new Date(Math.max(...times.map(Number))) : null;
 }

@@ -32,12 +32,21 @@ const listingSummaryDefinition = {
   /** The number of ranked servers. */
   servers: { type: Number, required: true },
   online: { type: Number, required: true },
+  /** Players of the servers that were online, and votes of 30 days. Absent in a summary of an older version. */
+  playing: { type: Number },
+  votes: { type: Number },
   /** Values with the most servers first. */
   games: choices,
   countries: choices,
   versions: choices,
   /** The versions of each of these games, by its id. Absent in a summary of an older version. */
   gameVersions: { type: Schema.Types.Mixed },
+  /** Tags with the most servers first. Absent in a summary of an older version, as are the three fields below. */
+  tags: { type: choices.type },
+  /** The tags and the countries of each game, and the games of each tag, by its id or key. */
+  gameTags: { type: Schema.Types.Mixed },
+  gameCountries: { type: Schema.Types.Mixed },
+  tagGames: { type: Schema.Types.Mixed },
   /** The digest of the names in the term lists, and when these were written. */
   names: {
     type: new Schema(
@@ -67,10 +76,16 @@ export type Choice = { value: string; servers: number };
 export type ListingSummary = {
   servers: number;
   online: number;
+  playing?: number;
+  votes?: number;
   games: Choice[];
   countries: Choice[];
   versions: Choice[];
   gameVersions?: Record<string, Choice[]>;
+  tags?: Choice[];
+  gameTags?: Record<string, Choice[]>;
+  gameCountries?: Record<string, Choice[]>;
+  tagGames?: Record<string, Choice[]>;
 };
 type Written = { digest: string; at: Date };
 export type StoredListingSummary = ListingSummary & { _id: string; names: Written; texts?: Written };

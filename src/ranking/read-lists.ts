@@ -1,18 +1,16 @@
 import { type Collection, ObjectId } from 'mongodb';
-import type { ReviewList } from '../reviews/review.ts';
 import { type Filters, listKey } from './filters.ts';
 import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
 import { type ListingSummary, type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { partId } from './replace-lists.ts';
-import { type Rating, ratingOf, type Sort } from './sorts.ts';
+import type { Sort } from './sorts.ts';
 import { PART } from './write-lists.ts';
 
 /** The number of servers on a page. */
 export const ROWS = 20;
 
 export type Lists = { rankedLists: Collection<RankedList> };
-type Ratings = { reviewLists: Collection<ReviewList> };
 
 /** A page of the listing. */
 export type ListPage = {
@@ -24,14 +22,13 @@ export type ListPage = {
 };
 
 /**
- * A page of the servers that pass the filters, in one order. It takes two queries by id for any page of any listing, and a
- * third one for the ratings in the order by rating.
+ * A page of the servers that pass the filters, in one order. It takes three queries by id for any page of any listing.
  *
  * @param page - from 1
  * @returns null when there is no such page; page 1 always exists
  */
 export async function readListPage(
-  deps: Rows & Lists & Ratings,
+  deps: Rows & Lists,
   filters: Filters,
   page: number,
   sort: Sort = 'rank',
@@ -43,19 +40,18 @@ export async function readListPage(
   const pages = Math.max(1, Math.ceil(part.total / ROWS));
   if (page > pages) return null;
   const ids = idsOf(part).slice(from % PART, (from % PART) + ROWS);
-  const [rows, ratings] = await Promise.all([
-    listedRows(deps, ids),
-    sort === 'rating' ? ratingsOf(deps, ids) : null,
-  ]);
-  const rated = ratings ? rows.map((row) => ({ ...row, rating: ratings.get(row.id) ?? null })) : rows;
-  return { rows: rated, total: part.total, pages };
+  return { rows: await listedRows(deps, ids), total: part.total, pages };
 }
 
-/** The current ratings of servers, by id. */
-async function ratingsOf({ reviewLists }: Ratings, ids: ObjectId[]): Promise<Map<string, Rating | null>> {
-  const projection = { count: 1, ratingSum: 1 };
-  const found = await reviewLists.find({ _id: { $in: ids } }, { projection }).toArray();
-  return new Map(found.map((list) => [list._id.toHexString(), ratingOf(list)]));
+/** The newest servers that pass the filters, at most `most`, if they were listed in the last month. */
+export async function readNewcomers(
+  deps: Rows & Lists,
+  filters: Filters,
+  most: number,
+): Promise<ListedRow[]> {
+  const newest = await deps.rankedLists.findOne({ _id: partId(listKey(filters, 'newest'), 0) });
+  const rows = newest ? await listedRows(deps, idsOf(newest).slice(0, most)) : [];
+  return rows.filter(({ isNewcomer }) => isNewcomer);
 }
 
 /** The ids of the servers of one part, in order. */

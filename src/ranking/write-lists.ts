@@ -6,13 +6,7 @@ import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
 import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
-import {
-  type Choice,
-  type ListingSummary,
-  type RankedList,
-  type StoredListingSummary,
-  SUMMARY,
-} from './ranked-list.ts';
+import { type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
 import {
@@ -24,6 +18,7 @@ import {
   type Sorted,
   sortFigure,
 } from './sorts.ts';
+import { listSummary } from './summarise-lists.ts';
 import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
 type WriteListsDeps = {
@@ -52,11 +47,6 @@ const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * serve
 /** How many documents are read, or servers handled, at a time. A larger batch would block other work of the process. */
 const BATCH = 1_000;
 
-/** The most values of each filter. */
-const MOST_CHOICES = 60;
-/** The most versions of one game. */
-const MOST_GAME_VERSIONS = 30;
-
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
  * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a
@@ -64,7 +54,7 @@ const MOST_GAME_VERSIONS = 30;
  */
 export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
-  const { ids, names, texts, lists, figures } = await readRanking(deps);
+  const { ids, names, texts, lists, figures, votes } = await readRanking(deps);
   const written = { length: PART, order: 'given' } as const;
   await replaceLists(rankedLists, lease, { prefix: listPrefix('rank'), lists, ...written }, ids);
   for (const sort of OTHER_SORTS) {
@@ -97,7 +87,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
   lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
-    ...summaryOf(lists, ids.length),
+    ...listSummary(lists, { servers: ids.length, playing: playersOf(figures), votes }),
     names: namesCurrent && before ? before.names : { digest: namesDigest, at: now },
     texts: textsCurrent && before?.texts ? before.texts : { digest: textsDigest, at: now },
   };
@@ -112,13 +102,15 @@ async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   const ids: ObjectId[] = [];
   const names: string[] = [];
   const texts: string[] = [];
+  let votes = 0;
   // The list of the whole ranking is always written, so that an empty listing is recognised as one.
   const lists = new Map<string, ListInProgress>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
     .sort({ rankPosition: 1 })
-    .project<WithId<Filtered & Sorted & Searched & { name: string }>>({
+    .project<WithId<Filtered & Sorted & Searched & Pick<Server, 'name' | 'ranked'>>>({
       name: 1,
+      'ranked.votesCount': 1,
       ...FILTERED,
       ...SORTED,
       ...SEARCHED,
@@ -127,11 +119,17 @@ async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
     const place = ids.push(server._id) - 1;
     names.push(server.name);
     texts.push(textsOf(server));
+    votes += server.ranked?.votesCount ?? 0;
     for (const key of listKeys(server, now)) addTo(lists, key, place);
     const rating = ratings.get(server._id.toHexString()) ?? null;
     for (const sort of OTHER_SORTS) figures[sort].push(sortFigure(sort, server, rating, now));
   }
-  return { ids, names, texts, lists, figures };
+  return { ids, names, texts, lists, figures, votes };
+}
+
+/** The players of all servers that are online; the figure of others is negative. */
+function playersOf({ players }: Record<OtherSort, number[]>): number {
+  return players.reduce((sum, figure) => sum + Math.max(0, figure), 0);
 }
 
 /** The ratings of all servers with reviews, by id. */
@@ -184,40 +182,4 @@ async function writeTerms(
 function digestOf(ids: ObjectId[], names: string[]): string {
   const sum = names.reduce((total, name, place) => total + hashOf(`${ids[place]?.toHexString()} ${name}`), 0);
   return `${names.length} ${sum}`;
-}
-
-function summaryOf(lists: Map<string, ListInProgress>, servers: number): ListingSummary {
-  return {
-    servers,
-    online: lists.get(listKey({ online: true }))?.total ?? 0,
-    games: choicesOf(lists, (value) => listKey({ game: value })),
-    countries: choicesOf(lists, (value) => listKey({ country: value })),
-    versions: choicesOf(lists, (value) => listKey({ version: value })),
-    gameVersions: gameVersionsOf(lists),
-  };
-}
-
-/** The most frequent versions of each game. */
-function gameVersionsOf(lists: Map<string, ListInProgress>): Record<string, Choice[]> {
-  const found = new Map<string, Choice[]>();
-  for (const [key, { total }] of lists) {
-    const [, game, value] = /^f:game=([^&]+)&version=([^&]+)$/.exec(key) ?? [];
-    if (game && value) found.set(game, [...(found.get(game) ?? []), { value, servers: total }]);
-  }
-  return Object.fromEntries(
-    [...found].map(([game, choices]) => [game, mostFrequent(choices, MOST_GAME_VERSIONS)]),
-  );
-}
-
-/** The values of the lists with this one filter, the most frequent first. */
-function choicesOf(lists: Map<string, ListInProgress>, keyOf: (value: string) => string): Choice[] {
-  const start = keyOf(' ').slice(0, -1);
-  const choices = [...lists]
-    .filter(([key]) => key.startsWith(start) && !key.includes('&'))
-    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }));
-  return mostFrequent(choices, MOST_CHOICES);
-}
-
-function mostFrequent(choices: Choice[], most: number): Choice[] {
-  return choices.toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1)).slice(0, most);
 }

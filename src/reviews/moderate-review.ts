@@ -36,8 +36,8 @@ const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: opti
  * review-list.ts). A second call changes nothing; if the first one was interrupted by a crash, it completes it.
  *
  * @param by - who decided, for the audit log
- * @returns the current review, whose state is another one if it was no longer in `seenAs` or at `revision`; null when
- * there is no such review
+ * @returns the current review; unchanged if its state was no longer `seenAs` or its revision no longer `revision`; null
+ *   when there is no such review
  * @throws {InvalidDocumentError} for the reason
  */
 export async function moderateReview(

@@ -71,7 +71,7 @@ async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: Obje
 
 /**
  * Stores the settings of a new server until its ownership is proven. If the user already has a draft with the same
- * address and port: changes that draft and keeps its code.
+ * address and port, that draft is changed and keeps its code.
  *
  * @param draftId - the draft to change; without it a new draft is made
  * @returns null when this user has no such draft

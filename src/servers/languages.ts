@@ -40,11 +40,6 @@ export function languageName(code: string): string {
   return NAMES[languageNow()].of(code) ?? code;
 }
 
-/** The names of all languages in the language of the page, sorted. */
-export function languageNames(): string[] {
-  return CODES.map(languageName).toSorted((one, other) => one.localeCompare(other, languageNow()));
-}
-
 /**
  * The ISO 639-1 code for a text: a code, a name in a language of the pages, or the language's own name; undefined for
  * any other text.

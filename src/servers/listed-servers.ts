@@ -4,7 +4,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { ProbeState, Server } from './server.ts';
 import {

@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import type { PictureUpload } from './picture-upload.ts';
 
 export type UploadStoreDeps = { pictureUploads: Collection<PictureUpload>; clock: Clock };

@@ -58,8 +58,8 @@ const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**
- * If the icon in a game server's newest answer has changed: stores it for a worker. A refused icon is remembered, so
- * that it is not decoded again. If the answer has no icon, the stored one is removed.
+ * If the icon in a game server's newest answer has changed, this stores it for a worker. A refused icon is remembered,
+ * so that it is not decoded again. If the answer has no icon, the stored one is removed.
  *
  * @param icon - a data URL as Minecraft servers send it
  */

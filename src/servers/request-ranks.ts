@@ -1,4 +1,4 @@
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 
 /**
  * Adds a job that computes the ranking. Never throws: without Redis, the regular ranking every 10 minutes is enough.

@@ -122,7 +122,7 @@ export async function removeTag(
   return { tag, servers: pulled.modifiedCount };
 }
 
-/** If no list is stored: stores the default list. */
+/** Stores the default list if no list is stored. */
 async function materialise({ tagLists }: Tags): Promise<void> {
   await tagLists.updateOne({ _id: LIST }, { $setOnInsert: { tags: DEFAULT_TAGS } }, { upsert: true });
 }

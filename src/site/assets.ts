@@ -7,6 +7,7 @@ import { compressOnce, encodedFor } from '../http/compressed.ts';
 import type { Config } from '../platform/config.ts';
 import { once } from '../platform/once.ts';
 import { accentRules } from './look/accent.ts';
+import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 
 /** The folder of altcha-lib. The version is part of its path, and of the imports in scripts/solve.js. */
@@ -51,11 +52,16 @@ const STYLED = [
 
 /** Every other file that a page may load. All of them are served by us. */
 const FILES = [
-  { name: 'site.css', file: style('site.css'), type: CSS },
+  { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   // The public pages load it after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
+  ...GAME_PICTURES.map(
+    (game) =>
+      ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,
+  ),
+  { name: 'empty.svg', file: here('./look/empty.svg'), type: 'image/svg+xml' },
   { name: 'theme.js', file: here('./scripts/theme.js'), type: JAVASCRIPT },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
   {
@@ -63,7 +69,9 @@ const FILES = [
     file: require.resolve('htmx.org/dist/htmx.min.js'),
     type: JAVASCRIPT,
   },
+  { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
+  { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },
   { name: 'solve.js', file: here('./scripts/solve.js'), type: JAVASCRIPT },
   ...['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js'].map(ofAltcha),
 ] as const;

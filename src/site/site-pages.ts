@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { defineMessage } from '../language/t.ts';
-import { ConfigError } from '../platform/config.ts';
+import { ConfigError } from '../platform/environment.ts';
 
 /** The pages that an operator can write, in the order of the footer. Each is a file `<name>.md` in `SITE_PAGES_DIR`. */
 export const SITE_PAGES = {

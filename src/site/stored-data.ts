@@ -306,3 +306,34 @@ function days(ms: number): string {
 function monthsOf(count: number): string {
   return t('{count, plural, one {one month} other {# months}}', { count });
 }
+
+/** Something that the scripts of the pages store in the visitor's browser. It is never sent to the listing by itself. */
+type BrowserData = { storage: 'localStorage' | 'sessionStorage'; data: Text; kept: Text };
+
+/** What the scripts store in the browser, by its key. The privacy page shows this list; a test compares it with them. */
+export const BROWSER_DATA: Record<string, BrowserData> = {
+  'player-names': {
+    storage: 'localStorage',
+    data: defineMessage('The player name of your last vote without an account, to fill it in next time.'),
+    kept: defineMessage('until you press “Not …?” beside the name, or delete the data of this site'),
+  },
+  'voted-servers': {
+    storage: 'localStorage',
+    data: defineMessage(
+      'The last 12 servers that you voted for without an account, with the name and the time of the next vote, to show them after a vote.',
+    ),
+    kept: defineMessage('a server for 30 days, or until you press “Not …?”'),
+  },
+  'sent-vote': {
+    storage: 'sessionStorage',
+    data: defineMessage(
+      'That this tab has sent a vote, so that the two others are stored when it is accepted.',
+    ),
+    kept: defineMessage('until the vote is accepted or the tab is closed'),
+  },
+  theme: {
+    storage: 'localStorage',
+    data: defineMessage('Whether you chose light or dark colours.'),
+    kept: defineMessage('until you delete the data of this site'),
+  },
+};

@@ -71,7 +71,9 @@ export async function recountVotes(
   return drifts;
 }
 
-/** Another recount of the same month may have read newer exclusions: of two concurrent recounts, one is repeated. */
+/**
+ * If two recounts of the same month run at once, one may have read older exclusions: the second to write is repeated.
+ */
 async function recountDay(
   deps: RecountDeps,
   serverId: ObjectId,

@@ -167,7 +167,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
   return counts.get(serverId.toHexString()) ?? 0;
 }
 
-/** If a counter has many minutes before `from`: removes them, because no repair compares them again. */
+/** If a counter has many minutes before `from`, this removes them, because no repair compares them again. */
 async function forgetMinutes(
   { voteCounters }: RepairDeps,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],

@@ -12,7 +12,7 @@ const voteCounterDefinition = {
    * minutes are stored: a recount needs them to know which votes of today are counted already.
    */
   minutes: { type: Schema.Types.Mixed },
-  /** Increases with each recount: of two concurrent recounts, one is repeated. */
+  /** Increases with each recount. A recount is repeated if another one has increased it meanwhile. */
   recounts: { type: Number },
   /**
    * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`, or only their number once the day is over

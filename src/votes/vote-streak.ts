@@ -22,6 +22,8 @@ export type VoteStreak = {
   isOpenEnded: boolean;
   /** When the next vote is allowed; null if it is allowed now. */
   nextVoteAt: Date | null;
+  /** The time of the vote whose cooldown runs; null if none does. */
+  votedAt: Date | null;
 };
 
 /** Reads a player's streak, without excluded votes. An excluded vote still has its cooldown. */
@@ -50,6 +52,7 @@ export async function voteStreak(
     streak,
     isOpenEnded: Boolean(first && votesNamedSince && after(votesNamedSince, STREAK_GAP_MS) >= first.votedAt),
     nextVoteAt: blocking ? nextVoteAt(blocking) : null,
+    votedAt: blocking?.votedAt ?? null,
   };
 }
 

@@ -23,7 +23,6 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** How a vote was cast: with the API, or with the vote form on the server's page. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
-export type VoteSource = (typeof VOTE_SOURCES)[number];
 
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];

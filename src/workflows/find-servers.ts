@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import { foldName } from '../ranking/name-terms.ts';
 import type { RankedList } from '../ranking/ranked-list.ts';
 import { searchListing } from '../ranking/search-listing.ts';
+import type { ReviewList } from '../reviews/review.ts';
 import { findServer } from '../servers/listed-servers.ts';
 import { searchServers } from '../servers/search-servers.ts';
 import type { Server } from '../servers/server.ts';
@@ -13,6 +14,7 @@ type FindDeps = {
   servers: Collection<Server>;
   users: Collection<User>;
   rankedLists: Collection<RankedList>;
+  reviewLists: Collection<ReviewList>;
   clock: Clock;
 };
 

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/queues.ts';
+import type { Producer } from '../platform/producer.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import { type DraftDeps, findDraft, findMove } from '../servers/drafts.ts';

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { ConfigError } from '../../src/platform/environment.ts';
 import { sendSignIn } from '../site/account-pages.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';

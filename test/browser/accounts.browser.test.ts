@@ -92,7 +92,7 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     await page.getByRole('button', { name: 'Remove from your favourites: Alpha Craft' }).waitFor();
     await page.getByLabel('Your player name').first().fill('Steve');
     await page.getByRole('button', { name: 'Vote', exact: true }).click();
-    await page.getByText('The vote of Steve counts.').waitFor();
+    await page.getByRole('heading', { name: 'Your vote counts, Steve.' }).waitFor();
     await page.getByRole('link', { name: 'Favourites', exact: true }).click();
     await page.getByText('The times are for Steve').waitFor();
     await check();

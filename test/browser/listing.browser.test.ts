@@ -44,15 +44,19 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     ],
   ])('by filters, by a misspelt name and page by page, %s', async (_how, options) => {
     const { page, open, check } = await openTab(browser, site.url, options);
-    const rows = page.locator('table.data tbody tr');
+    const rows = page.locator('.server');
     await open('/');
     await check();
     expect(await rows.count()).toBe(20);
 
-    await page.getByRole('link', { name: 'Lower ranks' }).click();
+    await page.getByRole('link', { name: 'Next page' }).click();
     await page.getByText('Page 2 of 3').waitFor();
     await check();
 
+    // On a phone the filters are in a sheet, which opens without a script too.
+    const sheet = page.getByRole('button', { name: 'Filters' });
+    const openFilters = async () => (await sheet.isVisible()) && sheet.click();
+    await openFilters();
     await page.getByLabel('Game', { exact: true }).selectOption('rust');
     await page.getByLabel('Country').selectOption('DE');
     await page.getByLabel('Online now').check();
@@ -64,13 +68,14 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
 
     await page.getByRole('link', { name: 'Remove the filter Germany' }).click();
     await page.getByRole('heading', { name: 'Online Rust servers' }).waitFor();
+    await openFilters();
     expect(await page.getByLabel('Online now').isChecked()).toBe(true);
 
-    await page.getByRole('link', { name: 'All servers' }).click();
-    await page.getByLabel('Search', { exact: true }).fill('mistic relms');
-    await page.getByLabel('Search', { exact: true }).press('Enter');
-    await page.getByRole('heading', { name: 'Search' }).waitFor();
-    expect(await rows.first().getByRole('link').textContent()).toBe('Mystic Realms');
+    await open('/');
+    await page.getByLabel('Search servers').fill('mistic relms');
+    await page.getByLabel('Search servers').press('Enter');
+    await page.getByRole('heading', { name: 'Search', exact: true }).waitFor();
+    expect(await rows.first().getByRole('heading').textContent()).toBe('Mystic Realms');
     await check();
 
     await page.getByRole('link', { name: 'How the ranking works' }).first().click();
@@ -88,9 +93,11 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     await press('Tab');
     expect(await focused()).toBe('Skip to the content');
     await press('Enter');
-    // Tab moves to the link to the formula, then to the form's fields in their order.
+    // Tab moves to the search, and from the last order to the filters in their order.
     await press('Tab');
-    for (const field of ['q', 'game', 'tag', 'country', 'online']) {
+    expect(await page.evaluate('document.activeElement.name')).toBe('q');
+    await page.getByRole('link', { name: 'Uptime' }).focus();
+    for (const field of ['game', 'tag', 'country', 'online']) {
       await press('Tab');
       expect(await page.evaluate('document.activeElement.name')).toBe(field);
     }
@@ -102,7 +109,33 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     // Moves the focus to the link that removes the filter, and follows it.
     await page.getByRole('link', { name: 'Remove the filter online now' }).focus();
     await press('Enter');
-    await page.getByRole('heading', { name: 'Game servers' }).waitFor();
+    await page.getByRole('heading', { name: 'Find a server worth coming back to.' }).waitFor();
+  });
+
+  test.each([
+    ['remembered with JavaScript', {}, true],
+    ['for the visit without JavaScript', { javaScriptEnabled: false }, false],
+  ])('the compact list is one press away, %s', async (_how, options, isRemembered) => {
+    const { page, open, check } = await openTab(browser, site.url, options);
+    const banner = page.locator('.server .banner').first();
+    await open('/');
+    expect(await banner.isVisible()).toBe(true);
+    await page.getByLabel('Compact list').check();
+    expect(await banner.isVisible()).toBe(false);
+    await check();
+    await open('/games/rust');
+    expect(await banner.isVisible()).toBe(!isRemembered);
+  });
+
+  test('no name is crushed at any width, and a list never scrolls sideways', async () => {
+    const { page, open } = await openTab(browser, site.url);
+    for (const width of [320, 681, 768, 950, 1_280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await open('/?page=2');
+      const narrowest = `Math.min(...[...document.querySelectorAll('.server .name')].map((one) => one.clientWidth))`;
+      expect(await page.evaluate<number>(narrowest), String(width)).toBeGreaterThan(170);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), String(width)).toBe(width);
+    }
   });
 
   test('a missing page offers a search', async () => {

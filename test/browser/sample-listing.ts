@@ -7,7 +7,7 @@ import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Sample } from '../../src/demo/sample.ts';
 import { samplePlayersAt } from '../../src/demo/sample-days.ts';
 import { countToday, writeSampleHistory } from '../../src/demo/sample-history.ts';
-import { drawIcon } from '../../src/demo/sample-pictures.ts';
+import { sampleIcon } from '../../src/demo/sample-pictures.ts';
 import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
 import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
@@ -70,7 +70,7 @@ export type SampleListing = {
 export async function fillListing(
   deps: AppDeps,
 ): Promise<{ listing: SampleListing; close(): Promise<void> }> {
-  const icon = await drawIcon(HARBOUR.name);
+  const icon = await sampleIcon(HARBOUR.name);
   const game = new SampleGameServer(() => ({
     motd: HARBOUR.motd,
     version: HARBOUR.version,

@@ -15,8 +15,6 @@ const NO_PAGES = [
   'GET /operator/votes/exclusions', // a part of a page
   'GET /language/:language', // a redirect
   'GET /downloads/tallyport-relay.jar', // a file
-  'GET /games', // a redirect
-  'GET /tags', // a redirect
   'GET /pictures/:file', // an image
   'GET /servers', // a redirect
   'GET /servers/random', // a redirect
@@ -24,6 +22,7 @@ const NO_PAGES = [
   'GET /servers/:slug/banner.svg', // an image
   'GET /servers/:slug/badge.svg', // an image
   'GET /servers/:slug/card.png', // an image
+  'GET /servers/:slug/vote/reminder.ics', // a file
 ];
 
 /** All GET routes of the site. */

@@ -28,7 +28,7 @@ const ofServer = (part: string): SamplePage => ({
 
 /** One page for each route, filled with data. */
 export const PAGES: SamplePage[] = [
-  ...fixed('stranger', '/', '/how-ranking-works', '/styleguide'),
+  ...fixed('stranger', '/', '/games', '/tags', '/how-ranking-works', '/styleguide'),
   ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms'),
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),

@@ -82,9 +82,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     expect(page.url()).toBe(`${site.url}/servers/${slug}`);
     await page.getByRole('heading', { level: 1, name }).waitFor();
     expect(await page.locator('.motd').textContent()).toBe('Gold boldblack blue red purple gray');
-    expect(await page.locator('#players svg title').allTextContents()).toContainEqual(
-      expect.stringMatching(/: 31$/),
-    );
+    expect(await page.locator('#players .chart-plot').getAttribute('data-texts')).toMatch(/: 31\n/);
     await check();
     await page.locator('#players summary').click();
     expect(await page.locator('#players table').textContent()).toContain('31');
@@ -118,7 +116,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await open('/servers/touched');
     const value = page.locator('#players .chart-value');
     expect(await value.textContent()).toBe('Touch the chart to read its values.');
-    const chart = page.locator('#players svg');
+    const chart = page.locator('#players svg.chart');
     await chart.scrollIntoViewIfNeeded();
     const box = await chart.boundingBox();
     await page.touchscreen.tap((box?.x ?? 0) + (box?.width ?? 0) * 0.1, (box?.y ?? 0) + 40);
@@ -130,6 +128,73 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     const from = page.locator('#players .chart-numbers time').first();
     expect(await from.getAttribute('title')).toMatch(/ UTC$/);
     expect(await from.textContent()).not.toBe(await from.getAttribute('title'));
+    await check();
+  });
+
+  test('the pointer and the arrow keys read the values of a chart, and its labels are at their grid lines', async () => {
+    await listServer(site, 'Charted');
+    const { page, open, check } = await openTab(browser, site.url);
+    await open('/servers/charted');
+    const value = page.locator('#players .chart-value');
+    const plot = page.locator('#players .chart-plot');
+    await plot.scrollIntoViewIfNeeded();
+    expect(await value.isVisible()).toBe(false);
+    const box = await plot.boundingBox();
+    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) * 0.1, (box?.y ?? 0) + 60);
+    await expect.poll(() => value.textContent()).toMatch(/UTC\): 31$/);
+    await page.mouse.move(0, 0);
+    await expect.poll(() => value.isVisible()).toBe(false);
+
+    const reader = page.getByRole('slider', { name: 'Values: Players: 48 hours' });
+    await reader.focus();
+    const last = await reader.getAttribute('aria-valuetext');
+    expect(await value.textContent()).toBe(last);
+    await page.keyboard.press('ArrowLeft');
+    expect(await reader.getAttribute('aria-valuetext')).not.toBe(last);
+    expect(await value.textContent()).toBe(await reader.getAttribute('aria-valuetext'));
+    await page.keyboard.press('Home');
+    expect(await value.textContent()).toMatch(/UTC\): 31$/);
+
+    const places = (selector: string) =>
+      page.evaluate<number[]>(
+        `[...document.querySelectorAll('#players ${selector}')].map((one) => one.getBoundingClientRect()).map(({ top, bottom }) => Math.round((top + bottom) / 2))`,
+      );
+    const [lines, labels] = [await places('.grid'), await places('.chart-scale text')];
+    expect(lines.length).toBeGreaterThan(2);
+    expect(labels.map((label, index) => Math.abs(label - (lines[index] ?? 0)) <= 2)).toEqual(lines.map(() => true));
+    await check();
+  });
+
+  test('on a phone, a bar copies the address and leads to the form; it hides while one writes, and never covers the footer', async () => {
+    await listServer(site, 'Docked');
+    const { page, open, check } = await openTab(browser, site.url, { viewport: { width: 390, height: 844 } });
+    await open('/servers/docked');
+    const bar = page.getByRole('region', { name: 'Join or vote' });
+    await bar.getByRole('button', { name: 'Copy address' }).click();
+    await bar.getByText('Copied').waitFor();
+    await bar.getByRole('link', { name: 'Vote' }).click();
+    const field = page.locator('#vote input').first();
+    await expect.poll(() => field.evaluate('(one) => one.getBoundingClientRect().top < innerHeight')).toBe(true);
+    await field.focus();
+    expect(await bar.isVisible()).toBe(false);
+    await field.blur();
+    expect(await bar.isVisible()).toBe(true);
+    await page.locator('.site-foot').scrollIntoViewIfNeeded();
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    const [foot, end] = [await page.locator('.site-foot').boundingBox(), await bar.boundingBox()];
+    expect((end?.y ?? 0) + (end?.height ?? 0)).toBeLessThanOrEqual((foot?.y ?? 0) + 1);
+    await check();
+  });
+
+  test('signed in, the labels of the vote form and the review form meet their own fields', async () => {
+    await listServer(site, 'Labelled');
+    const { page, open, signInHere, check } = await openTab(browser, site.url);
+    await signInHere(await signIn(site));
+    await open('/servers/labelled');
+    await page.locator('#your-review').getByText('Displayed name').click();
+    expect(await page.evaluate(`document.activeElement.closest('form').action`)).toMatch(/\/review$/);
+    await page.locator('#vote').getByText('Your player name').click();
+    expect(await page.evaluate(`document.activeElement.closest('form').action`)).toMatch(/\/vote$/);
     await check();
   });
 

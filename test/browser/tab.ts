@@ -41,7 +41,10 @@ export type Tab = {
   open(path: string): Promise<void>;
   /** Signs a user in for all further pages. */
   signInHere(user: SignedInUser): Promise<void>;
-  /** Fails if a page has an accessibility error, is too large or too wide, or made a request to another host. */
+  /**
+   * Fails if a page has an accessibility error or an id twice, is too large or too wide, or made a request to another
+   * host.
+   */
   check(rules?: AccessibilityRules): Promise<void>;
   /**
    * From now on, axe is loaded together with each page. Loading it with the page takes a third of the time that
@@ -104,6 +107,7 @@ export async function openTab(
       expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
       if (options.javaScriptEnabled === false) return;
       expect(await overflow(page), path()).toEqual([]);
+      expect(await repeatedIds(page), path()).toEqual([]);
       expect(await accessibilityErrors(page, rules), path()).toEqual([]);
       // A tab is mostly checked on several pages.
       await checkEachPage();
@@ -142,6 +146,14 @@ function overflow(page: Page): Promise<string[]> {
       (one) => one.getBoundingClientRect().right > clientWidth + 1,
     );
     return [scrollWidth + ' of ' + clientWidth, ...wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 160))];
+  })()`);
+}
+
+/** The ids that several elements have: labels and links would meet only the first of them. */
+function repeatedIds(page: Page): Promise<string[]> {
+  return page.evaluate(`(() => {
+    const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
+    return ids.filter((id, index) => ids.indexOf(id) !== index);
   })()`);
 }
 

@@ -51,9 +51,14 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await check();
     await page.getByLabel('Your player name').press('Enter');
 
-    await page.getByText('The vote of Steve counts.').waitFor();
+    await page.getByRole('heading', { name: 'Your vote counts, Steve.' }).waitFor();
     await check();
-    await comesToSay(tab, '#delivery', 'Your vote arrived at the game server.', { scripted: false });
+    // The page itself refreshes the state.
+    await page
+      .getByText(/Arrived in \d/)
+      .filter({ visible: true })
+      .first()
+      .waitFor();
     expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
     const vote = await site.deps.votes.findOne({ username: 'Steve' }, { sort: { votedAt: -1 } });
     const next = new Date((vote?.votedAt.getTime() ?? 0) + 24 * 3_600_000);
@@ -63,10 +68,65 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
 
     await open(`/servers/${slug}`);
     await check();
+    expect(await page.getByLabel('Your player name').inputValue()).toBe('Steve');
     await page.getByLabel('Your player name').fill('STEVE');
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('“Steve” voted for this server').waitFor();
+    await page.getByRole('heading', { name: `STEVE has voted for Alpha ${how}.` }).waitFor();
+    await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
     await check();
+  });
+
+  test('is remembered by the browser after a vote: name, cooldown and other servers, until told to forget', async () => {
+    const alpha = await listed('Delta One');
+    const beta = await listed('Delta Two');
+    const tab = await openTab(browser, site.url);
+    const { page, open, check } = tab;
+    const name = page.getByLabel('Your player name');
+    const vote = async (slug: string, username: string) => {
+      await open(`/servers/${slug}/vote`);
+      await name.fill(username);
+      await page.getByRole('button', { name: 'Vote' }).click();
+    };
+    // A refused vote is not remembered, and neither is the page of somebody else's vote.
+    await vote(alpha.slug, 'x'.repeat(60));
+    await page.getByText('at most 50 characters').waitFor();
+    await open(`/servers/${beta.slug}/vote`);
+    expect(await name.inputValue()).toBe('');
+
+    await vote(alpha.slug, 'Nora');
+    await page.getByRole('heading', { name: 'Your vote counts, Nora.' }).waitFor();
+    const ofNora = page.url();
+    expect(await page.getByRole('heading', { name: 'Vote for your other servers' }).isVisible()).toBe(false);
+    await open(`/servers/${beta.slug}/vote`);
+    expect(await name.inputValue()).toBe('Nora');
+    await page.getByRole('button', { name: 'Vote' }).click();
+    await page.getByRole('heading', { name: 'Your vote counts, Nora.' }).waitFor();
+    const others = page.locator('.due-list');
+    await others.getByRole('link', { name: 'Delta One' }).waitFor();
+    expect(await others.textContent()).toMatch(/in (23|24) hours/);
+    await check();
+
+    // The vote page of a server that the browser has voted for shows the time that is left.
+    await open(`/servers/${alpha.slug}/vote`);
+    await page.getByRole('heading', { name: 'Nora has voted for Delta One.' }).waitFor();
+    await expect.poll(() => page.locator('[data-left]').textContent()).toMatch(/^2[34]:\d\d:\d\d$/);
+    await check();
+    await page.getByRole('link', { name: 'Vote as another player' }).click();
+    expect(await name.inputValue()).toBe('');
+
+    const stranger = await openTab(browser, site.url);
+    await stranger.page.goto(ofNora);
+    await stranger.open(`/servers/${beta.slug}`);
+    expect(await stranger.page.getByLabel('Your player name').inputValue()).toBe('');
+
+    await open(`/servers/${beta.slug}`);
+    await page.getByRole('button', { name: 'Not Nora?' }).click();
+    expect(await name.inputValue()).toBe('');
+    await open(`/servers/${alpha.slug}/vote`);
+    expect(await name.inputValue()).toBe('');
+    const keys = await page.evaluate(() => Object.keys(localStorage));
+    expect(keys).not.toContain('player-names');
+    expect(keys).not.toContain('voted-servers');
   });
 
   test('votes with IPv4 and IPv6 at once: on the other network with the secret of the page, else with a second proof', async () => {
@@ -96,7 +156,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
       sent.length = 0;
       await open(`/servers/${slug}/vote?username=${username}`);
       await page.getByRole('button', { name: 'Vote' }).click();
-      await page.getByText(`The vote of ${username} counts.`).waitFor();
+      await page.getByRole('heading', { name: `Your vote counts, ${username}.` }).waitFor();
       expect(sent).toEqual(requests);
     }
   });
@@ -113,8 +173,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await signInHere(await signIn(site, { days: 8 }));
     await open(`/servers/${slug}/vote?username=Alex`);
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('The vote of Alex counts.').waitFor();
-    await comesToSay(tab, '#delivery', 'Your vote arrived at the game server.', { scripted: false });
+    await page.getByRole('heading', { name: 'Your vote counts, Alex.' }).waitFor();
+    await comesToSay(tab, '#delivery', 'Arrived in', { scripted: false });
     expect(listener.votes.map(({ username }) => username)).toEqual(['Alex']);
     await check();
   });
@@ -129,7 +189,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const { page, open, check } = tab;
     await open(`/servers/${slug}/vote?username=Newcomer`);
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('is stored, but does not count yet').waitFor();
+    await page.getByRole('heading', { name: 'Your vote waits for a check, Newcomer.' }).waitFor();
     await check();
     expect(listener.votes).toEqual([]);
 
@@ -138,7 +198,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await operator.open('/operator');
     await operator.page.getByRole('heading', { name: 'Quarantined votes' }).waitFor();
     await operator.check();
-    await operator.page.getByRole('button', { name: 'Release the votes of Gamma Craft' }).click();
+    await operator.page.getByRole('button', { name: 'Count and deliver the votes of Gamma Craft' }).click();
     await operator.page.getByText('These votes will count.').waitFor();
     await operator.check();
   });

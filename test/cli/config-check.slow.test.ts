@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { MongoClient } from 'mongodb';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
-import type { Variables } from '../../src/platform/config.ts';
+import type { Variables } from '../../src/platform/environment.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { startOidcProvider } from '../support/oidc-provider.ts';
 import { environment } from './environment.ts';

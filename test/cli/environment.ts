@@ -1,4 +1,4 @@
-import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 import { unmigratedNames } from '../support/databases.ts';
 
 /** The environment of a command whose database does not exist yet. `changes` may name services that do not run. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Variables } from '../../src/platform/config.ts';
+import type { Variables } from '../../src/platform/environment.ts';
 import { type CliResult, readable } from './tallyport.ts';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { ObjectId } from 'mongodb';
 import { type OnStopSignal, runCli } from '../../src/cli/run-cli.ts';
-import { ownEnvironment, type Variables } from '../../src/platform/config.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { castVote } from '../support/casting.ts';
 import { migrateFresh } from '../support/databases.ts';

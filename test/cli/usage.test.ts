@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { tallyport } from './tallyport.ts';
 
 /** Nothing listens at these addresses. The commands must end before they connect. */

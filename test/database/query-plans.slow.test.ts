@@ -17,7 +17,7 @@ import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import { favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
+import { favouriteIds, listFavourites, notedUsername } from '../../src/favourites/favourites.ts';
 import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
@@ -27,9 +27,16 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/random-server.ts';
-import { listedSlugs, readListingSummary, readListPage } from '../../src/ranking/read-lists.ts';
+import {
+  listedSlugs,
+  readListingSummary,
+  readListPage,
+  readNewcomers,
+} from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
+import { serverAbove } from '../../src/ranking/server-above.ts';
+import { similarServers } from '../../src/ranking/similar-servers.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
@@ -496,6 +503,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['a user’s reviews', () => listOwnReviews(tallyport.deps, nobody(), { from: undefined, limit: 20 })],
   ['the number of a user’s reviews', () => countReviewsOf(tallyport.deps, nobody())],
   ['the favourites of a user', () => favouriteIds(tallyport.deps, fan)],
+  ['the player name of a user', () => notedUsername(tallyport.deps, fan)],
   ['a page of favourites with next votes', () => listFavourites(tallyport.deps, fan, { page: 1, limit: 50 })],
   ['a change of an address', () => findAddressChange(tallyport.deps, nobody())],
   ['a change of an address by its link', () => changeOfLink(tallyport.deps, 'x')],
@@ -667,22 +675,35 @@ async function rankAlike(): Promise<void> {
   const { deps } = tallyport;
   const all = await deps.servers.find({}, { projection: { _id: 1 } }).toArray();
   const games = ['minecraft', 'rust'];
+  const now = deps.clock.now();
   await deps.servers.bulkWrite(
     all.map(({ _id }, i) => {
       const set = { name: `Craft ${i}`, game: games[i % 2] ?? null, countryCode: i % 3 ? 'DE' : 'FR' };
+      const online = {
+        'probe.status': 'online' as const,
+        'probe.checkedAt': now,
+        profile: { tags: ['pvp'] },
+      };
+      const some = i % 4 === 1 ? online : {};
       return {
-        updateOne: { filter: { _id }, update: { $set: { ...set, 'current.version': `1.${i % 20}` } } },
+        updateOne: {
+          filter: { _id },
+          update: { $set: { ...set, ...some, 'current.version': `1.${i % 20}` } },
+        },
       };
     }),
   );
   await recomputeRanks(deps);
 }
 
-test('the public pages, of a thousand servers with names alike: one or two queries a page of the ranking', async () => {
+test('the public pages, of a thousand servers with names alike: three queries a page of the ranking', async () => {
   await rankAlike();
   const { deps } = tallyport;
-  const page = ['query ranked_lists', 'query servers'];
+  const draw = ['query ranked_lists', 'query servers'];
+  const page = [...draw, 'query review_lists'];
   const search = page;
+  const ranked = { votesCount: 0, probedUptime: null };
+  const alike = { _id: other.serverId, game: 'rust', profile: { tags: ['pvp', 'economy'] } };
   const PUBLIC: [name: string, queries: () => Promise<unknown>, expected: string[]][] = [
     ['the first page', () => readListPage(deps, {}, 1), page],
     ['the last page', () => readListPage(deps, {}, 50), page],
@@ -691,14 +712,17 @@ test('the public pages, of a thousand servers with names alike: one or two queri
     ...(['players', 'newest', 'uptime'] as const).map((sort): (typeof PUBLIC)[number] => [
       `by ${sort}`,
       () => readListPage(deps, { game: 'rust', online: true }, 1, sort),
-      ['query ranked_lists'],
+      page,
     ]),
-    ['by rating', () => readListPage(deps, {}, 50, 'rating'), [...page, 'query review_lists']],
+    ['by rating', () => readListPage(deps, {}, 50, 'rating'), page],
+    ['newcomers of a game', () => readNewcomers(deps, { game: 'rust' }, 3), page],
     ['nothing that passes', () => readListPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
     ['what all names have', () => searchListing(deps, 'craft'), search],
     ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
     ['an address', () => searchListing(deps, 'play.example.org'), search],
-    ['a random server', () => randomSlug(deps, { game: 'rust' }), page],
+    ['a random server', () => randomSlug(deps, { game: 'rust' }), draw],
+    ['the server one rank above', () => serverAbove(deps, { rankPosition: 900, ranked }), draw],
+    ['similar servers', () => similarServers(deps, alike, 6), draw],
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
@@ -840,6 +864,8 @@ test('the public pages of a server, for anonymous and for signed-in users', asyn
     ['formerly-7', {}, 301],
     ['nobody', {}, 404],
     ['other', { headers }, 200],
+    ['other/vote', { headers }, 200],
+    ['other/vote?username=Steve', {}, 200],
     ['other/review', form({ ...review, rating: '2' }), 303],
     ['other/review/delete', form({}), 303],
   ];

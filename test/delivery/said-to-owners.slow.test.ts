@@ -11,7 +11,7 @@ import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { inLanguage } from '../../src/language/language.ts';
-import { listenerNotice } from '../../src/notifications/listener-text.ts';
+import { listenerNotificationText } from '../../src/notifications/listener-text.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 import { listenerState } from '../../src/site/shared/listener-state.ts';
@@ -33,16 +33,18 @@ async function saidOf({ deps, serverId, clock }: DeliveryBench) {
   if (!listener || !shown || !server || !vote) throw new Error('nothing to show');
   const timeline = await voteTimeline(deps, vote, listener, now);
   const deliveries = { waiting: 1, arrived: 0, lost: 0 };
-  const notice = listenerNotice(
-    { listener, server, deliveries } as unknown as Parameters<typeof listenerNotice>[0],
-    { kind: listener.pause ? 'paused' : 'unreachable', since: now } as Parameters<typeof listenerNotice>[1],
+  const text = listenerNotificationText(
+    { listener, server, deliveries } as unknown as Parameters<typeof listenerNotificationText>[0],
+    { kind: listener.pause ? 'paused' : 'unreachable', since: now } as Parameters<
+      typeof listenerNotificationText
+    >[1],
   );
   return {
     page: textOf(String(await listenerState({ listener: shown, queuePaused: false }, '/x', now))),
     timeline: textOf(String(await timelineList(timeline.events))),
     json: JSON.stringify(listenerJson({ ...shown, queuePaused: false, unreadable: false })),
     timelineJson: JSON.stringify(timelineJson({ vote, timeline, server, queuePaused: false, now })),
-    mail: notice.paragraphs.join('\n'),
+    mail: text.paragraphs.join('\n'),
   };
 }
 

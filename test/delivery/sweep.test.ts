@@ -11,7 +11,7 @@ describe('The sweep', () => {
     const { votedAt } = await cast('Steve');
     await deps.producer.settle();
     await deps.queues['test-listeners'].obliterate({ force: true });
-    expect(await sweepDueWork(deps)).toEqual({ woken: 1, expired: 0, released: 0 });
+    expect(await sweepDueWork(deps)).toEqual({ woken: 1, expired: 0, removed: 0 });
     expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
     const [job] = await deps.queues['test-listeners'].getJobs(['waiting', 'prioritized']);
     expect(Date.parse(job?.data.relayedAt)).toBeGreaterThanOrEqual(votedAt.getTime());
@@ -52,7 +52,7 @@ describe('The sweep', () => {
     const waiting = await cast('Steve');
     await deps.listeners.deleteOne({ serverId });
     clock.move(5 * SECOND);
-    expect(await sweepDueWork(deps)).toMatchObject({ released: 1 });
+    expect(await sweepDueWork(deps)).toMatchObject({ removed: 1 });
     expect((await vote(waiting)).delivery).toMatchObject({
       state: 'none',
       events: [{ kind: 'listener-removed' }],
@@ -65,7 +65,7 @@ describe('The sweep', () => {
     const waiting = await cast('Steve');
     await deps.listeners.deleteOne({ serverId });
     clock.move(3 * SECOND);
-    expect(await sweepDueWork(deps)).toMatchObject({ released: 0 });
+    expect(await sweepDueWork(deps)).toMatchObject({ removed: 0 });
     expect((await vote(waiting)).delivery.state).toBe('waiting');
   });
 

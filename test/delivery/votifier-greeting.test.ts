@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mayBecomeGreeting, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
+import { isGreetingStart, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
 import { anyText } from '../support/any-text.ts';
 
 const read = (text: string) => readGreeting(Buffer.from(text));
@@ -82,11 +82,11 @@ describe('readGreeting', () => {
   });
 });
 
-describe('mayBecomeGreeting', () => {
+describe('isGreetingStart', () => {
   it('recognises the beginning of a greeting', () => {
     for (const text of ['', 'V', 'VOTIFIER', 'VOTIFIER 2 abc']) {
-      expect(mayBecomeGreeting(Buffer.from(text))).toBe(true);
+      expect(isGreetingStart(Buffer.from(text))).toBe(true);
     }
-    for (const text of ['X', 'VOTE', 'HTTP/1.1']) expect(mayBecomeGreeting(Buffer.from(text))).toBe(false);
+    for (const text of ['X', 'VOTE', 'HTTP/1.1']) expect(isGreetingStart(Buffer.from(text))).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { drawIcon } from '../../src/demo/sample-pictures.ts';
+import { sampleIcon } from '../../src/demo/sample-pictures.ts';
 import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { encodeIcon } from '../../src/platform/pictures/encode-picture.ts';
@@ -34,6 +34,6 @@ test('sample servers get valid texts, tags and banners, once', async () => {
 });
 
 test('a sample’s icon is one that Minecraft servers may send', async () => {
-  const [, base64 = ''] = (await drawIcon('Harbour Lights')).split(',');
+  const [, base64 = ''] = (await sampleIcon('Harbour Lights')).split(',');
   await expect(encodeIcon(Buffer.from(base64, 'base64'))).resolves.toMatchObject({ width: 64, height: 64 });
 });

@@ -4,16 +4,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Environment } from '../../src/embedded/binary.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { isAlive } from '../../src/embedded/process-identity.ts';
+import type { Variables } from '../../src/platform/environment.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type DataFolder, freshDataFolder } from './data-folder.ts';
 import { bareMachine } from './machine.ts';
 import { address, childrenOf, exitCode, lives, start } from './npm-start.ts';
 
 let data: DataFolder;
-let env: Environment;
+let env: Variables;
 
 beforeEach(async () => {
   data = await freshDataFolder();

@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import type { Environment } from '../../src/embedded/binary.ts';
-import { type Config, loadConfig, ownEnvironment } from '../../src/platform/config.ts';
+import { type Config, loadConfig } from '../../src/platform/config.ts';
+import type { Variables } from '../../src/platform/environment.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 
 type Service = { pid: number; startedAt: string; port: number };
 
@@ -11,7 +12,7 @@ type Service = { pid: number; startedAt: string; port: number };
 export type DataFolder = {
   dir: string;
   /** An environment with this folder and the mongod that all tests use. */
-  env: Environment;
+  env: Variables;
   /** A configuration with this folder. */
   config(changes?: Record<string, string>): Config;
   /** Its services.json; rejects when there is none. */

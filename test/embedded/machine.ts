@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import type { Environment } from '../../src/embedded/binary.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import type { Variables } from '../../src/platform/environment.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 
 const run = promisify(execFile);
 
 /** A new machine: its PATH has only the programs that the test puts into it, and its caches are empty. */
 export type Machine = {
-  env: Environment;
+  env: Variables;
   /** The folder of downloaded programs. */
   cacheDir: string;
   /** Puts a program on PATH under its own name. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished, vi } from 'vitest';
-import type { Environment } from '../../src/embedded/binary.ts';
+import type { Variables } from '../../src/platform/environment.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
 const run = promisify(execFile);
@@ -13,7 +13,7 @@ const MAIN = fileURLToPath(new URL('../../src/all-in-one.ts', import.meta.url));
 export type Start = { child: ChildProcess; pid: number; stdout(): string; stderr(): string };
 
 /** Starts what `npm start` runs, without npm; it is stopped when the test ends. */
-export function start(env: Environment): Start {
+export function start(env: Variables): Start {
   const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';

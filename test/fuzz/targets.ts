@@ -1,6 +1,6 @@
 import { retryAfterMs } from '../../src/delivery/http/http-answer.ts';
-import { challengeEnd, newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
-import { mayBecomeGreeting, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
+import { challengeOutcome, newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
+import { isGreetingStart, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
 import { meaningOfError, readReply } from '../../src/delivery/votifier/votifier-v2.ts';
 import { parseQuery } from '../../src/http/query-string.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
@@ -41,7 +41,7 @@ export const TARGETS: Target[] = [
       '220 mail.example.org ESMTP\r\n',
       'HTTP/1.1 400 Bad Request\r\n\r\n',
     ),
-    parse: (input) => [readGreeting(input), mayBecomeGreeting(input)],
+    parse: (input) => [readGreeting(input), isGreetingStart(input)],
     isOwnError: never,
     repeated: [{ piece: 'VOTIFIER 2 ' }, { before: 'VOTIFIER 2', piece: ' ' }, { piece: '\x80' }],
   },
@@ -72,7 +72,7 @@ export const TARGETS: Target[] = [
     parse(input) {
       const said = input.toString();
       repeats(said, challenge);
-      challengeEnd({ end: outcome('acknowledged', 'acknowledged'), status: 200, said }, challenge);
+      challengeOutcome({ result: outcome('acknowledged', 'acknowledged'), status: 200, said }, challenge);
       retryAfterMs(said, new Date(0));
     },
     isOwnError: never,

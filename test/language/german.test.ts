@@ -11,6 +11,7 @@ import { OUTCOMES } from '../../src/language/german/outcomes.ts';
 import { PRIVACY } from '../../src/language/german/privacy.ts';
 import { SERVERS } from '../../src/language/german/servers.ts';
 import { SITE } from '../../src/language/german/site.ts';
+import { VOTE_PAGES } from '../../src/language/german/vote-pages.ts';
 import { VOTES } from '../../src/language/german/votes.ts';
 
 const PARTS = [
@@ -20,6 +21,7 @@ const PARTS = [
   SERVERS,
   LISTENERS,
   VOTES,
+  VOTE_PAGES,
   OUTCOMES,
   INPUT,
   PRIVACY,

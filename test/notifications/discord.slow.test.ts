@@ -16,14 +16,19 @@ const SITE = { PUBLIC_URL: 'https://example.org', SERVICE_NAME: 'Tallyport' };
 /** Puts a message for the server's webhook into the outbox. */
 async function put({ deps, serverId }: NotificationBench, id = 'paused:1'): Promise<string> {
   const server = { _id: serverId, name: 'Alpha' };
-  const notice = {
+  const notification = {
     id,
     tone: 'bad',
     subject: 'paused',
     paragraphs: ['It is paused:'],
     part: '/listener',
   } as const;
-  const text = discordBody(SITE, server, { ...notice, paragraphs: [...notice.paragraphs] }, new Date());
+  const text = discordBody(
+    SITE,
+    server,
+    { ...notification, paragraphs: [...notification.paragraphs] },
+    new Date(),
+  );
   await putDiscordMessage(deps, { id, to: serverId.toHexString(), serverId, subject: 'paused', text });
   return id;
 }
@@ -383,8 +388,8 @@ test('a text is cut to its limit, never between a backslash and its character', 
   expect(literal('a\u{202e}b\u{7}c\nd', 20)).toBe('a\u{fffd}b\u{fffd}c\nd');
 });
 
-test('the longest notice stays within the limits of Discord', () => {
-  const notice = {
+test('the longest notification stays within the limits of Discord', () => {
+  const notification = {
     id: 'x',
     tone: 'bad' as const,
     subject: '*'.repeat(200),
@@ -392,7 +397,7 @@ test('the longest notice stays within the limits of Discord', () => {
     part: '/listener',
   };
   const server = { _id: new ObjectId(), name: '`'.repeat(100) };
-  const { embeds } = JSON.parse(discordBody(SITE, server, notice, new Date()));
+  const { embeds } = JSON.parse(discordBody(SITE, server, notification, new Date()));
   expect(embeds[0].title.length).toBeLessThanOrEqual(256);
   expect(embeds[0].description.length).toBeLessThanOrEqual(4_096);
   expect(embeds[0].description).toMatch(

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { ConfigError } from '../../src/platform/environment.ts';
 import { openRedis } from '../../src/platform/redis.ts';
 
 /** The error lines for an invalid environment. */

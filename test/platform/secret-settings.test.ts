@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError, loadConfig, SETTINGS, type Variables } from '../../src/platform/config.ts';
+import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { ConfigError, type Variables } from '../../src/platform/environment.ts';
 import { SECRETS } from '../../src/platform/secret-settings.ts';
 
 const KEY = 'k3y-for-tests-0123456789-abcdefghij';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { ConfigError } from '../../src/platform/config.ts';
+import { ConfigError } from '../../src/platform/environment.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { createCanary } from '../../src/probing/canary.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';

@@ -4,10 +4,10 @@ import { inLanguage } from '../../src/language/language.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { listedRows } from '../../src/ranking/listed-rows.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { rankingTable } from '../../src/site/public/ranking-table.ts';
+import { serverList } from '../../src/site/public/server-list.ts';
 import { testDeps } from '../support/test-deps.ts';
 
-test('the ranking says where the players are the server’s own word, and where a probe counted them', async () => {
+test('a list says where the players are the server’s own word, and where a probe counted them', async () => {
   const deps = await testDeps();
   const now = deps.clock.now();
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565 };
@@ -21,7 +21,7 @@ test('the ranking says where the players are the server’s own word, and where 
     const rows = await listedRows(deps, [_id]);
     return {
       rows,
-      page: String(await rankingTable('', 'Servers', rows, { empty: '', favourites: null, tags: [] })),
+      page: String(serverList(rows, { base: '', now, favourites: null, tags: [] })),
     };
   };
   const reported = await shown();
@@ -40,7 +40,7 @@ test('the ranking says where the players are the server’s own word, and where 
   );
   const hidden = await shown();
   expect(hidden.rows).toMatchObject([{ onlinePlayers: 0, playersHidden: true }]);
-  expect(hidden.page).toContain('players hidden');
+  expect(hidden.page).toContain('Players hidden');
   expect((await inLanguage('de', shown)).page).toContain('Spielerzahl verborgen');
 
   // A process of an older version stores a number and leaves the mark.

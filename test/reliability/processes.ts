@@ -6,12 +6,8 @@ import { migrate } from '../../src/database/migrate.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import {
-  type ConnectedConfig,
-  loadConfig,
-  ownEnvironment,
-  type Variables,
-} from '../../src/platform/config.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type ControlledProcess, program } from './process-control.ts';
 import { startStormCluster } from './services/cluster.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Variables } from '../../src/platform/config.ts';
+import type { Variables } from '../../src/platform/environment.ts';
 import { THIS_VERSION } from './process-control.ts';
 import type { Lister } from './targets.ts';
 

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { positive, script } from '../support/script-options.ts';
 import { figuresOf, tableOf } from './figures.ts';
 import { judge } from './judge.ts';

@@ -3,12 +3,8 @@ import { migrate } from '../../src/database/migrate.ts';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import {
-  type ConnectedConfig,
-  loadConfig,
-  ownEnvironment,
-  type Variables,
-} from '../../src/platform/config.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
 import { type LoadBalancer, startLoadBalancer } from '../support/load-balancer.ts';

@@ -39,14 +39,14 @@ test('its pages say that it is not probed, and the list of its game has it', asy
   await recomputeRanks(web.deps);
   const page = (await getPage(web, '/servers/pals')).body;
   expect(page).toContain('<a href="/games/palworld">Palworld</a>');
-  expect(page).toContain('not probed</span>');
+  expect(page).toContain('Not probed</p>');
   expect(page).toContain(
     'We do not check Palworld servers: they answer only to a password or key of their owner. The status comes from the server’s own reports.',
   );
   expect(page).not.toMatch(/not known yet|not checked yet|Not seen online yet/);
   const list = (await getPage(web, '/games/palworld')).body;
   expect(list).toContain('/servers/pals');
-  expect(list).toContain('not probed</span>');
+  expect(list).toContain('Not checked</span>');
   const overview = (await getPage(web, `/dashboard/servers/${serverId.toHexString()}`, headers)).body;
   expect(overview).toContain('Palworld (not probed: status from reports only)');
   const form = (await getPage(web, '/dashboard/servers/new', headers)).body;

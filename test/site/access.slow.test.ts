@@ -45,6 +45,7 @@ const TABLE: Record<string, Access> = {
   'POST /operator/complaints/:complaintId/close': 'operator',
   'GET /servers/:slug/vote': 'anyone',
   'GET /servers/:slug/vote/:voteId': 'anyone',
+  'GET /servers/:slug/vote/reminder.ics': 'anyone',
   'POST /servers/:slug/vote': 'anyone',
   'POST /servers/:slug/vote/challenge': 'anyone',
   'GET /favourites': 'user',

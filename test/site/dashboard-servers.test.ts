@@ -206,7 +206,7 @@ describe('the settings of a server', () => {
   it('need no verification for operators, and a move can be cancelled', async () => {
     const id = await addOwnedServer(web.deps, olivia.userId, { port: 25_571 });
     await post(`${settings(id)}/place`, { address: '127.0.0.1', port: '1' });
-    expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-place');
+    expect(locationOf(await post(`${settings(id)}/place/discard`))).toContain('kept-address');
     expect((await get(settings(id))).body).not.toContain('Cancel move');
     const operator = await signIn(web, { role: 'operator' });
     await post(`${settings(id)}/place`, { address: 'b.example.org', port: '25572' }, operator);

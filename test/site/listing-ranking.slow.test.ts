@@ -56,7 +56,7 @@ test('the ranking is the home page and shows the figures of each rank', async ()
     const { statusCode, body } = await getPage(web, '/', headers as Record<string, string>);
     expect(statusCode).toBe(200);
     expect(namesIn(body)).toEqual(['&lt;b&gt;First&lt;/b&gt;', 'Second']);
-    for (const shown of ['1,234', 'Minecraft', 'Germany', 'Paper 1.21.4', '42 <span class="soft">of 200']) {
+    for (const shown of ['1,234', 'Minecraft', 'Germany', 'Paper 1.21.4', '<b>42</b> of 200']) {
       expect(body).toContain(shown);
     }
     expect(body).toContain('Players on average, day by day: 10, 20, unknown, 30, 5, 5, 5');
@@ -120,15 +120,16 @@ test('filters have a fixed order in the address, and each can be removed', async
 });
 
 test.each([
-  ['players', 'Players', '<td class="number" data-title="Players"><div>9 <'],
-  ['newest', 'Newest', 'data-title="Listed"'],
-  ['rating', 'Rating', '4.67 <span class="soft">of 5 (3<span class="for-readers"> reviews</span>)</span>'],
-  ['uptime', 'Uptime', '99.5 %'],
+  ['players', 'Players', '<b>9</b>'],
+  ['newest', 'Newest', '<p class="votes">Listed <b><time'],
+  ['rating', 'Rating', '<b>4.67</b> of 5 (3 reviews)'],
+  ['uptime', 'Uptime', '<b>99.5 %</b> online'],
 ])('the list by %s shows the figure that it is sorted by and keeps the order', async (sort, name, figure) => {
   const { body, headers } = await getPage(withTheBest, `/games/rust?sort=${sort}`);
   expect(namesIn(body)[0]).toBe('Best');
   expect(body).toContain(figure);
-  expect(body).toContain('aria-sort="descending"');
+  // Only the first page by rank begins with a podium.
+  expect(body).not.toContain('podium');
   expect(body).toMatch(new RegExp(`aria-current="true">${name}<`));
   expect(body).toContain(`name="sort" value="${sort}"`);
   expect(body).toContain(`sort=${sort}&amp;page=2" rel="next"`);
@@ -139,8 +140,8 @@ test.each([
 test('the ranking shows the votes that it ranks by, and an unknown order is the ranking', async () => {
   const web = await listing(3);
   const { body } = await getPage(web, '/?sort=$where');
-  expect(body).toContain('<th scope="col" class="number" >Votes in 30 days</th>');
-  expect(body).not.toContain('this month');
+  expect(body).toContain('<b>1,000</b> votes');
+  expect(body).toContain('<ol class="servers podium">');
   expect(namesIn(body)).toEqual(['Alpha 0', 'Alpha 1', 'Alpha 2']);
 });
 
@@ -155,7 +156,7 @@ test('each game has a page with its own title, description and address; earlier 
   expect(body).toContain('<link rel="canonical" href="http://localhost:3000/games/rust" />');
   expect(headers['cache-control']).toContain('public');
   // The home page has links to the games.
-  expect((await getPage(web, '/')).body).toMatch(/href="\/games\/rust">Rust<\/a> <span class="soft">\(15\)</);
+  expect((await getPage(web, '/')).body).toMatch(/href="\/games\/rust">.*<b>Rust<\/b><span>15</);
   const known = [
     ['/?game=rust', '/games/rust'],
     ['/?game=RUST&page=1&utm_source=x', '/games/rust'],
@@ -163,7 +164,7 @@ test('each game has a page with its own title, description and address; earlier 
     ['/games/Rust', '/games/rust'],
     ['/games/rust/', '/games/rust'],
     ['/games/rust?q=alpha', '/?q=alpha&game=rust'],
-    ['/games', '/'],
+    ['/games/', '/games'],
   ] as const;
   for (const [from, to] of known) {
     const { statusCode, headers } = await getPage(web, from);
@@ -191,15 +192,15 @@ test('each tag has a page with its own title and address; with a game it lists t
   expect(body).toContain('<title>Survival servers · Tallyport</title>');
   expect(body).toContain('content="2 Survival servers on Tallyport, ranked by votes in 30 days');
   expect(body).toContain('<link rel="canonical" href="http://localhost:3000/tags/survival" />');
-  expect(body).toContain('class="tag" href="/tags/pvp"');
+  expect(body).toContain('<a href="/tags/pvp" title="PvP">PvP</a>');
   expect(namesIn((await getPage(web, '/tags/survival?game=rust&sort=newest')).body)).toEqual(['Alpha 1']);
   expect(namesIn((await getPage(web, '/?q=whales&tag=pvp')).body)).toHaveLength(2);
-  expect((await getPage(web, '/')).body).toContain('href="/tags/survival">Survival</a>');
+  expect((await getPage(web, '/')).body).toContain('<a href="/tags/survival">Survival ');
   for (const [from, to] of [
     ['/?tag=survival', '/tags/survival'],
     ['/tags/Survival?country=DE', '/tags/survival'],
     ['/tags/survival/', '/tags/survival'],
-    ['/tags', '/'],
+    ['/tags/', '/tags'],
   ] as const) {
     const { statusCode, headers } = await getPage(web, from);
     expect([from, statusCode, headers.location]).toEqual([from, 301, to]);
@@ -216,15 +217,15 @@ test('versions are those of the chosen game, and another game drops the chosen v
     { name: 'Two', game: 'rust', version: '2.5' },
   ]);
   const disabled = (body: string) =>
-    [...body.matchAll(/<select id="(\w+)"[^>]* disabled>\s*<option[^>]*>([^<]*)/g)].map(
+    [...body.matchAll(/<select name="(\w+)"[^>]* disabled>\s*<option[^>]*>([^<]*)/g)].map(
       ([, ...found]) => found,
     );
-  // Filters that cannot be used are disabled and stay in their places.
-  expect(disabled((await getPage(web, '/')).body)).toEqual([['version', 'Choose a game first']]);
+  // Filters that do not go with a tag are disabled and stay in their places. Without a game there is no version.
+  expect((await getPage(web, '/')).body).not.toContain('name="version"');
   expect(disabled((await getPage(web, '/games/minecraft')).body)).toEqual([]);
   expect(disabled((await getPage(web, '/?q=a&tag=survival&game=minecraft')).body)).toEqual([
-    ['country', 'Not with a tag'],
     ['version', 'Not with a tag'],
+    ['country', 'Not with a tag'],
   ]);
   const { body } = await getPage(web, '/games/minecraft');
   expect(body).toContain('<option value="minecraft:1.21"');
@@ -316,6 +317,58 @@ test('a network address can search sixty times a minute, and sees when it can se
   for (const path of ['/', '/games/rust', '/how-ranking-works?server=alpha-1']) {
     expect((await getPage(web, path)).statusCode, path).toBe(200);
   }
+});
+
+test('the home page has the figures of the whole listing; other lists have a slim head', async () => {
+  const web = await openWebApp();
+  await listServers(web.deps, [
+    { name: 'One', game: 'rust', online: 40, votes: 1_200 },
+    { name: 'Two', game: 'rust', online: 2, votes: 34 },
+    { name: 'Three', game: 'minecraft' },
+  ]);
+  const { body } = await getPage(web, '/');
+  for (const figure of ['<b>3</b> servers', '<b>42</b> playing now', '<b>1,234</b> votes in 30 days'])
+    expect(body).toContain(figure);
+  for (const path of ['/?sort=players', '/?q=one', '/games/rust', '/?country=DE'])
+    expect((await getPage(web, path)).body, path).not.toContain('class="hero"');
+});
+
+test('a server without an answer says so, and one that is online does not', async () => {
+  const web = await openWebApp();
+  await listServers(web.deps, [{ name: 'On', online: 1 }, { name: 'Off' }]);
+  const { body } = await getPage(web, '/');
+  expect(body.match(/class="state \w+"/g)).toEqual(['class="state off"']);
+  expect(body).toMatch(/>Offline /);
+});
+
+test('the pages of all games and tags list those with servers, and lead to related lists', async () => {
+  const web = await openWebApp();
+  await listServers(web.deps, [
+    { name: 'Old', game: 'rust', countryCode: 'DE' },
+    { name: 'Fresh', game: 'rust', countryCode: 'NO' },
+  ]);
+  await web.deps.servers.updateOne({ name: 'Old' }, { $set: { profile: { tags: ['pvp'] } } });
+  await web.deps.servers.updateOne({ name: 'Fresh' }, { $set: { listedAt: web.deps.clock.now() } });
+  await recomputeRanks(web.deps);
+  const games = await getPage(web, '/games');
+  expect(games.body.match(/href="\/games\/\w+"/g)).toEqual(['href="/games/rust"']);
+  const tags = await getPage(web, '/tags');
+  expect(tags.body.match(/href="\/tags\/[\w-]+"/g)).toEqual(['href="/tags/pvp"']);
+  const { body } = await getPage(web, '/games/rust');
+  expect(body).toContain('href="/tags/pvp?game=rust"');
+  expect(body).toContain('href="/games/rust?country=NO"');
+  const [, latest = ''] = body.split('New this month');
+  expect(namesIn(latest)).toEqual(['Fresh']);
+  expect((await getPage(web, '/tags/pvp')).body).toContain('href="/tags/pvp?game=rust"');
+});
+
+test('each server shows three tags, and its address to copy', async () => {
+  const web = await listing(1);
+  const tags = ['adventure', 'anarchy', 'building', 'casual', 'co-op'];
+  await web.deps.servers.updateOne({}, { $set: { profile: { tags }, address: '2001:db8::1', port: 25_570 } });
+  const { body } = await getPage(web, '/?sort=players');
+  expect(body.match(/<li><a href="\/tags\/[\w-]+" title/g)).toHaveLength(3);
+  expect(body).toContain('data-copy="[2001:db8::1]:25570"');
 });
 
 test('an empty listing offers to add a server', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { startWeb } from '../support/web-process.ts';
 

@@ -85,7 +85,7 @@ describe('a banner', () => {
     expect(banner).toMatchObject({ width: 1_200, height: 300 });
 
     const page = (await getPage(web, `/servers/${(await serverNow()).slug}`)).body;
-    expect(page).toContain(`src="/pictures/${banner?.wide}.webp"`);
+    expect(page).toContain(`/pictures/${banner?.wide}.webp 1200w`);
     expect(page).toContain(`/pictures/${banner?.narrow}.webp 600w`);
     const served = await web.app.inject(`/pictures/${banner?.wide}.webp`);
     expect(served.statusCode).toBe(200);
@@ -441,7 +441,7 @@ describe('an icon', () => {
     const first = await check(green);
     expect(await stored(first?.picture)).not.toBeNull();
     expect((await getPage(web, `/servers/${(await serverNow()).slug}`)).body).toContain(
-      `<img class="icon" src="/pictures/${first?.picture}.webp" alt="" width="64" height="64"`,
+      `<img class="icon" src="/pictures/${first?.picture}.webp" width="112" height="112" alt=""`,
     );
     expect(await check(green)).toEqual(first);
     const second = await check(await favicon('#ff0000'));

@@ -80,7 +80,7 @@ describe('the profile form', () => {
       '<a href="https://map.example.org/" rel="nofollow ugc noopener">Map<bdi> (map.example.org)</bdi></a>',
     );
     expect(page).toContain(
-      '<a class="tag" href="/tags/economy">Economy</a><a class="tag" href="/tags/survival">Survival</a>',
+      '<li><a href="/tags/economy">Economy</a></li><li><a href="/tags/survival">Survival</a></li>',
     );
     expect(page).toContain('href="https://discord.gg/AbCdEf" rel="nofollow ugc noopener noreferrer"');
     expect(textOf(page)).toContain('English, German, French');

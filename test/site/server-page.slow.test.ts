@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendUser } from '../../src/accounts/users.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
@@ -68,7 +69,7 @@ describe('a server’s page', () => {
     const { body, statusCode, headers } = await get(path);
     expect(statusCode).toBe(200);
     const text = textOf(body);
-    for (const shown of ['Open Sea', 'online', '12', 'of 64', 'Sweden', 'Minecraft', '1.21.4', 'Type /vote.'])
+    for (const shown of ['Open Sea', '12 of 64 playing', 'Sweden', 'Minecraft', '1.21.4', 'Type /vote.'])
       expect(text).toContain(shown);
     expect(body).toContain('<span class="mc-a">Welcome </span><span class="mc-a mc-bold">aboard</span>, all');
     expect(body).toContain('href="https://vote.example/" rel="nofollow ugc');
@@ -104,7 +105,7 @@ describe('a server’s page', () => {
       },
     );
     const { body } = await get(path);
-    expect(textOf(body)).toMatch(/Players\s+–\s+players hidden/);
+    expect(textOf(body)).toContain('Online, players hidden');
     expect(textOf(body)).toContain('The server hides its number of players.');
     expect(body).toContain('content="Discreet: online, players hidden, rank');
     expect(await read(`/dashboard/servers/${id.toHexString()}`, olivia)).toMatch(/–\s+players hidden/);
@@ -119,7 +120,7 @@ describe('a server’s page', () => {
     await reportStatus(web.deps, id, { onlinePlayers: 1_000_000, maxPlayers: 100 });
     const dashboard = `/dashboard/servers/${id.toHexString()}`;
     const { body } = await get(path);
-    expect(textOf(body)).toMatch(/Players\s+1,000,000\s+of 100\s+reported/);
+    expect(textOf(body)).toMatch(/1,000,000 of 100 playing\s+reported/);
     expect(body).toContain('content="Boasting: 1,000,000 of 100 players reported, rank');
     expect(await read(dashboard, olivia)).toMatch(/of 100\s+reported/);
     await web.deps.servers.updateOne(
@@ -149,7 +150,7 @@ describe('a server’s page', () => {
     expect(body).not.toContain('Cheat');
     expect(body).not.toContain('Elsewhere');
     expect(textOf(body.slice(body.indexOf('Top voters')))).toMatch(
-      /This month[\s\S]*Newest[\s\S]*\s1\s[\s\S]*Last month[\s\S]*Faithful\s+2\s+Once\s+1\s/,
+      /This month[\s\S]*Newest[\s\S]*\s1 vote\s[\s\S]*Last month[\s\S]*Faithful\s+2 votes[\s\S]*Once\s+1 vote\s/,
     );
   });
 
@@ -158,7 +159,7 @@ describe('a server’s page', () => {
     const shown = async (set: object) => {
       await web.deps.servers.updateOne({ _id: id }, { $set: set });
       const { body } = await getPage(web, path, olivia.headers);
-      return textOf(body.slice(body.indexOf('page-head'), body.indexOf('id="join"'))).replace(/\s+/g, ' ');
+      return textOf(body.slice(body.indexOf('class="ident"'), body.indexOf('class="addr"'))).replace(/\s+/g, ' ');
     };
     const now = web.deps.clock.now().getTime();
     const probe = { 'probe.checkedAt': new Date(now), 'probe.intervalSeconds': 300 };
@@ -213,8 +214,8 @@ describe('a server’s page', () => {
     await answerReview(web.deps, { serverId: id, reviewId, answer: HOSTILE }, 'test');
     for (const { body } of [await get(path), await get(path, olivia)]) {
       expect(body).not.toMatch(/<script>|<img src=x|onerror=y>(?!&)/);
-      // The two scripts are page.js and vote.js.
-      expect(body.match(/<script/g)?.length).toBe(2);
+      // The scripts are theme.js, page.js, vote.js and charts.js.
+      expect(body.match(/<script/g)?.length).toBe(4);
       expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(6);
     }
     for (const image of ['banner', 'badge']) {
@@ -235,10 +236,8 @@ describe('a server’s page', () => {
       probe(id, at(0.1), { onlinePlayers: 20 }),
     ]);
     const { body } = await get(path);
-    expect(body).toMatch(/<title>[^<]*: 40<\/title>/);
-    expect(body).toContain(': offline</title>');
-    expect(body).toContain(': unknown: our own network was down</title>');
-    expect(body).toContain(': unknown: no checks were made</title>');
+    for (const value of ['40', 'offline', 'unknown: our own network was down', 'unknown: no checks were made'])
+      expect(body).toMatch(new RegExp(`^[^<]*: ${value}$`, 'm'));
     expect(body).toContain('<path class="line lone"');
     expect(body).toContain('<caption class="for-readers">Players: 48 hours</caption>');
     expect((await get(`${path}?players=30d`)).body).toContain('aria-label="Players: 30 days"');
@@ -289,6 +288,56 @@ describe('a server’s page', () => {
     expect((await get(hidden.path)).statusCode).toBe(404);
     expect((await get('/servers/..%2f..%2fetc')).statusCode).toBe(404);
     expect((await get('/servers/$where')).statusCode).toBe(404);
+  });
+
+  it('says how to join, with a link that opens a Steam game, and shows the owner’s links as they are', async () => {
+    const { id, path } = await list('Joined');
+    const profile = { website: 'https://joined.example/', video: 'https://video.example/watch?v=1' };
+    await web.deps.servers.updateOne(
+      { _id: id },
+      { $set: { game: 'rust', address: 'play.joined.example', port: 28_015, profile } },
+    );
+    const { body } = await get(path, olivia);
+    expect(body).toContain('href="steam://connect/play.joined.example:28015"');
+    expect(textOf(body)).toContain('Enter: client.connect play.joined.example:28015');
+    expect(body).toContain('href="https://video.example/watch?v=1" rel="nofollow ugc noopener noreferrer"');
+    expect(body).not.toMatch(/<(iframe|video|embed)/);
+    await web.deps.servers.updateOne({ _id: id }, { $set: { address: 'a"b' } });
+    expect((await get(path, olivia)).body).not.toContain('steam://');
+  });
+
+  it('shows similar servers, never the server itself, and reviews before charts', async () => {
+    const listed = [await list('Alike One'), await list('Alike Two')];
+    await web.deps.servers.updateMany(
+      { _id: { $in: listed.map(({ id }) => id) } },
+      {
+        $set: {
+          game: 'openttd',
+          'probe.status': 'online',
+          'probe.checkedAt': web.deps.clock.now(),
+          'probe.succeededAt': web.deps.clock.now(),
+        },
+      },
+    );
+    await recomputeRanks(web.deps);
+    const { body } = await get('/servers/alike-one', olivia);
+    const similar = body.slice(body.indexOf('id="similar"'));
+    expect(similar).toContain('href="/servers/alike-two"');
+    expect(similar).not.toContain('href="/servers/alike-one"');
+    const order = ['key-figures', 'id="reviews"', 'id="your-review"', 'id="players"', 'id="similar"'];
+    const places = order.map((part) => body.indexOf(part));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(Math.min(...places)).toBeGreaterThan(0);
+  });
+
+  it('cuts a long description, with a link to the rest that needs no script', async () => {
+    const { id, path } = await list('Wordy');
+    const describe = (description: string) =>
+      web.deps.servers.updateOne({ _id: id }, { $set: { profile: { description } } });
+    await describe('Short.');
+    expect((await get(path, olivia)).body).not.toContain('whole-text');
+    await describe('Long words. '.repeat(700));
+    expect((await get(path, olivia)).body).toContain('href="#whole-text"');
   });
 
   it('links to the dashboard for its owner and operators only', async () => {

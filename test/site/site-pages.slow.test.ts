@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/platform/config.ts';
+import { ConfigError } from '../../src/platform/environment.ts';
 import { readSitePages, renderTrustedMarkdown } from '../../src/site/site-pages.ts';
 import { STORED_DATA } from '../../src/site/stored-data.ts';
 import { atTheEnd } from '../support/at-the-end.ts';

@@ -1,7 +1,8 @@
+import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { DAY } from '../../src/platform/clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
-import { STORED_DATA, type StoredData } from '../../src/site/stored-data.ts';
+import { BROWSER_DATA, STORED_DATA, type StoredData } from '../../src/site/stored-data.ts';
 import { testDeps } from '../support/test-deps.ts';
 
 const config = loadConfig({ NODE_ENV: 'test' });
@@ -29,6 +30,14 @@ it('names every collection of a migrated database, and its TTL index', async () 
     // For collections without personal data, the TTL does not matter.
     if (stored) expect([name, [stored.ttl ?? []].flat()]).toEqual([name, actual.get(name)]);
   }
+});
+
+it('names everything that the scripts of the pages store in the browser', () => {
+  const scripts = globSync('src/site/scripts/*.js').map((path) => readFileSync(path, 'utf8'));
+  const stored = scripts.flatMap((script) => [...script.matchAll(/(\w+Storage)\.setItem\('([^']+)'/g)]);
+  const found = stored.map(([, storage = '', key = '']) => [key, storage] as const);
+  const named = Object.entries(BROWSER_DATA).map(([key, { storage }]) => [key, storage] as const);
+  expect(Object.fromEntries(named)).toEqual(Object.fromEntries(found));
 });
 
 it.each(

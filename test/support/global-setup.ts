@@ -3,7 +3,7 @@ import type { TestProject } from 'vitest/node';
 import type { Binary } from '../../src/embedded/binary.ts';
 import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { findRedis } from '../../src/embedded/find-redis.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { findChromium } from '../browser/find-chromium.ts';
 import { sweepFolders } from './service-folders.ts';
 import { startMongod, startRedis } from './services.ts';

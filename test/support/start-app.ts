@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { buildApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { ConnectedConfig } from '../../src/platform/config.ts';
-import { ownEnvironment } from '../../src/platform/config.ts';
+import { ownEnvironment } from '../../src/platform/environment.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';

@@ -165,5 +165,5 @@ it('ends the attempts of a dead worker if the listener was removed meanwhile', a
     attempts: [{ code: 'lease-ran-out' }],
     events: [{ kind: 'listener-removed' }],
   });
-  expect(await sweepDueWork(deps)).toEqual({ woken: 0, expired: 0, released: 0 });
+  expect(await sweepDueWork(deps)).toEqual({ woken: 0, expired: 0, removed: 0 });
 });

@@ -124,7 +124,7 @@ it('adds one job for each of hundreds of listeners, even if several sweeps run a
   await deps.queues['test-listeners'].obliterate({ force: true });
 
   const rounds = await Promise.all([sweepDueWork(deps), sweepDueWork(deps)]);
-  expect(rounds).toEqual(rounds.map(() => ({ woken: 601, expired: 0, released: 0 })));
+  expect(rounds).toEqual(rounds.map(() => ({ woken: 601, expired: 0, removed: 0 })));
   const jobs = await deps.queues['test-listeners'].getJobs(['waiting', 'delayed', 'active']);
   expect(new Set(jobs.map(({ data }) => data.serverId)).size).toBe(601);
   expect(jobs).toHaveLength(601);

@@ -44,7 +44,8 @@ function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
     getUserInfo: async ({ raw }) => {
       const data = raw?.user as OpenIdUser;
       const { email, emailVerified, name } = data;
-      // Without a verified address the library looks for no account, so its answer does not tell whether there is one.
+      // Without a verified address the library looks for no account, so its answer does not show whether an account
+      // exists.
       return { user: { email: emailVerified && email ? email : null, emailVerified, name }, data };
     },
   };

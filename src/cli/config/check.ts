@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, loadConfig } from '../../platform/config.ts';
+import { type Config, loadConfig } from '../../platform/config.ts';
+import { ConfigError } from '../../platform/environment.ts';
 import { readSecretFiles, SECRETS } from '../../platform/secret-settings.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';

@@ -1,5 +1,6 @@
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
-import { type Config, DEFAULTS, SETTINGS, type Variables } from '../../platform/config.ts';
+import { type Config, DEFAULTS, SETTINGS } from '../../platform/config.ts';
+import type { Variables } from '../../platform/environment.ts';
 import type { WithSecretFiles } from '../../platform/secret-settings.ts';
 import { shownValue } from './masked.ts';
 

@@ -2,7 +2,7 @@ import type { OtherService } from '../../listeners/outcomes.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { speaksTls } from '../tls.ts';
-import { mayBecomeGreeting, readGreeting } from '../votifier/votifier-greeting.ts';
+import { isGreetingStart, readGreeting } from '../votifier/votifier-greeting.ts';
 
 /** The protocol that a service speaks, as a fault code, and its first bytes. */
 export type DetectedProtocol = { fault: OtherService; reply: Buffer };
@@ -84,7 +84,7 @@ export async function detectProtocol(
   const known = answers.find((answer) => answer !== null && 'fault' in answer);
   if (known && 'fault' in known) return known;
   // The answer to the HTTP request comes first: most services refuse it with a readable message.
-  const reply = said.find((bytes) => !mayBecomeGreeting(bytes));
+  const reply = said.find((bytes) => !isGreetingStart(bytes));
   if (reply) return { fault: 'other-protocol', reply };
   const isIncomplete = failures.length === PROBES.length || failures.includes('outgoing-limited');
   return isIncomplete ? 'incomplete' : 'unrecognised';

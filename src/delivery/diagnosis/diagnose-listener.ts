@@ -83,7 +83,9 @@ export async function diagnose(
   const tested = await sendTestVote(deps, listener, about);
   const { protocol } = listener;
   const found = protocol === 'http' ? null : await detectAfter(deps, listener, tested);
-  const diagnosis = found ? diagnosed(tested.class, found) : diagnosisOf(tested, listener);
+  const diagnosis = found
+    ? diagnosisOfOtherService(tested.class, found)
+    : diagnosisOfOutcome(tested, listener);
   // An owner's diagnosis goes to the web process as JSON, which inserts the name (`withServiceName`).
   if (forOwner) return withoutUntrustedAnswer(diagnosis, tested, protocol);
   return withServiceName(diagnosis, listener.serviceName);
@@ -179,15 +181,15 @@ function testAdvice(code: OutcomeCode): { advice?: Text } {
 /**
  * The diagnosis that follows from the outcome of the test vote, before the protocol of an unknown service is detected.
  */
-function diagnosisOf(
-  { code, class: ended, reached, words, detail }: ListenerTest,
+function diagnosisOfOutcome(
+  { code, class: outcomeClass, reached, words, detail }: ListenerTest,
   listener: Listener,
 ): Diagnosis {
   const { protocol } = listener;
   // A website was sent the challenge or the vote once the connection was secure.
   const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
   return {
-    outcome: code === 'sent-not-confirmed' ? code : ended,
+    outcome: code === 'sent-not-confirmed' ? code : outcomeClass,
     confirmed: code === 'acknowledged',
     ...faultOf(code, protocol, isSent),
     ...explain(code, protocol, { hasTaken: hasTaken(listener) }),
@@ -197,7 +199,11 @@ function diagnosisOf(
   };
 }
 
-function diagnosed(outcome: OutcomeClass, { fault, reply: received }: DetectedProtocol): Diagnosis {
+/** The diagnosis when something other than a Votifier listener answered. */
+function diagnosisOfOtherService(
+  outcome: OutcomeClass,
+  { fault, reply: received }: DetectedProtocol,
+): Diagnosis {
   const reply = readable(received);
   return {
     outcome,

@@ -283,7 +283,7 @@ export type Known = {
   service?: OtherService | null | undefined;
 };
 
-/** The explanation of an outcome for a listener of this protocol, and in view of what else is known of it. */
+/** The explanation of an outcome for a listener of this protocol, and and with what else is known of it. */
 export function explain(
   code: OutcomeCode,
   protocol: Protocol | undefined,

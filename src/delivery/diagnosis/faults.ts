@@ -4,7 +4,7 @@ import type { DiagnosisStep } from './diagnosis-steps.ts';
 
 /**
  * The fault of each outcome of a test vote, and the step that failed. Without a step here, the step is `greeting`, or
- * `acknowledgement` if the vote was written. An outcome that is not in the list is no known fault. The codes are
+ * `acknowledgement` if the vote was written. An outcome that is not in the list is not a known fault. The codes are
  * stable: `--json` output contains them.
  */
 export const FAULTS = {

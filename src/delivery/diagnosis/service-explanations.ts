@@ -2,7 +2,7 @@ import { defineMessage } from '../../language/t.ts';
 import type { OtherService } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 
-/** What answers in place of a Votifier listener, as the fault that it is. */
+/** The explanation of each service that may answer in place of a Votifier listener, by its fault. */
 export const SERVICE_EXPLANATIONS = {
   'http-server': {
     cause: defineMessage('A website answers here, not a vote listener.'),

@@ -1,7 +1,7 @@
 import { defineMessage } from '../../language/t.ts';
 import type { Explanation } from './explanation.ts';
 
-/** What the outcomes that only websites (HTTP listeners) end with mean, and how to correct them. */
+/** The meaning of each outcome that only websites (HTTP listeners) have, and how to correct it. */
 export const WEBSITE_EXPLANATIONS = {
   'http-unavailable': {
     cause: defineMessage(

@@ -1,11 +1,9 @@
 import { type Collection, type Document, type Filter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import type { Cause } from '../../listeners/causes.ts';
-import { attemptLeaseMs, delayAt, LAST_ANSWER_STEP, maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import { attemptLeaseMs, LAST_ANSWER_STEP, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { nextAnswerStep } from '../../listeners/listener-state.ts';
-import type { Outcome } from '../../listeners/outcomes.ts';
-import { after, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
 
@@ -22,10 +20,10 @@ export type RecordDeps = {
 export type Taken = { vote: Vote; attempt: Attempt };
 
 /**
- * A taken vote. `claimedAt` is the time on `performance.now()` just before the vote was taken, so the attempt's lease
+ * A taken vote. `takenAt` is the time on `performance.now()` just before the vote was taken, so the attempt's lease
  * began no earlier.
  */
-export type Ready = { taken: Taken; claimedAt: number };
+export type Ready = { taken: Taken; takenAt: number };
 
 /** Why votes are taken. */
 export type TakeReason = {
@@ -80,7 +78,7 @@ export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
 /**
  * The votes that may be sent now. For a test, the vote's own next time is ignored. If the owner has lowered the number
- * of sendings, votes that were sent that often already are excluded (see `giveUpSentVotes`).
+ * of sendings, votes that have already been sent that many times are excluded (see `giveUpSentVotes`).
  */
 export function dueVotes(
   listener: Pick<Listener, 'serverId' | 'maxSendings'>,
@@ -194,109 +192,4 @@ export function leaseMsOf(config: RecordDeps['config'], taken: Taken): number {
  */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
-}
-
-/** The fields that are removed from a vote when it leaves the queue. */
-export const DELIVERY_ENDED = {
-  'delivery.queuedAt': '',
-  'delivery.expiresAt': '',
-  'delivery.leaseUntil': '',
-  'delivery.requestId': '',
-  'delivery.nextAt': '',
-  'delivery.dueBy': '',
-} as const;
-
-/** Whether the challenge of the attempt before this one was refused too: only the first refusal is retried at once. */
-function challengeRefusedBefore(vote: Vote): boolean {
-  return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
-}
-
-/** An attempt whose vote was given back unsent is not counted. */
-export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
-
-/** The change of a vote after an outcome. */
-export type Change = {
-  set: Record<string, unknown>;
-  unset: Record<string, ''>;
-  inc?: Record<string, number>;
-};
-
-/** The final state of a vote that is not retried after `outcome`; null when it is delivered or waits again. */
-export function givenUpAfter(
-  { vote, attempt }: Taken,
-  outcome: Pick<Outcome, 'class'>,
-): 'failed' | 'unconfirmed' | null {
-  if (outcome.class === 'vote-only') return 'failed';
-  const sendings = vote.delivery.ambiguousEnds + 1;
-  return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
-}
-
-/** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
-export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
-  const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
-  return { vote, attempt: { ...attempt, maxSendings } };
-}
-
-/**
- * The update of a vote after an outcome. A counted failure moves the vote to the next step of its schedule, unless the
- * attempt was a test. A vote that failed a test moves to the end of the queue.
- */
-export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
-  const { vote, attempt } = taken;
-  const { step, ends } = vote.delivery;
-  const givenUp = givenUpAfter(taken, outcome);
-  switch (outcome.class) {
-    case 'delivered':
-      return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: DELIVERY_ENDED };
-    case 'vote-only':
-      return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED };
-    case 'ambiguous':
-      if (givenUp) {
-        return {
-          set: { 'delivery.state': givenUp },
-          unset: DELIVERY_ENDED,
-          inc: { 'delivery.ambiguousEnds': 1 },
-        };
-      }
-      return { ...waitAgain(), inc: { 'delivery.ambiguousEnds': 1, ...usedStep() } };
-    case 'transient':
-      if (outcome.code === 'challenge-refused' && !challengeRefusedBefore(vote))
-        return waitAgain(now, 'challenge-retry');
-      return { ...waitAgain(), inc: usedStep() };
-    case 'configuration':
-      // This outcome pauses the listener, so the vote waits for that. If the owner changed the settings during the
-      // attempt, there is no pause, and the vote is due now.
-      return waitAgain(now);
-    case 'none':
-      return {
-        // The vote's step stays the same, because Tallyport itself failed. The delay still grows with each such
-        // failure: otherwise a lasting error would be retried every few seconds for three days.
-        ...(outcome.code === 'our-fault'
-          ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
-          : waitAgain(now, 'given-back')),
-        inc: NOT_COUNTED,
-      };
-  }
-
-  function usedStep() {
-    return attempt.test ? {} : { 'delivery.step': 1 };
-  }
-
-  /** The next time of the vote's schedule, or later if the listener requested that. */
-  function nextRetryAt(): Date {
-    const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
-    return after(now, Math.max(delay, outcome.retryAfterMs ?? 0));
-  }
-
-  function waitAgain(nextAt = nextRetryAt(), dueBy: Cause = 'schedule') {
-    return {
-      set: {
-        'delivery.state': 'waiting',
-        'delivery.nextAt': nextAt,
-        'delivery.dueBy': dueBy,
-        ...(attempt.test && outcome.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
-      },
-      unset: { 'delivery.leaseUntil': '', 'delivery.requestId': '' },
-    } as const;
-  }
 }

@@ -10,7 +10,8 @@ import type { Logger } from '../../platform/log.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { traceField } from '../../platform/tracing/tracing.ts';
 import { Destination, shownToOwner, withChallenge } from '../destination.ts';
-import { answerStepOf, asAllowedNow, givenUpAfter, type Ready, type Taken } from './attempt-record.ts';
+import { asAllowedNow, givenUpAfter } from './after-attempt.ts';
+import { answerStepOf, type Ready, type Taken } from './attempt-record.ts';
 import type { DrainDeps, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
@@ -137,11 +138,11 @@ export class AttemptsUnderWay {
     }
     const { proven } = this.#leased.now;
     const options = { ...this.#options, accountId: this.#accountId };
-    const end = await attemptDelivery(this.#deps, this.#leased, ready, options);
-    const { durationMs, limited, proof } = end;
+    const result = await attemptDelivery(this.#deps, this.#leased, ready, options);
+    const { durationMs, limited, proof } = result;
     const endedAt = Date.now();
     const taken = asAllowedNow(ready.taken, this.#leased.now);
-    const outcome = this.#leased.judge(taken, end.outcome);
+    const outcome = this.#leased.judge(taken, result.outcome);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#toGiveBack.add(ready);
       // If another attempt has proven the address meanwhile, the limit no longer applies, and the vote is sent again
@@ -169,12 +170,12 @@ export class AttemptsUnderWay {
   }
 
   /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
-  #maySend({ taken, claimedAt }: Ready): boolean {
+  #maySend({ taken, takenAt }: Ready): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
     // If one vote is given back, all votes after it are given back too, which preserves their order.
     if (this.#toGiveBack.size > 0) return false;
     // If half of the lease has passed, the attempt might not end before it expires.
-    if (performance.now() - claimedAt > this.#deps.config.LEASE_MS / 2) return false;
+    if (performance.now() - takenAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision, answerStep } = this.#leased.now;
     // The listener has become slower since the vote was taken. The wait for its answer is now longer and needs a
     // longer lease.
@@ -196,14 +197,14 @@ type Delivered = {
 };
 
 /**
- * Makes one attempt to deliver a taken vote. An internal error is an outcome too; never throws.
+ * Makes one attempt to deliver a taken vote. Never throws: an internal error becomes the outcome `our-fault`.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */
 async function attemptDelivery(
   deps: Pick<DrainDeps, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
   leased: LeasedListener,
-  { taken, claimedAt }: Ready,
+  { taken, takenAt }: Ready,
   {
     stop,
     waitNoLonger,
@@ -224,7 +225,7 @@ async function attemptDelivery(
       answerStep,
       confirmsVotes: confirmsVotes(listener),
       // If this process was suspended and its lease has expired, another worker may have taken the vote.
-      mayWrite: (answerMs) => performance.now() - claimedAt + answerMs < leaseMs,
+      mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;
     const { protocol, proven } = listener;

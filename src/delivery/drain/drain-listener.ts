@@ -6,7 +6,7 @@ import { after, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 import { detectOnce } from '../diagnosis/detect-service.ts';
-import { giveBackLeftVotes, giveBackWaitingVotes } from '../leave-queue.ts';
+import { removeVotesWithoutListener, removeWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
 import type { RecordDeps } from './attempt-record.ts';
@@ -38,8 +38,8 @@ export async function drainListener(
 ): Promise<DrainResult> {
   const endsAt = performance.now() + options.budgetMs;
   for (;;) {
-    const { end, again } = await drainOnce(given, serverId, { ...options, endsAt });
-    if (!again || options.stop.aborted) return end;
+    const { result, again } = await drainOnce(given, serverId, { ...options, endsAt });
+    if (!again || options.stop.aborted) return result;
     if (performance.now() > endsAt) return { kind: 'more' };
   }
 }
@@ -51,7 +51,7 @@ async function drainOnce(
   given: DrainDeps,
   serverId: ObjectId,
   options: DrainLimits,
-): Promise<{ end: DrainResult; again: boolean }> {
+): Promise<{ result: DrainResult; again: boolean }> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
   // The start of the lease is measured before the lease is taken: if this process is suspended before it gets the
@@ -64,14 +64,14 @@ async function drainOnce(
     await releaseLater();
     throw error;
   });
-  if (listener === 'busy') return { end: { kind: 'busy' }, again: false };
+  if (listener === 'busy') return { result: { kind: 'busy' }, again: false };
   if (!listener) {
-    await giveBackLeftVotes(given, serverId, asOf);
-    return { end: { kind: 'gone' }, again: false };
+    await removeVotesWithoutListener(given, serverId, asOf);
+    return { result: { kind: 'gone' }, again: false };
   }
   if (listener.protocol === 'fetch') {
     await releaseLease(given, serverId, owner, {}).catch(releaseLater);
-    return { end: { kind: 'fetches' }, again: false };
+    return { result: { kind: 'fetches' }, again: false };
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };
@@ -89,13 +89,13 @@ async function drainAndRelease(
   deps: DrainDeps,
   leased: LeasedListener,
   options: DrainLimits,
-): Promise<{ end: DrainResult; again: boolean }> {
-  const end = await drainLeased(deps, leased, options);
+): Promise<{ result: DrainResult; again: boolean }> {
+  const result = await drainLeased(deps, leased, options);
   const { called, changed } = await leased.release();
   // It was resumed while the last attempts ended, and the renewed lease has the new settings.
-  const isResumed = end.kind === 'paused' && !leased.now.pause;
-  const mayBeDue = end.kind === 'idle' || end.kind === 'unreachable' || isResumed;
-  return { end, again: changed || (called && mayBeDue) };
+  const isResumed = result.kind === 'paused' && !leased.now.pause;
+  const mayBeDue = result.kind === 'idle' || result.kind === 'unreachable' || isResumed;
+  return { result, again: changed || (called && mayBeDue) };
 }
 
 async function drainLeased(
@@ -114,16 +114,16 @@ async function drainLeased(
     await onOutcome(deps, leased, ended);
   }
   if (!server || server.removedAt) {
-    await giveBackWaitingVotes(deps, serverId, 'server-removed');
+    await removeWaitingVotes(deps, serverId, 'server-removed');
     return { kind: 'gone' };
   }
   await giveUpSentVotes(deps, leased.now);
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
-  const end = await sendDueVotes(deps, leased, options, accountId);
+  const result = await sendDueVotes(deps, leased, options, accountId);
   // If another worker has the listener, it detects; the lease that is renewed here outlives the detection.
   if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
-  return end === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : end;
+  return result === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
 }
 
 async function untilNextTest(

@@ -59,7 +59,7 @@ export type DrainResult =
 export type DrainOptions = {
   /** The queue of the job. If the listener's state changes so that another queue handles it, the drain ends. */
   queue: DeliveryQueue;
-  /** When aborted, no new attempt begins, and votes of which nothing was written are given back. */
+  /** When aborted, no new attempt begins, and votes are given back unless something of them was written. */
   stop: AbortSignal;
   /** When aborted, attempts that have written their vote stop waiting for the answer. */
   waitNoLonger: AbortSignal;

@@ -13,7 +13,8 @@ import type { Vote } from '../../votes/vote.ts';
 import { withChallenge } from '../destination.ts';
 import { asRefusalOfAll } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import { answerStepOf, givenUpAfter, type Taken } from './attempt-record.ts';
+import { givenUpAfter } from './after-attempt.ts';
+import { answerStepOf, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth } from './breaker.ts';
 import { releaseLease, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
@@ -227,7 +228,7 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its own caller has the error; this write is made all the same.
+    // If an earlier write failed, its own caller has the error; this write is still made.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }

@@ -51,7 +51,7 @@ export function renewLease(
  * An unreachable listener's breaker with its next test at `at` instead of later, as an aggregation expression; used
  * when its game server is back.
  */
-export function broughtForward(at: Date | '$lease.testAt'): Document {
+export function withEarlierTest(at: Date | '$lease.testAt'): Document {
   const isLater = { $gt: ['$breaker.nextTestAt', at] };
   const now = { nextTestAt: at, hastenedBy: 'server-returned' };
   return { $cond: [isLater, { $mergeObjects: ['$breaker', now] }, '$breaker'] };
@@ -70,7 +70,7 @@ export async function releaseLease(
   learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
 ): Promise<{ revision: number; called: boolean } | null> {
   const isTestRequested = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
-  const breaker = { $cond: [isTestRequested, broughtForward('$lease.testAt'), '$breaker'] };
+  const breaker = { $cond: [isTestRequested, withEarlierTest('$lease.testAt'), '$breaker'] };
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
     [{ $set: { breaker, lease: null, ...learnt } }],

@@ -8,8 +8,8 @@ import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
 import type { Vote } from '../../votes/vote.ts';
-import type { RecordDeps } from './attempt-record.ts';
-import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED, type Taken } from './attempt-record.ts';
+import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
+import type { RecordDeps, Taken } from './attempt-record.ts';
 
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };

@@ -92,13 +92,13 @@ async function takeAndSend(
     const most = grant?.votes ?? able;
     const isUnderWay = attempts.open > 0;
     // Measured before the votes are taken, so the leases of their attempts begin no earlier.
-    const claimedAt = performance.now();
+    const takenAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
     const taken = await takeVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
-      attempts.addToGiveBack(votes.map((one) => ({ taken: one, claimedAt }))),
+      attempts.addToGiveBack(votes.map((one) => ({ taken: one, takenAt }))),
     );
-    for (const one of taken) attempts.add({ taken: one, claimedAt });
+    for (const one of taken) attempts.add({ taken: one, takenAt });
     if (grant) throttle?.giveBack(grant, taken.length);
     takenCount += taken.length;
     if (queue === 'forward-votes')
@@ -107,7 +107,7 @@ async function takeAndSend(
         deps.clock.now(),
       );
     if (taken.length > 0) {
-      sizes.note(most, claimedAt);
+      sizes.note(most, takenAt);
       lookMs = FIRST_LOOK_MS;
     }
     if (taken.length < most && attempts.open > 0) {

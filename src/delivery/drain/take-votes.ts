@@ -35,7 +35,7 @@ type TakeStatement = { statement: UpdateStatement; size: number };
  * Takes votes of several listeners in one durable command. Returns `true` for each statement only if all votes of all
  * statements were taken. At most four statements, because a longer command would delay the inserts of new votes.
  */
-export const claims: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
+export const takesLoader: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
   most: 4,
   async load(votes, asked) {
     const statements = asked.map(({ statement }) => statement);
@@ -89,7 +89,7 @@ export async function takeVotes(
     hint: OPEN_WORK,
   };
   try {
-    const isWhole = await batcher.load(claims, votes, { statement, size: ids.length });
+    const isWhole = await batcher.load(takesLoader, votes, { statement, size: ids.length });
     const taken = isWhole ? next : await takenBy(recording, serverId, ids, attempt);
     const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
     return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => takenVote(vote, attempt));

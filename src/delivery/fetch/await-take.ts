@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection } from 'mongodb';
 import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 
 /** Longer than a take may wait, so that one that asks again without a pause is seen. */
 const AWAITED_MS = 40 * SECOND;

@@ -20,21 +20,10 @@ export async function setFetchListener(
 ): Promise<ListenerSet> {
   const { serviceName, maxSendings, resendUsedUp } = parseInput(fetchSettingsSchema, settings);
   await refuseEarlierProcesses(deps.mongo);
-  for (;;) {
-    const existing = await deps.listeners.findOne({ serverId });
-    const fields = {
-      protocol: 'fetch',
-      host: '',
-      port: 0,
-      url: null,
-      serviceName,
-      sealedSecret: '',
-      previousSecret: null,
-      maxSendings,
-    } as const;
-    const how = { by, existing, sameSecret: existing?.protocol === 'fetch', resendUsedUp };
-    const listener = await storeListener(deps, serverId, fields, how);
-    // null: another request changed the listener at the same moment. This change is made again on top of it.
-    if (listener) return listener;
-  }
+  const address = { protocol: 'fetch', host: '', port: 0, url: null } as const;
+  const fields = { ...address, serviceName, sealedSecret: '', previousSecret: null, maxSendings };
+  return storeListener(deps, serverId, { by, resendUsedUp }, (existing) => ({
+    fields,
+    sameSecret: existing?.protocol === 'fetch',
+  }));
 }

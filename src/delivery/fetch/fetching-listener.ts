@@ -6,7 +6,7 @@ import { type Clock, MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
 import type { TakeDeps } from '../drain/attempt-record.ts';
 
-/** What a take reads of a listener. */
+/** The fields of a listener that a take reads. */
 export type FetchingListener = TakeDeps &
   Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
 
@@ -42,9 +42,9 @@ export async function fetchingListener(
   return listener?.protocol === 'fetch' ? listener : null;
 }
 
-/** The newest take is precise to this: a plugin that asks all the time costs one write a minute. */
+/** The newest take is stored at most this often: a plugin that calls all the time costs one write a minute. */
 const NOTED_EVERY_MS = MINUTE;
-/** The same for a take of another program: two that ask in turn cost a write in five seconds. */
+/** The same for a take by another program (`User-Agent`) than the stored one: one write in five seconds. */
 const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };

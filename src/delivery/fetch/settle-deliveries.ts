@@ -6,7 +6,7 @@ import { updateLoader } from '../../platform/batching/write-loaders.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { printable } from '../../platform/printable.ts';
 import type { Attempt, Vote } from '../../votes/vote.ts';
-import { asAllowedNow } from '../drain/attempt-record.ts';
+import { asAllowedNow } from '../drain/after-attempt.ts';
 import { type Ended, recordOutcomes } from '../drain/record-outcomes.ts';
 import type { FetchDeps } from './take-deliveries.ts';
 
@@ -116,7 +116,7 @@ async function findVotes(
   return new Map(found.map(({ leaseEnded, ...vote }) => [vote._id.toString(), { vote, leaseEnded }]));
 }
 
-/** What to do with a result: `ended` is to be recorded, `refusal` to be answered; neither when it is recorded already. */
+/** Decides about a result: record `ended`, or answer `refusal`. Neither if the same result is already recorded. */
 function judge(
   { clock }: SettleDeps,
   { voteId, lease, outcome: said, reason }: TakerResult,

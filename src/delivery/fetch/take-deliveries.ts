@@ -15,7 +15,7 @@ import {
   takenVote,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
-import { claims, takenBy } from '../drain/take-votes.ts';
+import { takenBy, takesLoader } from '../drain/take-votes.ts';
 
 /** The dependencies of taking the votes of a listener that fetches. */
 export type FetchDeps = RecordDeps & { batcher: Batcher; log: Logger };
@@ -71,7 +71,7 @@ export async function takeDeliveries(
     // Before the write: the lease begins no earlier than this.
     const begunAt = performance.now();
     try {
-      const isWhole = await batcher.load(claims, votes, { statement, size: ids.length });
+      const isWhole = await batcher.load(takesLoader, votes, { statement, size: ids.length });
       const taken = isWhole ? found : await takenBy(deps, serverId, ids, attempt);
       const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
       const leaseLeftMs = Math.max(0, leaseMs - (performance.now() - begunAt));

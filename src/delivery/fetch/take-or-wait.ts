@@ -1,6 +1,6 @@
 import { within } from '../../platform/deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 import type { FetchingListener } from './fetching-listener.ts';
 import {
   type FetchDeps,
@@ -19,7 +19,7 @@ export type TakeTurns = Map<string, Promise<unknown>>;
 
 type Deps = FetchDeps & { producer: Producer; takes: WaitingTakes; turns: TakeTurns };
 
-/** What a take answers. `listener` is the one that the votes are of. */
+/** The result of a take. `listener`: the listener whose votes were taken, as it was then. */
 export type TakeAnswer = { taken: TakenDelivery[]; listener: FetchingListener; waitedMs: number };
 
 /**

@@ -7,7 +7,7 @@ import { type WaitDeps, WaitingTakes } from './waiting-takes.ts';
 /** Takes of one server in a minute, in each process. */
 const TAKES_A_MINUTE = 600;
 
-/** What the takes of a web process share. */
+/** The state that all takes of a web process share. */
 export type Takes = {
   waiting: WaitingTakes;
   turns: TakeTurns;
@@ -20,7 +20,7 @@ export function createTakes(deps: WaitDeps): Takes {
 }
 
 /**
- * Counts a take. The limits are counted in each process, as those of claim keys: a refused call costs no write.
+ * Counts a take. Like the limits of claim keys, these are counted in each process, so a refused call costs no write.
  *
  * @param waits - whether it waits if no vote is due
  * @returns null when it is allowed; else when the next one is

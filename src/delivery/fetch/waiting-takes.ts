@@ -17,7 +17,7 @@ const SERVERS_A_QUERY = 2_000;
 /** A connection that receives nothing for 20 s is opened anew (`openRedis`); a ping keeps a quiet one. */
 const PING_EVERY_MS = 5 * SECOND;
 
-/** What waiting for votes works on. */
+/** The dependencies of `WaitingTakes`. */
 export type WaitDeps = {
   config: Pick<Config, 'QUEUE_PREFIX'> & { REDIS_URL: string };
   votes: Collection<Vote>;

@@ -12,7 +12,7 @@ export type Challenge = {
 
 /** The answer to a message: its outcome, its status (0 when there was none) and the beginning of the body as text. */
 export type Answer = {
-  end: Outcome;
+  result: Outcome;
   status: number;
   said: string;
   /** The beginning of the body as received. */
@@ -96,13 +96,16 @@ const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
 };
 
 /** The outcome of an attempt whose challenge got this answer; null when the challenge was repeated. */
-export function challengeEnd({ end, status, said, body }: Answer, challenge: Challenge): Outcome | null {
-  if (end.class === 'delivered') {
+export function challengeOutcome(
+  { result, status, said, body }: Answer,
+  challenge: Challenge,
+): Outcome | null {
+  if (result.class === 'delivered') {
     if (repeats(said, challenge)) return null;
     const code = body ? formOf(body, challenge) : 'http-unverified';
     return outcome(code, 'greeted', printable(`HTTP ${status} ${body ? readable(body.bytes) : said}`));
   }
-  const { reached, words } = end;
-  const code = NOTHING_SENT[end.code] ?? end.code;
-  return { ...end, ...outcome(code, reached === 'written' ? 'greeted' : reached, words) };
+  const { reached, words } = result;
+  const code = NOTHING_SENT[result.code] ?? result.code;
+  return { ...result, ...outcome(code, reached === 'written' ? 'greeted' : reached, words) };
 }

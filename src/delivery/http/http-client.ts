@@ -5,7 +5,7 @@ import { deadlineIn, dial, type PeerConnection, resolveListener } from '../conne
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions, SendResult } from '../votifier/votifier-client.ts';
-import { type Answer, challengeEnd, newChallenge } from './http-challenge.ts';
+import { type Answer, challengeOutcome, newChallenge } from './http-challenge.ts';
 import { exchange } from './http-exchange.ts';
 import { signedHeaders, voteBody } from './http-message.ts';
 import { portOf } from './url-port.ts';
@@ -38,8 +38,8 @@ export async function postVote(
 ): Promise<SendResult> {
   assertSendable(vote, 'http');
   const began = performance.now();
-  const end = await attempt(target, vote, options, now);
-  return { ...end, durationMs: Math.round(performance.now() - began) };
+  const result = await attempt(target, vote, options, now);
+  return { ...result, durationMs: Math.round(performance.now() - began) };
 }
 
 async function attempt(
@@ -56,18 +56,18 @@ async function attempt(
   const secrets = secretsAt(target, now);
   const message = signed(vote.id, voteBody(vote, target.serverId), secrets, now);
   if (!destination?.mustChallenge)
-    return tlsExpected((await postOver(plain, url, message, options)).end, url, address, options);
+    return tlsExpected((await postOver(plain, url, message, options)).result, url, address, options);
 
   const challenge = newChallenge(target.serverId);
   const { id, body } = challenge;
   const answer = await postOver(plain, url, { ...signed(id, body, secrets, now), readsBody: true }, options);
-  const refused = challengeEnd(answer, challenge);
+  const refused = challengeOutcome(answer, challenge);
   if (refused) return tlsExpected(refused, url, address, options);
   destination.challengeMet();
   const unwatched = { ...options, onStep: undefined };
   // Connects only to the address that repeated the challenge, not to another address of the same host.
   const again = await connectTo([destination.address], url, unwatched);
-  return 'code' in again ? again : (await postOver(again, url, message, unwatched)).end;
+  return 'code' in again ? again : (await postOver(again, url, message, unwatched)).result;
 }
 
 /**
@@ -76,7 +76,7 @@ async function attempt(
  */
 export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
   const plain = await resolveAndConnect(url, options);
-  if ('code' in plain) return { end: plain, status: 0, said: '' };
+  if ('code' in plain) return { result: plain, status: 0, said: '' };
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
@@ -93,14 +93,19 @@ const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
  * The outcome of a request to an `http://` URL. If the connection ended like at a TLS port, one more connection tests
  * whether the port speaks TLS. If it does, the request was not read.
  */
-async function tlsExpected(end: Outcome, url: URL, address: string, options: SendOptions): Promise<Outcome> {
-  if (url.protocol !== 'http:' || !LIKE_TLS.has(end.code)) return end;
+async function tlsExpected(
+  result: Outcome,
+  url: URL,
+  address: string,
+  options: SendOptions,
+): Promise<Outcome> {
+  if (url.protocol !== 'http:' || !LIKE_TLS.has(result.code)) return result;
   const stop = options.signal;
   const waiting = deadlineIn(options.timeoutMs, stop);
   const again = await dial([address], portOf(url), waiting, options.destination?.mayConnect);
-  if (typeof again === 'string') return end;
+  if (typeof again === 'string') return result;
   try {
-    return (await speaksTls(again, waiting)) ? outcome('tls-expected', 'connected', end.words) : end;
+    return (await speaksTls(again, waiting)) ? outcome('tls-expected', 'connected', result.words) : result;
   } finally {
     again.destroy();
   }
@@ -152,14 +157,14 @@ async function postOver(
   message: Message,
   options: SendOptions,
 ): Promise<Answer> {
-  const unanswered = (end: Outcome): Answer => ({ end, status: 0, said: '' });
+  const unanswered = (result: Outcome): Answer => ({ result, status: 0, said: '' });
   try {
     options.onStep?.('greeting');
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const connection = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
     if ('code' in connection) return unanswered(connection);
-    const obstacle = await whatIsInTheWay(connection, options);
-    if (obstacle) return unanswered(obstacle);
+    const early = await outcomeBeforeRequest(connection, options);
+    if (early) return unanswered(early);
     options.onStep?.('acknowledgement');
     return await exchange(requestOver(connection, url, message), message, options);
   } finally {
@@ -171,7 +176,10 @@ async function postOver(
  * Reads what the website sent before the request, and returns the outcome if nothing may be written now; otherwise
  * null.
  */
-async function whatIsInTheWay(connection: PeerConnection, options: SendOptions): Promise<Outcome | null> {
+async function outcomeBeforeRequest(
+  connection: PeerConnection,
+  options: SendOptions,
+): Promise<Outcome | null> {
   const early = await connection.readArrived();
   if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
   if (early.kind === 'closed' || early.kind === 'broken')
@@ -190,7 +198,7 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: '*/*',
-      // The body is read without decompression. If a website compresses it all the same, the outcome says so.
+      // The body is read without decompression. If a website still compresses it, the outcome says so.
       'accept-encoding': 'identity',
       'user-agent': 'Tallyport',
       connection: 'close',

@@ -21,12 +21,12 @@ export async function exchange(
   options: SendOptions,
 ): Promise<Answer> {
   const { promise: unanswered, resolve } = Promise.withResolvers<Answer>();
-  const end = (code: OutcomeCode, words = '') =>
-    resolve({ end: outcome(code, 'written', printable(words)), status: 0, said: '' });
+  const endWith = (code: OutcomeCode, words = '') =>
+    resolve({ result: outcome(code, 'written', printable(words)), status: 0, said: '' });
   const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
   let response: IncomingMessage | undefined;
   let informed = 0;
-  const stop = (code: OutcomeCode) => (response ? response.destroy() : end(code));
+  const stop = (code: OutcomeCode) => (response ? response.destroy() : endWith(code));
   const onStop = () => stop('stopped-while-waiting');
   // A busy process may notice the deadline much later, with an answer that came in time still unread.
   let isLate = false;
@@ -42,7 +42,7 @@ export async function exchange(
     .on('information', ({ statusCode }) => {
       informed += 1;
       if (informed <= MOST_INFORMATION) return;
-      end('garbage-answer', `HTTP ${statusCode}`);
+      endWith('garbage-answer', `HTTP ${statusCode}`);
       request.destroy();
     })
     .on('response', (received) => {
@@ -51,10 +51,10 @@ export async function exchange(
     })
     .on('upgrade', (_response, socket) => {
       socket.destroy();
-      end('http-upgraded', 'HTTP 101 Switching Protocols');
+      endWith('http-upgraded', 'HTTP 101 Switching Protocols');
     })
     // Never removed: an error while nothing waits must not become an uncaught exception.
-    .on('error', (error) => end(brokenCode(error), wordsOf(error)));
+    .on('error', (error) => endWith(brokenCode(error), wordsOf(error)));
   request.end(body);
   try {
     const read = answered.then((response) => readAnswerFrom(response, readsBody, () => isLate));
@@ -76,13 +76,13 @@ async function readAnswerFrom(
   const meaning = meaningOfStatus(status);
   response.on('error', () => undefined);
   const isTaken = meaning === 'acknowledged';
-  if (isTaken && !readsBody) return { end: outcome(meaning, 'acknowledged'), status, said: '' };
+  if (isTaken && !readsBody) return { result: outcome(meaning, 'acknowledged'), status, said: '' };
   const bytes = await firstBytes(response);
   const said = bytes.toString('utf8');
   if (isTaken) {
     const encoding = response.headers['content-encoding'];
     const body = { bytes, isLate: isLate(), ...(encoding ? { encoding } : {}) };
-    return { end: outcome(meaning, 'acknowledged'), status, said, body };
+    return { result: outcome(meaning, 'acknowledged'), status, said, body };
   }
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   const { location } = response.headers;
@@ -94,7 +94,7 @@ async function readAnswerFrom(
       : {}),
     ...(retry === null ? {} : { retryAfterMs: retry }),
   };
-  return { end: refused, status, said };
+  return { result: refused, status, said };
 }
 
 /** The meaning of a refusal, where its body or its target says more than its status. */

@@ -68,28 +68,28 @@ export async function setHttpListener(
   { serviceName, ...settings }: HttpListenerSettings,
   by: string,
 ): Promise<HttpListenerSet> {
-  const { url: place, maxSendings, resendUsedUp } = parseInput(httpSettings, settings);
+  const { url: address, maxSendings, resendUsedUp } = parseInput(httpSettings, settings);
   const context = secretContext({ serverId });
-  for (;;) {
-    const existing = await deps.listeners.findOne({ serverId });
+  // If another request made and showed a secret meanwhile, it must not be lost: this call then makes none.
+  let secret: string | null = null;
+  const listener = await storeListener(deps, serverId, { by, resendUsedUp }, (existing) => {
     const before = existing?.protocol === 'http' ? existing : null;
-    const secret = before ? null : newSigningSecret();
+    secret = before ? null : newSigningSecret();
     // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
     const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
+    const sealedSecret = deps.secrets.seal(signing, context);
+    const previousSecret = before?.previousSecret ?? null;
     const fields = {
       protocol: 'http',
-      ...place,
+      ...address,
       serviceName,
-      sealedSecret: deps.secrets.seal(signing, context),
-      previousSecret: before?.previousSecret ?? null,
+      sealedSecret,
+      previousSecret,
       maxSendings,
     } as const;
-    // Stored only if the listener is unchanged: if another request made and showed a new secret meanwhile, it must not
-    // be lost.
-    const how = { by, existing, sameSecret: before !== null, resendUsedUp };
-    const listener = await storeListener(deps, serverId, fields, how);
-    if (listener) return { listener, secret };
-  }
+    return { fields, sameSecret: before !== null };
+  });
+  return { listener, secret };
 }
 
 /** The result of a rotation. */

@@ -199,7 +199,10 @@ function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptE
   });
 }
 
-/** What is known now of the listener of an attempt at this time. The service name is the current one: it is to be set. */
+/**
+ * What was known of the listener at the time of an attempt. The service name is the current one, because the advice
+ * tells the owner to set it.
+ */
 function knownAt(listener: Explained | null, at: Date): Known {
   if (!listener) return {};
   const { serviceName, service } = knownOf(listener);

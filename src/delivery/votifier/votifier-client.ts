@@ -14,7 +14,7 @@ import {
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis-steps.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
-import { type Greeting, mayBecomeGreeting, readGreeting } from './votifier-greeting.ts';
+import { type Greeting, isGreetingStart, readGreeting } from './votifier-greeting.ts';
 import { v1Block } from './votifier-v1.ts';
 import { meaningOfError, type Reply, readReply, tokenKey, v2Frame } from './votifier-v2.ts';
 
@@ -125,7 +125,7 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
   if (end?.kind === 'stopped') return outcome('stopped-before-written', 'connected');
   if (greeting && !('notVotifier' in greeting)) return greeting;
   if (greeting) return outcome('not-votifier', 'connected', greeting.notVotifier);
-  if (!mayBecomeGreeting(received)) return outcome('not-votifier', 'connected', readable(received));
+  if (!isGreetingStart(received)) return outcome('not-votifier', 'connected', readable(received));
   if (end?.kind !== 'late') return outcome('closed-before-greeting', 'connected', readable(received));
   return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }

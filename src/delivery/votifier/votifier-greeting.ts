@@ -43,6 +43,6 @@ export function readGreeting(received: Buffer): Greeting | 'incomplete' {
 }
 
 /** Whether these first bytes are the beginning of a greeting. */
-export function mayBecomeGreeting(received: Buffer): boolean {
+export function isGreetingStart(received: Buffer): boolean {
   return OPENING.startsWith(received.toString('latin1', 0, OPENING.length));
 }

@@ -4,7 +4,6 @@ export const LISTING = {
   Server: 'Server',
   Status: 'Status',
   Players: 'Spieler',
-  'Last 7 days': 'Letzte 7 Tage',
   Listed: 'Gelistet',
   Rating: 'Bewertung',
   'Uptime in 30 days': 'Verfügbarkeit in 30 Tagen',
@@ -112,10 +111,8 @@ export const LISTING = {
   'This listing does not have this language.': 'Dieses Verzeichnis gibt es nicht in dieser Sprache.',
   'This listing does not have this page.': 'Dieses Verzeichnis hat diese Seite nicht.',
   '{title}: {listing}.': '{title}: {listing}.',
-  'Votes of <bdi>{username}</bdi>': 'Stimmen von <bdi>{username}</bdi>',
   'This month': 'Dieser Monat',
   Streak: 'Serie',
-  '{votes} in a row, at most 48 hours apart': '{votes} in Folge mit höchstens 48 Stunden Abstand',
   'Next vote': 'Nächste Stimme',
   now: 'jetzt',
   'There is no tag at this address.': 'Unter dieser Adresse gibt es kein Schlagwort.',
@@ -155,16 +152,12 @@ export const LISTING = {
   '“<bdi>{words}</bdi>”': '„<bdi>{words}</bdi>“',
   'Search all servers': 'Alle Server durchsuchen',
   'Show the whole ranking': 'Die ganze Rangliste zeigen',
-  'No server matches all of these filters. Remove a filter, or see <a>all servers</a>.':
-    'Kein Server passt zu allen diesen Filtern. Entferne einen Filter oder sieh dir <a>alle Server</a> an.',
   'The filter “online” is updated every ten minutes.': 'Der Filter „online“ wird alle zehn Minuten erneuert.',
   'No servers are listed yet. Add one in two minutes: enter its address and verify that you own it.':
     'Noch sind keine Server gelistet. Füge in zwei Minuten einen hinzu: Gib seine Adresse ein und zeige, dass er dir gehört.',
   'Add the first server': 'Den ersten Server hinzufügen',
   Pages: 'Seiten',
-  '← Higher ranks': '← Höhere Ränge',
   'Page {page} of {pages}': 'Seite {page} von {pages}',
-  'Lower ranks →': 'Niedrigere Ränge →',
   'Too many images from your network address.': 'Zu viele Bilder von deiner Netzwerkadresse.',
   'Too many pages from your network address or account.':
     'Zu viele Seiten von deiner Netzwerkadresse oder deinem Konto.',
@@ -183,8 +176,6 @@ export const LISTING = {
   'Players: {range}': 'Spieler: {range}',
   'Latency: {range}': 'Latenz: {range}',
   offline: 'offline',
-  'unknown: hover over a day, or show the table, to see the reason':
-    'unbekannt: Zeige auf einen Tag oder öffne die Tabelle, um den Grund zu sehen',
   '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.':
     '„Hat abgestimmt“: Eine Stimme eines Spielers mit diesem Namen ist bekannt. „Neues Konto“: Das Konto ist jünger als 30 Tage.',
   'There are no reviews on this page.': 'Auf dieser Seite gibt es keine Bewertungen.',
@@ -193,10 +184,8 @@ export const LISTING = {
   'Too many random servers from your network address.':
     'Zu viele zufällige Server von deiner Netzwerkadresse.',
   Dashboard: 'Dashboard',
-  'checked {time}': 'geprüft {time}',
   'not checked yet': 'noch nicht geprüft',
   'How to join': 'So spielst du mit',
-  'the address': 'die Adresse',
   Vote: 'Abstimmen',
   Favourite: 'Favorit',
   'An operator of this listing confirmed the owner':
@@ -212,9 +201,6 @@ export const LISTING = {
     'Jeder Spieler hat in 24 Stunden eine Stimme je Server.',
   'no reviews yet': 'noch keine Bewertungen',
   Version: 'Version',
-  'Players in 7 days': 'Spieler in 7 Tagen',
-  '{average} on average, {peak} at the peak': 'im Mittel {average}, höchstens {peak}',
-  'Votes this month': 'Stimmen diesen Monat',
   Latency: 'Latenz',
   'Listed since': 'Gelistet seit',
   '{average} ms on average in 30 days': 'im Mittel {average} ms in 30 Tagen',
@@ -243,19 +229,16 @@ export const LISTING = {
   'version {version}': 'Version {version}',
   'online now': 'jetzt online',
   Servers: 'Server',
-  'Name, text, tag or address': 'Name, Text, Adresse',
   Game: 'Spiel',
   'Any game': 'Alle Spiele',
   Tag: 'Schlagwort',
   'Any tag': 'Alle Schlagwörter',
   'Not with a tag': 'Nicht mit einem Schlagwort',
-  'Choose a game first': 'Erst ein Spiel wählen',
   Country: 'Land',
   'Any country': 'Alle Länder',
   'Online now': 'Jetzt online',
   Show: 'Zeigen',
   Newest: 'Neueste',
-  'Servers by game': 'Server nach Spiel',
   'Servers by tag': 'Server nach Schlagwort',
   'Sort by': 'Sortieren nach',
   'Random server': 'Zufälliger Server',
@@ -276,7 +259,6 @@ export const LISTING = {
   'Your vote': 'Deine Stimme',
   'From the owner': 'Vom Besitzer',
   'About <bdi>{server}</bdi>': 'Über <bdi>{server}</bdi>',
-  'In your time: {time}.': 'In deiner Zeit: {time}.',
   'The owner has switched off votes on this page.': 'Der Besitzer hat Stimmen auf dieser Seite abgeschaltet.',
   'This listing has no votes on this page.': 'In diesem Verzeichnis gibt es keine Stimmen auf dieser Seite.',
   'Your SteamID64': 'Deine SteamID64',
@@ -296,12 +278,6 @@ export const LISTING = {
   'The listing does not answer. Try again.': 'Das Verzeichnis antwortet nicht. Versuche es noch einmal.',
   'No server is listed at this address.': 'Unter dieser Adresse ist kein Server gelistet.',
   'Your vote for {server}': 'Deine Stimme für {server}',
-  'Your vote for <bdi>{server}</bdi>': 'Deine Stimme für <bdi>{server}</bdi>',
-  'In the game': 'Im Spiel',
-  'An operator of this listing has excluded the vote of {player}. It does not count.':
-    'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen. Sie zählt nicht.',
-  'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.':
-    'Die Stimme von {player} ist gespeichert, zählt aber noch nicht: Ein Betreiber dieses Verzeichnisses prüft sie. Wird die Quarantäne aufgehoben, zählt sie, und der Spielserver kann sie belohnen.',
   'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.':
     'Der Grund ist dein Netz: Von dort haben mehr neue Spieler als üblich abgestimmt. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder ab morgen (UTC), wenn vor dir weniger neue Spieler abstimmen.',
   'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.':
@@ -310,10 +286,6 @@ export const LISTING = {
     'Der Grund ist die Mail-Domain deines Kontos: Mit ihr stimmen gerade viele neue Spieler für <bdi>{server}</bdi> ab. In einigen Stunden zählen deine Stimmen wieder.',
   'This is not because of you: many new players are voting for <bdi>{server}</bdi> now. Votes of players who voted for it before are not held, and votes from an account that is older than 7 days are held less often.':
     'Das liegt nicht an dir: Gerade stimmen viele neue Spieler für <bdi>{server}</bdi> ab. Stimmen von Spielern, die schon für ihn abgestimmt haben, werden nicht zurückgehalten, und Stimmen von einem Konto, das älter als 7 Tage ist, werden seltener zurückgehalten.',
-  'An operator of this listing has excluded the vote of {player}.':
-    'Ein Betreiber dieses Verzeichnisses hat die Stimme von {player} ausgeschlossen.',
-  'The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.':
-    'Die Stimme von {player} zählt. <bdi>{server}</bdi> hat {votes} in diesem Monat.',
   'The next try is {time}.': 'Der nächste Versuch ist {time}.',
   'The game server does not take votes now. Your vote is kept and sent when it does.':
     'Der Spielserver nimmt gerade keine Stimmen an. Deine Stimme wird aufbewahrt und gesendet, sobald er es tut.',

@@ -18,7 +18,6 @@ export const PRIVACY = {
     'Der Betreiber von {name} kann einen Spielernamen aus allen Stimmen und Bewertungen entfernen.',
   'What is stored, why, and for how long': 'Was gespeichert wird, warum und wie lange',
   'Who else gets data': 'Wer sonst Daten bekommt',
-  'Cookies and other storage in your browser': 'Cookies und anderer Speicher in deinem Browser',
   'When you sign in, a cookie keeps you signed in.':
     'Wenn du dich anmeldest, hält dich ein Cookie angemeldet.',
   'When you sign in, a cookie recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out.':
@@ -27,8 +26,24 @@ export const PRIVACY = {
     'Wenn du eine Sprache wählst, merkt sich ein Cookie das ein Jahr lang.',
   'If you press a star without being signed in, a cookie remembers the server until you sign in, at most a day.':
     'Wenn du einen Stern drückst, ohne angemeldet zu sein, merkt sich ein Cookie den Server, bis du dich anmeldest, höchstens einen Tag.',
-  'If you choose light or dark, your browser remembers it. It does not send the choice to us.':
-    'Wenn du hell oder dunkel wählst, merkt sich dein Browser das. Er sendet uns die Wahl nicht.',
+  Cookies: 'Cookies',
+  'Stored in your browser only': 'Nur in deinem Browser gespeichert',
+  'Scripts of the pages store these in your browser. No other site can read them.':
+    'Skripte der Seiten speichern dies in deinem Browser. Keine andere Website kann es lesen.',
+  '{data} Kept {time}.': '{data} Gespeichert {time}.',
+  'The player name of your last vote without an account, to fill it in next time.':
+    'Der Spielername deiner letzten Stimme ohne Konto, um ihn beim nächsten Mal einzutragen.',
+  'until you press “Not …?” beside the name, or delete the data of this site':
+    'bis du neben dem Namen auf „Nicht …?“ drückst oder die Daten dieser Website löschst',
+  'The last 12 servers that you voted for without an account, with the name and the time of the next vote, to show them after a vote.':
+    'Die letzten 12 Server, für die du ohne Konto gestimmt hast, mit dem Namen und der Zeit der nächsten Stimme, um sie nach einer Stimme zu zeigen.',
+  'a server for 30 days, or until you press “Not …?”':
+    'ein Server 30 Tage lang, oder bis du auf „Nicht …?“ drückst',
+  'That this tab has sent a vote, so that the two others are stored when it is accepted.':
+    'Dass dieser Tab eine Stimme gesendet hat, damit die beiden anderen gespeichert werden, wenn sie angenommen ist.',
+  'until the vote is accepted or the tab is closed': 'bis die Stimme angenommen oder der Tab geschlossen ist',
+  'Whether you chose light or dark colours.': 'Ob du helle oder dunkle Farben gewählt hast.',
+  'until you delete the data of this site': 'bis du die Daten dieser Website löschst',
   'Logs and backups': 'Logs und Sicherungen',
   'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.':
     'Das Log des Servers hat eine Zeile für jede abgelehnte Anmeldung und jeden benutzten Link für ein Passwort, mit der IP-Adresse. Der Betreiber entscheidet, wie lange Logs und Sicherungen aufbewahrt werden. Sie können enthalten, was sonst nicht mehr gespeichert ist.',

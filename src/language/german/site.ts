@@ -114,7 +114,6 @@ export const SITE = {
   'status unknown': 'Status unbekannt',
   '{online} of {players}': '{online} von {players}',
   '{players} reported': '{players} gemeldet',
-  '{label}: unknown': '{label}: unbekannt',
   'Touch the chart to read its values.': 'Berühre das Diagramm, um seine Werte zu lesen.',
   'Show as a table': 'Als Tabelle zeigen',
   'This section refreshes automatically.': 'Dieser Teil erneuert sich von selbst.',
@@ -139,8 +138,6 @@ export const SITE = {
   'Votes per day: {votes} in {days} days': 'Stimmen je Tag: {votes} in {days} Tagen',
   'No votes in the last {days} days.': 'Keine Stimmen in den letzten {days} Tagen.',
   'Uptime per day, last 30 days': 'Verfügbarkeit je Tag, letzte 30 Tage',
-  '{day}: {online} online, {offline} offline, {unknown} unknown':
-    '{day}: {online} online, {offline} offline, {unknown} unbekannt',
   'No data for the last 30 days.': 'Keine Daten für die letzten 30 Tage.',
   'Uptime per day': 'Verfügbarkeit je Tag',
   Online: 'Online',

@@ -2,7 +2,7 @@ import type { WithId } from 'mongodb';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Tone } from '../kinds.ts';
-import { addressOf, type Notice } from '../notice.ts';
+import { addressOf, type NotificationText } from '../notification-text.ts';
 
 /** Discord's limits, in characters. */
 const LONGEST_TITLE = 256;
@@ -32,20 +32,20 @@ export function literal(text: string, most: number): string {
   return shown;
 }
 
-/** The body of the request that posts a notice. No text in it can mention anybody. */
+/** The body of the request that posts a notification. No text in it can mention anybody. */
 export function discordBody(
   config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>,
   server: Pick<WithId<Server>, '_id' | 'name'>,
-  notice: Notice,
+  text: NotificationText,
   at: Date,
 ): string {
-  const url = addressOf(config, server, notice);
-  const text = literal(notice.paragraphs.join('\n\n'), LONGEST_DESCRIPTION - url.length - 2);
+  const url = addressOf(config, server, text);
+  const description = literal(text.paragraphs.join('\n\n'), LONGEST_DESCRIPTION - url.length - 2);
   const embed = {
-    title: literal(`${server.name}: ${notice.subject}`, LONGEST_TITLE),
+    title: literal(`${server.name}: ${text.subject}`, LONGEST_TITLE),
     url,
-    description: `${text}\n\n${url}`,
-    color: COLOURS[notice.tone],
+    description: `${description}\n\n${url}`,
+    color: COLOURS[text.tone],
     timestamp: at.toISOString(),
     footer: { text: config.SERVICE_NAME },
   };

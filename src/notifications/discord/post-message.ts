@@ -7,7 +7,7 @@ import { printable } from '../../platform/printable.ts';
 import type { OffReason } from './discord-webhook.ts';
 import type { WebhookKey } from './webhook-address.ts';
 
-/** What posting needs of the configuration. */
+/** The settings that `postMessage` uses. */
 export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
 
 /**
@@ -39,7 +39,7 @@ export async function postMessage(
   body: string,
   signal: AbortSignal,
 ): Promise<DiscordAnswer> {
-  const { end, status, said } = await postJson(
+  const { result, status, said } = await postJson(
     new URL(`${config.DISCORD_API_URL}/webhooks/${id}/${token}${threadId ? `?thread_id=${threadId}` : ''}`),
     body,
     {
@@ -50,7 +50,7 @@ export async function postMessage(
       mayWrite: () => true,
     },
   );
-  return status === 0 ? withoutAnswer(end) : meaningOf(end, status, said.replaceAll(token, '(token)'));
+  return status === 0 ? withoutAnswer(result) : meaningOf(result, status, said.replaceAll(token, '(token)'));
 }
 
 function withoutAnswer({ code }: Outcome): DiscordAnswer {

@@ -9,7 +9,7 @@ import type { Config } from '../../platform/config.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Audiences, audienceOf } from '../audience.ts';
-import { mailOf, type Notice } from '../notice.ts';
+import { mailOf, type NotificationText } from '../notification-text.ts';
 import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS, type OffReason } from './discord-webhook.ts';
 import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
@@ -128,11 +128,11 @@ function mailFailing(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reas
 async function mailOwner(
   deps: DiscordSendDeps,
   serverId: ObjectId,
-  noticeAbout: (server: string) => Notice,
+  textAbout: (server: string) => NotificationText,
 ): Promise<void> {
   const audience = await audienceOf(deps, serverId);
   if (!audience?.owner || audience.owner.wantsMail === false) return;
   const { server, owner } = audience;
-  const notice = noticeAbout(server.name);
-  await putMail(deps, { id: notice.id, serverId, ...mailOf(deps.config, { server, owner }, notice) });
+  const text = textAbout(server.name);
+  await putMail(deps, { id: text.id, serverId, ...mailOf(deps.config, { server, owner }, text) });
 }

@@ -18,7 +18,7 @@ export async function testWebhook(
 ): Promise<WebhookTest> {
   const webhook = await deps.discordWebhooks.findOne({ _id: server._id });
   if (!webhook) return { kind: 'none' };
-  const notice = {
+  const text = {
     id: 'test',
     tone: 'quiet',
     subject: 'test message',
@@ -28,7 +28,7 @@ export async function testWebhook(
   const body = discordBody(
     deps.config,
     server,
-    { ...notice, paragraphs: [...notice.paragraphs] },
+    { ...text, paragraphs: [...text.paragraphs] },
     deps.clock.now(),
   );
   let answer: DiscordAnswer;

@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/;
 /**
  * The address in `text` in one spelling, without port, brackets and zone. An IPv4-mapped IPv6 address becomes IPv4.
  *
- * @returns null if `text` is no address; a closed socket has none (`undefined`)
+ * @returns null if `text` is not an address; a closed socket has none (`undefined`)
  */
 export function plainAddress(text: string | undefined): string | null {
   const trimmed = (text ?? '').trim();
@@ -22,7 +22,7 @@ export function plainAddress(text: string | undefined): string | null {
 const MOST_HOPS = 16;
 
 /**
- * The value of `X-Forwarded-For` with each address in one spelling. If an entry is no address, it and all entries
+ * The value of `X-Forwarded-For` with each address in one spelling. If an entry is not an address, it and all entries
  * before it are left out. The client then counts as the proxy that wrote the entry, so all such clients count as one.
  *
  * @returns null if nothing remains

@@ -33,7 +33,7 @@ export type A2sReply = { challenge: Buffer } | { said: Said };
  * Reads a reply that is not split.
  *
  * @param decode - decodes the game's texts
- * @returns undefined for a reply to another question, and for data that is no reply
+ * @returns undefined for a reply to another question, and for data that is not a reply
  * @throws {QueryError} `answer-broken` for an answer that ends before the counts, or has no text
  */
 export function readA2sReply(reply: Buffer, decode: Decode): A2sReply | undefined {

@@ -11,12 +11,12 @@ import { countOf, type Said } from '../read-answer.ts';
 const MAGIC = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex');
 
 const PONG = 0x1c;
-/** Before the mark come the packet's id, the time of the ping and the server's id. */
+/** The position of `MAGIC` in a pong: it follows the packet's id, the time of the ping and the server's id. */
 const MAGIC_AT = 1 + 8 + 8;
 const LENGTH_AT = MAGIC_AT + MAGIC.length;
 const TEXT_AT = LENGTH_AT + 2;
 
-/** The ping: its id, a time that the server repeats, the mark, and the client's id. */
+/** The ping: its id, a time that the server repeats, `MAGIC`, and the client's id. */
 const BEDROCK_PING = Buffer.concat([Buffer.from('011122334455667788', 'hex'), MAGIC, Buffer.alloc(8)]);
 
 /** Pings a Bedrock server. */

@@ -89,7 +89,7 @@ function fieldsOfBeta(text: string): LegacyAnswer | undefined {
   if (playersAt < 0) return undefined;
   const players = text.slice(playersAt + 1, limitAt);
   const maxPlayers = text.slice(limitAt + 1);
-  // A kick that is no answer may contain § codes too, but no numbers after the last two.
+  // A kick that is not an answer may contain § codes too, but no numbers after the last two.
   if (countOf(players) === null || countOf(maxPlayers) === null) return undefined;
   return { said: { name: text.slice(0, playersAt), version: '', players, maxPlayers }, isModern: false };
 }

@@ -4,7 +4,7 @@ import type { OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { countOf, type Said } from '../read-answer.ts';
 
-/** Whether a client, given its line in a status, is a person. */
+/** Whether a client is a person and not a bot. `line`: the client's line in the server's status. */
 type IsPerson = (line: string) => boolean;
 
 /**
@@ -14,7 +14,7 @@ type Dialect = { question: string; answer: string; isPerson: IsPerson | null };
 
 const PREFIX = '\xff\xff\xff\xff';
 const QUAKE3: Dialect = { question: 'getstatus\0', answer: 'statusResponse\n', isPerson: notABot(1) };
-/** By protocol. One without an entry speaks as Quake 3. */
+/** The dialect of each protocol. A protocol without an entry uses that of Quake 3. */
 const DIALECTS: Record<string, Dialect> = {
   hexen2: { question: '\xffstatus\n\0', answer: '\xffn', isPerson: notABot(3) },
   quake1: { question: 'status\0', answer: 'n', isPerson: notABot(3) },
@@ -26,7 +26,7 @@ const INFO: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', isP
 export const askQuake: OwnProtocol = async ({ game }, connections) => {
   const dialect = DIALECTS[game.protocol] ?? QUAKE3;
   const status = await askStatus(dialect, connections);
-  // Bots of id's Quake 2 are no clients. Its clients beside the server have the ping 0.
+  // id's Quake 2 does not list bots as clients. Its clients on the server's own machine have the ping 0.
   const isPerson = game.id === 'quake2' ? isClient : dialect.isPerson;
   const said = statusSaid(status, textFormatOf(game), isPerson);
   const isUnclear = peopleStated(status) === null && !status.clients.every(notABot(1));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 import { reasonText } from '../../platform/text.ts';
 import { requestRanks } from '../../servers/request-ranks.ts';
 import type { Server } from '../../servers/server.ts';

@@ -17,7 +17,7 @@ export type DueCounter = {
   due: { day: string; votes: number; isFinal: boolean }[];
 };
 
-/** If today has more votes than this: it is weighed again only when they have grown by a twentieth. */
+/** If today has more votes than this, it is weighed again only when the number has grown by a twentieth. */
 const OFTEN = 200;
 const GROWTH = 1.05;
 

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { playersHidden, playersSource, statusAt } from '../../history/current-status.ts';
+import { playersHidden, playersSource, STATUS_FIELDS, statusAt } from '../../history/current-status.ts';
 import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
@@ -12,11 +12,7 @@ export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,
   'current.playersHidden': 1,
   'current.playersSource': 1,
-  'probe.status': 1,
-  'probe.checkedAt': 1,
-  'probe.succeededAt': 1,
-  'probe.intervalSeconds': 1,
-  'lastReport.at': 1,
+  ...STATUS_FIELDS,
 } as const;
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;

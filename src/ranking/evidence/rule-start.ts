@@ -18,7 +18,7 @@ export async function firstWeighedDay({
 }
 
 /**
- * Returns that day. If this is the first ranking that weighs: decides that the day is the one after this ranking,
+ * Returns that day. If this is the first ranking that weighs, it decides that the day is the one after this ranking,
  * because processes of the previous version may still take votes today. In a listing without votes it is the day of the
  * ranking.
  */

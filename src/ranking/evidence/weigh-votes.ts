@@ -112,7 +112,7 @@ function writeOf(
   const field = day.slice(8);
   const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
   const set = {
-    // Most days are stored as a number. This keeps the counters small, of which a ranking reads all.
+    // Most days are stored as a number. This keeps the counters small, because a ranking reads all of them.
     [`weighed.${field}`]: stored.isFinal && less === 0 ? stored.of : stored,
     ...(less > 0 ? { [`less.${field}`]: less } : {}),
     ...(waiting > 0 ? { [`waiting.${field}`]: waiting } : {}),

@@ -6,7 +6,8 @@ import type { Typed } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, button, facts, linkTo, textField } from '../shared/parts.ts';
+import { badge, button, facts, linkTo } from '../shared/parts.ts';
+import { emailField } from './account-fields.ts';
 import { noPasswordYet, reAuthenticationFields } from './re-authentication.ts';
 
 /** The address on the account page, and the requested change of it that is not confirmed yet. */
@@ -59,16 +60,7 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
       <p>${consequence}</p>
       <form method="post" action="${base}/account/email" class="card stack">
         ${facts([[t('Present address'), user.email]])}
-        ${textField({
-          name: 'email',
-          label: t('New e-mail address'),
-          type: 'email',
-          autocomplete: 'email',
-          required: true,
-          maxlength: 254,
-          value: values.email ?? '',
-          error: errors.email,
-        })}
+        ${emailField({ values, errors }, { label: t('New e-mail address'), autocomplete: 'email' })}
         ${reAuthenticationFields(typed, user)}
         <button type="submit">${t('Change address')}</button>
       </form>

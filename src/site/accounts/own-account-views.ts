@@ -1,9 +1,10 @@
 import type { WithId } from 'mongodb';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
-import { PASSWORD_LENGTH, requiresPassword } from '../../accounts/auth.ts';
+import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
 import type { OtherSite } from '../../accounts/other-sites/other-sites.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
+import { requiresPassword } from '../../accounts/sign-in-rules.ts';
 import type { SignInSession } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { wantsMailOf } from '../../notifications/kinds.ts';

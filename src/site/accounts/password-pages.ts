@@ -13,11 +13,11 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, refusalCode, tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
-import { newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
+import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const forgotForm = z.object({
   email: z
@@ -112,16 +112,7 @@ function forgotPage(site: Site, { values, errors }: Typed): Page {
     body: html`<h1>${t('Reset your password')}</h1>
       <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
       <form method="post" action="${base}/forgot-password" class="card stack">
-        ${textField({
-          name: 'email',
-          label: t('E-mail address'),
-          type: 'email',
-          autocomplete: 'username',
-          required: true,
-          maxlength: 254,
-          value: values.email ?? '',
-          error: errors.email,
-        })}
+        ${emailField({ values, errors })}
         <button type="submit">${t('Send link')}</button>
       </form>
       ${contactLine(site)}

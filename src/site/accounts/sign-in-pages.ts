@@ -18,6 +18,7 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { linkTo, textField } from '../shared/parts.ts';
+import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import { homeOf } from './home.ts';
@@ -225,15 +226,7 @@ function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed):
       ${purposeOf(base, next)}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({
-          name: 'email',
-          label: t('E-mail address'),
-          type: 'email',
-          autocomplete: 'username',
-          required: true,
-          value: values.email ?? '',
-          error: errors.email,
-        })}
+        ${emailField({ values, errors })}
         ${textField({
           name: 'password',
           label: t('Password'),

@@ -15,10 +15,11 @@ import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { linkTo, textField } from '../shared/parts.ts';
+import { linkTo } from '../shared/parts.ts';
+import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import {
   giveCookies,
@@ -162,7 +163,7 @@ const TAKEN = new Set([
 
 type SignUp = { base: string; next: string; sendsMail: boolean; buttons: Content };
 
-function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors }: Typed): Page {
+function signUpPage({ base, next, sendsMail, buttons }: SignUp, typed: Typed): Page {
   return {
     title: t('Sign up'),
     width: 'narrow',
@@ -170,19 +171,9 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors
       ${purposeOf(base, next)}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${sendsMail ? '' : nameField({ values, errors })}
-        ${textField({
-          name: 'email',
-          label: t('E-mail address'),
-          type: 'email',
-          autocomplete: 'username',
-          required: true,
-          maxlength: 254,
-          value: values.email ?? '',
-          error: errors.email,
-          hint: sendsMail ? t('We will send you a link to choose your password.') : undefined,
-        })}
-        ${sendsMail ? '' : newPasswordField({ values, errors })}
+        ${sendsMail ? '' : nameField(typed)}
+        ${emailField(typed, { hint: sendsMail ? t('We will send you a link to choose your password.') : undefined })}
+        ${sendsMail ? '' : newPasswordField(typed)}
         <button type="submit">${t('Sign up')}</button>
       </form>
       ${buttons}
@@ -190,35 +181,6 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, { values, errors
         a: linkTo(`${base}/sign-in${queryText({ next })}`),
       })}</p>`,
   };
-}
-
-/** The field for a user's name. */
-export function nameField({ values, errors }: Typed): Html {
-  return textField({
-    name: 'name',
-    label: t('Your name'),
-    autocomplete: 'name',
-    required: true,
-    maxlength: 60,
-    value: values.name ?? '',
-    error: errors.name,
-    hint: t('Shown with your answers to reviews.'),
-  });
-}
-
-/** The field for a new password. */
-export function newPasswordField({ errors }: Typed, label = t('Password')): Html {
-  return textField({
-    name: 'password',
-    label,
-    type: 'password',
-    autocomplete: 'new-password',
-    required: true,
-    minlength: PASSWORD_LENGTH.min,
-    maxlength: PASSWORD_LENGTH.max,
-    error: errors.password,
-    hint: t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
-  });
 }
 
 /** The page after the form. It is the same for known and unknown addresses. */

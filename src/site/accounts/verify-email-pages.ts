@@ -13,9 +13,10 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
+import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { hashingClientOf, tooManyAccounts } from './better-auth-calls.ts';
-import { nameField, newPassword, newPasswordField, refuseOwn } from './sign-up-pages.ts';
+import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),

@@ -68,7 +68,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
     more: ({ username, network }) => text(username ?? network),
   },
   'block.lift': { title: 'Lifted a block', more: ({ username, network }) => text(username ?? network) },
-  'vote.release': { title: 'Released quarantined votes' },
+  'vote.release': { title: 'Lifted a quarantine' },
   'vote.include': { title: 'Undid a vote exclusion', more: ({ reason }) => text(reason) },
   'vote.forget': { title: 'Reset a player’s cooldown', more: ({ username }) => text(username) },
   'player.erase': { title: 'Erased a player’s name', more: ({ votes }) => text(votes) },

@@ -128,8 +128,8 @@ function undo(base: string, exclusion: VoteExclusion, ofOneServer: boolean): Con
   if (state === 'quarantined') {
     const path = adminPath(base, `/votes/exclusions/${id}`);
     return html`<div class="actions">
-      ${button({ to: `${path}/undo`, text: 'Release', of: `the quarantine ${id}` })}
-      ${button({ to: `${path}/exclude`, text: 'Exclude', kind: 'danger', of: `the quarantine ${id}` })}
+      ${button({ to: `${path}/undo`, text: 'Count and deliver', of: `the votes of quarantine ${id}` })}
+      ${button({ to: `${path}/exclude`, text: 'Exclude', kind: 'danger', of: `the votes of quarantine ${id}` })}
     </div>`;
   }
   return confirmed({

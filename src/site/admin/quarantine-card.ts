@@ -25,7 +25,7 @@ export function quarantineCard(view: View, { rows, more }: Attention['quarantine
     title: 'Quarantined votes',
     body: html`<p class="soft">
         Votes of the vote form that look unusual, grouped by the cause. They do not count and are not delivered until
-        you decide. Released votes count and are delivered; you can undo an exclusion. A network is known by a keyed
+        you decide. You can undo an exclusion. A network is known by a keyed
         hash only: a block of it ends after 30 days.
       </p>
       ${dataTable<HeldVotes>({
@@ -81,7 +81,7 @@ function decide(base: string, { origin, servers }: HeldVotes): Content {
   return html`<div class="actions">
     ${button({
       to: to(origin === null ? 'undo' : 'lift'),
-      text: servers.length > 1 ? 'Release all' : 'Release',
+      text: servers.length > 1 ? 'Count and deliver all' : 'Count and deliver',
       of,
     })}
     ${button({ to: to('exclude'), text: servers.length > 1 ? 'Exclude all' : 'Exclude', kind: 'danger', of })}

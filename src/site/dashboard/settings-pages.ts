@@ -30,7 +30,7 @@ import { addressCard, detailsCard, howToVoteCard, removeCard, voteFormCard } fro
 const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
-  'kept-place': defineMessage('Move cancelled. The server keeps its address.'),
+  'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
   ...DISCORD_MESSAGES,
 };
 
@@ -198,7 +198,7 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
     run: async ({ request }) => {
       const server = serverOf(request);
       await discardMove(deps, server._id);
-      return `${pathOf(site.base, server)}?done=kept-place`;
+      return `${pathOf(site.base, server)}?done=kept-address`;
     },
   });
 }

@@ -60,6 +60,7 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
       ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
     return sendPage(request, reply, {
       title: `${t('Statistics')} · ${server.name}`,
+      scripts: ['charts.js'],
       body: serverFrame({ site: app.site, server, now, part: '/statistics', body }),
     });
   });

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { ConfigError } from '../../platform/config.ts';
+import { ConfigError } from '../../platform/environment.ts';
 import { inspectPicture } from '../../platform/pictures/inspect-picture.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { isSvg, SvgError, svgSize } from './svg-size.ts';

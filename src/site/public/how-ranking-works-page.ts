@@ -39,6 +39,7 @@ export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): vo
       ]);
       return {
         title: t('How the ranking works'),
+        scripts: ['charts.js'],
         metadata: {
           canonical: PATH,
           description: t(

@@ -82,6 +82,7 @@ function reviewForm(action: string, { name }: WithId<Server>, { user, review, ty
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
     ${select({
       name: 'rating',
+      id: 'review-rating',
       label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`,
       required: true,
       value: values.rating ?? (review ? String(review.rating) : ''),
@@ -99,6 +100,7 @@ function reviewForm(action: string, { name }: WithId<Server>, { user, review, ty
     })}
     ${textField({
       name: 'username',
+      id: 'review-username',
       label: t('Displayed name'),
       required: true,
       value: values.username ?? shownName,

@@ -7,7 +7,7 @@ import { duration } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { STORED_DATA, type StoredData } from '../stored-data.ts';
+import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
 
 /**
  * The privacy page if the operator has not written one: for each collection and setting, what is stored. It does not
@@ -22,7 +22,8 @@ export function privacyPage(site: Site, config: Config): Html {
     ${card({ title: t('In short'), body: summary(site) })}
     ${card({ title: t('What is stored, why, and for how long'), id: 'stored', body: storedTable(config) })}
     ${card({ title: t('Who else gets data'), id: 'recipients', body: recipients(name, config) })}
-    ${card({ title: t('Cookies and other storage in your browser'), id: 'cookies', body: inBrowser() })}
+    ${card({ title: t('Cookies'), id: 'cookies', body: cookies() })}
+    ${card({ title: t('Stored in your browser only'), id: 'browser', body: browserData() })}
     ${card({ title: t('Logs and backups'), id: 'logs', body: html`<p>${logs}</p>` })}`;
 }
 
@@ -44,8 +45,8 @@ function summary(site: Site): Html {
     ${contactLine(site)}`;
 }
 
-/** Everything that pages store in the browser. */
-function inBrowser(): Html {
+/** The cookies, each with its reason and lifetime. */
+function cookies(): Html {
   const sentences = [
     t('When you sign in, a cookie keeps you signed in.'),
     t(
@@ -56,7 +57,6 @@ function inBrowser(): Html {
     t(
       'If you press a star without being signed in, a cookie remembers the server until you sign in, at most a day.',
     ),
-    t('If you choose light or dark, your browser remembers it. It does not send the choice to us.'),
   ];
   return html`<ul>${items(sentences)}</ul>`;
 }
@@ -80,6 +80,14 @@ function storedTable(config: Config): Html {
       },
     ],
   });
+}
+
+function browserData(): Html {
+  const sentences = Object.values(BROWSER_DATA).map(({ data, kept }) =>
+    t('{data} Kept {time}.', { data: t(data), time: t(kept) }),
+  );
+  return html`<p>${t('Scripts of the pages store these in your browser. No other site can read them.')}</p>
+    <ul>${items(sentences)}</ul>`;
 }
 
 function recipients(name: string, config: Config): Html {

@@ -6,8 +6,8 @@ import { countryName } from '../shared/country-names.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { checkbox, select, textField } from '../shared/parts.ts';
-import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
+import { icon } from '../shared/icon.ts';
+import { type RankingQuery, rankingPath } from './ranking-query.ts';
 
 /** The functions that give the display name of a filter's value. */
 const NAMES = {
@@ -22,111 +22,95 @@ type FilterName = keyof typeof NAMES;
 
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
-/** The form for the search and the filters. It needs no script. */
+/** The form for the filters: chips on a line, and on a phone a sheet that a button opens. It needs no script. */
 export function filterForm(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
-  return html`<form method="get" action="${base}/" class="filters ranking-filters"
-    role="search" aria-label="${t('Servers')}">
-    ${textField({
-      name: 'q',
-      label: t('Search'),
-      type: 'search',
-      value: q,
-      maxlength: 100,
-      placeholder: t('Name, text, tag or address'),
-      spellcheck: false,
-      autocomplete: 'off',
-    })}
-    ${select({
-      name: 'game',
-      label: t('Game'),
-      value: game ?? '',
-      options: options(t('Any game'), summary.games, game, gameName),
-    })}
-    ${select({
-      name: 'tag',
-      label: t('Tag'),
-      value: tag ?? '',
-      options: [['', t('Any tag')], ...tags.map(({ key, name }): [string, string] => [key, name])],
-    })}
+  const active = FILTERS.filter((name) => filters[name]).length;
+  const words = html`<span class="for-readers">${t('{active} set', { active: count(active) })}</span>`;
+  const counter = active ? html`<b class="count" aria-hidden="true">${count(active)}</b>${words}` : '';
+  return html`<button class="quiet filter-open" type="button" popovertarget="filters">${icon('sliders-horizontal')}<span
+      class="word">${t('Filters')}</span> ${counter}</button>
+    <form method="get" action="${base}/" class="list-filters" id="filters" popover aria-label="${t('Filters')}">
+    <p class="sheet-head"><b>${t('Filters')}</b><button class="quiet" type="button" popovertarget="filters"
+      popovertargetaction="hide">${t('Done')}</button></p>
+    ${chip('game', t('Game'), game, options(t('Any game'), summary.games.slice(0, MOST_OPTIONS), game, gameName))}
+    ${versionChip(query, summary)}
+    ${chip('tag', t('Tag'), tag, [['', t('Any tag')], ...tags.map(({ key, name }): Option => [key, name])])}
     ${
       tag
         ? unavailable('country', t('Country'), t('Not with a tag'))
-        : select({
-            name: 'country',
-            label: t('Country'),
-            value: country ?? '',
-            options: options(t('Any country'), summary.countries, country, countryName),
-          })
+        : chip(
+            'country',
+            t('Country'),
+            country,
+            options(t('Any country'), summary.countries, country, countryName),
+          )
     }
-    ${versionFilter(query, summary)}
-    ${checkbox({ name: 'online', label: t('Online now'), checked: online ?? false })}
-    ${sort === 'rank' ? '' : html`<input type="hidden" name="sort" value="${sort}" />`}
-    <button type="submit">${t('Show')}</button>
-  </form>`;
+    <label class="chip toggle"><input type="checkbox" name="online" value="yes" ${online ? html`checked` : ''} />${icon(
+      'check',
+    )}${t('Online now')}</label>
+    ${sort === 'rank' ? '' : hidden('sort', sort)}${q ? hidden('q', q) : ''}
+    <button type="submit" class="show">${t('Show')}</button></form>`;
 }
 
-/**
- * A disabled filter, which cannot be combined with the other chosen ones. It stays in its place, and `why` says the
- * reason.
- */
+/** A filter offers at most this many games. The page of all games has the others. */
+const MOST_OPTIONS = 60;
+
+type Option = [value: string, text: string];
+
+function chip(name: string, label: string, value: string | undefined, choices: Option[]): Html {
+  const option = ([key, text]: Option) =>
+    html`<option value="${key}" ${key === (value ?? '') ? html`selected` : ''}>${text}</option>`;
+  return html`<label class="${value ? 'chip set' : 'chip'}"><span class="for-readers">${label}</span><select
+    name="${name}">${choices.map(option)}</select></label>`;
+}
+
+/** A filter that cannot be combined with the chosen ones. It stays in its place, and `why` says the reason. */
 function unavailable(name: string, label: string, why: string): Html {
-  return select({ name, label, options: [['', why]], disabled: true });
+  return html`<label class="chip"><span class="for-readers">${label}</span><select name="${name}" disabled><option
+    value="">${why}</option></select></label>`;
 }
 
-function versionFilter({ filters: { game, version, tag } }: RankingQuery, summary: ListingSummary): Html {
+function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}" />`;
+}
+
+/** The versions of the chosen game. Without a game there are none to choose. */
+function versionChip({ filters: { game, version, tag } }: RankingQuery, summary: ListingSummary): Content {
+  if (!game) return '';
   if (tag) return unavailable('version', t('Version'), t('Not with a tag'));
-  if (!game) return unavailable('version', t('Version'), t('Choose a game first'));
-  const value = version ? `${game}:${version}` : '';
-  return select({
-    name: 'version',
-    label: t('Version'),
-    value,
-    options: versionOptions(summary, game, version),
-  });
+  const value = version && `${game}:${version}`;
+  return chip('version', t('Version'), value, versionOptions(summary, game, version));
+}
+
+/** The search field. It keeps the filters, which are not in the form. */
+export function searchForm(base: string, { q, filters }: Pick<RankingQuery, 'q' | 'filters'>): Html {
+  const kept = FILTERS.filter((name) => filters[name]).map((name) =>
+    hidden(name, name === 'online' ? 'yes' : String(filters[name])),
+  );
+  return html`<form class="find" role="search" method="get" action="${base}/"><label class="for-readers"
+    for="q">${t('Search servers')}</label>${icon('search')}<input id="q" type="search" name="q" value="${q}"
+    placeholder="${t('Name, tag or address')}" maxlength="100" spellcheck="false" autocomplete="off" />${kept}<button
+    type="submit">${t('Search')}</button></form>`;
 }
 
 const SORT_NAMES: Record<Sort, Text> = {
-  rank: defineMessage('Rank'),
+  rank: defineMessage('Top'),
   players: defineMessage('Players'),
   newest: defineMessage('Newest'),
   rating: defineMessage('Rating'),
   uptime: defineMessage('Uptime'),
 };
 
-/** The first page has links to at most this many games. The filter has all games. */
-const LINKED_GAMES = 12;
-
-/** Links to the pages of the games with the most servers; nothing if there is only one game. */
-export function gameLinks(base: string, { games }: ListingSummary): Content {
-  if (games.length < 2) return '';
-  return html`<nav class="games" aria-labelledby="by-game"><h2 id="by-game">${t('Servers by game')}</h2><p>
-    ${games.slice(0, LINKED_GAMES).map(({ value, servers }) => {
-      const number = html`<span class="soft">(${count(servers)})</span>`;
-      return html`<span><a href="${base}${gamePath(value)}">${gameName(value)}</a> ${number}</span>`;
-    })}
-  </p></nav>`;
-}
-
-/** Links to the pages of all tags. */
-export function tagLinks(base: string, tags: Tag[]): Content {
-  if (tags.length === 0) return '';
-  return html`<nav class="games" aria-labelledby="by-tag"><h2 id="by-tag">${t('Servers by tag')}</h2><p>
-    ${tags.map(({ key, name }) => html`<span><a href="${base}${tagPath(key)}">${name}</a></span>`)}
-  </p></nav>`;
-}
-
-/** Links to the same list in other orders, with the current order marked; and a link to a random server of the list. */
-export function sortLinks(base: string, query: RankingQuery): Html {
+/** Links to the same list in other orders, with the current order marked. */
+export function sortTabs(base: string, query: RankingQuery): Html {
   const link = (sort: Sort) => {
     const path = `${base}${rankingPath({ ...query, sort, page: 1 })}`;
     const current = sort === query.sort ? html`aria-current="true"` : '';
     return html`<a href="${path}" ${current}>${t(SORT_NAMES[sort])}</a>`;
   };
-  return html`<nav class="sorts" aria-label="${t('Sort by')}">
-    <span class="soft" aria-hidden="true">${t('Sort by')}</span>${SORTS.map(link)}
-    <a class="random" href="${base}${randomPath(query)}" rel="nofollow">${t('Random server')}</a></nav>`;
+  return html`<nav class="sort-tabs" aria-label="${t('Sort by')}">${SORTS.map(link)}</nav>`;
 }
 
 function options(
@@ -134,13 +118,13 @@ function options(
   choices: Choice[],
   chosen: string | undefined,
   nameOf: (value: string) => string,
-): [string, string][] {
+): Option[] {
   const named = withChosen(choices, chosen)
     .map(({ value, servers }) => ({ value, servers, name: nameOf(value) }))
     .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
   return [
     ['', any],
-    ...named.map(({ value, servers, name }): [string, string] => [value, `${name} (${count(servers)})`]),
+    ...named.map(({ value, servers, name }): Option => [value, `${name} (${count(servers)})`]),
   ];
 }
 
@@ -152,7 +136,7 @@ function versionOptions(
   { gameVersions = {} }: ListingSummary,
   game: string,
   chosen: string | undefined,
-): [string, string][] {
+): Option[] {
   const choices = Object.entries(gameVersions).find(([id]) => id === game)?.[1] ?? [];
   const numbers = (version: string) => version.split('.').map(Number);
   const sorted = withChosen(choices, chosen).toSorted((a, b) => {
@@ -161,10 +145,7 @@ function versionOptions(
   });
   return [
     ['', t('Any version')],
-    ...sorted.map(({ value, servers }): [string, string] => [
-      `${game}:${value}`,
-      `${value} (${count(servers)})`,
-    ]),
+    ...sorted.map(({ value, servers }): Option => [`${game}:${value}`, `${value} (${count(servers)})`]),
   ];
 }
 
@@ -192,7 +173,7 @@ export function activeFilters(base: string, query: RankingQuery): Content {
   return html`<ul class="active-filters" aria-label="${t('Active filters')}">
     ${dropped.map(({ text, path }) => {
       const does = html`<span class="for-readers">${t('Remove the filter')} </span>`;
-      return html`<li><a href="${base}${path}">${does}${text}<span aria-hidden="true"> ✕</span></a></li>`;
+      return html`<li><a href="${base}${path}">${does}<span>${text}</span> ${icon('x')}</a></li>`;
     })}
     ${dropped.length > 1 ? html`<li><a href="${base}/" class="all">${t('All servers')}</a></li>` : ''}
   </ul>`;

@@ -1,19 +1,25 @@
 import { defineMessage, t } from '../../language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
+import type { Server } from '../../servers/server.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
-import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page, SearchMetadata } from '../shared/layout.ts';
-import { card, notice, pager } from '../shared/parts.ts';
+import { notice, pager } from '../shared/parts.ts';
 import { reviewItem, spreadOf } from '../shared/review-parts.ts';
 import { playersText } from '../shared/server-figures.ts';
+import { copyAddress } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
+import { addressOf } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { ownReviewCard } from './own-review-card.ts';
+import { tagPath } from './ranking-query.ts';
+import { chartSections } from './server-charts.ts';
 import { serverHead } from './server-head.ts';
-import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view.ts';
+import { joinColumn } from './server-join.ts';
+import { aboutSection, keyFigures, motdSection, section, similarSection } from './server-story.ts';
+import { pathOf, RANGES, type Seen, type View } from './server-view.ts';
 import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
@@ -23,34 +29,61 @@ const MESSAGES = {
 
 /**
  * The body of a server's page; `reader` adds the parts for a signed-in user. The order follows a player's questions:
- * how to join, how to vote, how good the server is, then the charts.
+ * what it is, how to join and vote, how good it is, then the charts.
  */
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
   const { base } = site;
-  const { now, uptime, ranks, votes } = seen;
   const hidden = t('The operator has hidden this server. Only its owner and operators can see this page.');
-  const report = html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`;
   return {
     title: server.name,
+    width: 'full',
     messages: MESSAGES,
-    scripts: ['vote.js'],
+    styles: ['public.css'],
+    scripts: ['vote.js', 'charts.js'],
     ...(isPast(view) ? {} : { metadata: metadataOf(view) }),
-    body: html`${server.hiddenAt ? notice('attention', hidden) : ''}
-      ${serverHead(site, view)}
-      ${playersCard(base, view)}
-      <div class="columns even">
-        ${latencyCard(view)}
-        ${card({ title: t('Uptime in 30 days'), body: html`${uptimeChart(uptime)}${uptimeKey(uptime)}` })}
-        ${card({ title: t('Votes in 30 days'), body: votesChart(votes) })}
-        ${card({ title: t('Rank'), body: rankChart(ranks) })}
-      </div>
-      ${topVotersCard(seen.topVoters)}
-      ${reviewsCard(base, view)}
-      ${ownReviewCard(base, server, reader, now)}
-      ${server.hiddenAt ? '' : shareCard(site, server)}
-      <p class="small soft">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`,
+    body: html`<div class="server-page">
+      ${server.hiddenAt ? notice('attention', hidden) : ''}
+      <article class="profile">
+        ${serverHead(site, view)}
+        ${joinColumn(site, view)}
+        <div class="story">
+          ${keyFigures(seen)}
+          ${allTags(base, server, seen)}
+          ${aboutSection(server.profile?.description)}
+          ${motdSection(seen.info.motd)}
+          ${reviewsSection(base, view)}
+          ${ownReviewCard(base, server, reader, seen.now)}
+          ${chartSections(base, view)}
+          ${topVotersCard(seen.topVoters)}
+          ${server.hiddenAt ? '' : shareCard(site, server)}
+          ${similarSection(base, view)}
+          ${remarks(base, server)}
+        </div>
+      </article>
+      ${dock(server)}
+    </div>`,
   };
+}
+
+/** The bar at the foot of the window, on phones only. */
+function dock(server: Server): Html {
+  return html`<section class="dock" aria-label="${t('Join or vote')}">
+    ${copyAddress(addressOf(server), server.name)}
+    <a class="button vote" href="#vote">${t('Vote')}<span class="for-readers"> ${server.name}</span></a>
+  </section>`;
+}
+
+function allTags(base: string, { profile }: Server, { tags }: Seen): Content {
+  const chosen = tags.filter(({ key }) => profile?.tags?.includes(key));
+  if (chosen.length === 0) return '';
+  const links = chosen.map(({ key, name }) => html`<li><a href="${base}${tagPath(key)}">${name}</a></li>`);
+  return html`<ul class="tags big" aria-label="${t('Tags')}">${links}</ul>`;
+}
+
+function remarks(base: string, server: Server): Html {
+  const report = html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`;
+  return html`<p class="small soft">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
 }
 
 /** A remark on the page's time zone. A script replaces UTC with the reader's own time zone. */
@@ -92,40 +125,7 @@ function metadataOf({ server, seen, wanted, preview }: View): SearchMetadata {
   };
 }
 
-const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
-
-/** The card with the players over the selected range, and links to the other ranges. */
-function playersCard(base: string, { server, seen: { history, now }, wanted }: View): Html {
-  const link = ([range, text]: (typeof RANGES)[number]) => {
-    const path = `${base}${pathOf(server, { ...wanted, range })}#players`;
-    return range === wanted.range
-      ? html`<a class="button" href="${path}" aria-current="true">${t(text)}</a>`
-      : html`<a class="button quiet" href="${path}">${t(text)}</a>`;
-  };
-  return card({
-    id: 'players',
-    title: t('Players'),
-    actions: RANGES.map(link),
-    body: playersChart(t('Players: {range}', { range: rangeName(wanted) }), history, now),
-  });
-}
-
-/** The card with the latency over the same range. */
-function latencyCard({ seen: { history, now }, wanted }: View): Html {
-  const title = t('Latency: {range}', { range: rangeName(wanted) });
-  return card({ title, body: latencyChart(title, history, now) });
-}
-
-function uptimeKey(uptime: Seen['uptime']): Content {
-  if (uptime.every(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds === 0)) return '';
-  return html`<ul class="key soft small">
-    <li class="good">${t('online')}</li>
-    <li class="bad">${t('offline')}</li>
-    <li class="unknown">${t('unknown: hover over a day, or show the table, to see the reason')}</li>
-  </ul>`;
-}
-
-function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
+function reviewsSection(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
   const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
   const marks = t(
     '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.',
@@ -134,18 +134,19 @@ function reviewsCard(base: string, { server, seen: { found, reviewers, now }, wa
   const list =
     found.reviews.length > 0
       ? html`<ol class="reviews">${found.reviews.map((review, index) =>
-          reviewItem({ review, server, now, reviewer: reviewers[index] }),
+          reviewItem({ review, server, now, reviewer: reviewers[index], withFace: true }),
         )}</ol>
           <p class="small soft">${marks}</p>`
       : html`<div class="empty">${none}</div>`;
-  return card({
-    id: 'reviews',
-    title: t('Reviews'),
-    body: html`${found.total > 0 ? spreadOf(found) : ''}${list}
+  return section(
+    'reviews',
+    t('Reviews'),
+    html`${found.total > 0 ? spreadOf(found) : ''}${list}
       ${pager({
         newer:
           wanted.reviews > 1 ? page(Math.max(Math.min(wanted.reviews - 1, found.totalPages), 1)) : undefined,
         older: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
       })}`,
-  });
+    html`<a class="button quiet" href="#your-review">${t('Write a review')}</a>`,
+  );
 }

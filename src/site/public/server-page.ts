@@ -21,7 +21,7 @@ import { sendRandomServer } from './random-server-route.ts';
 import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
-import { accountOf } from './voter.ts';
+import { accountOf, ownNameOf } from './voter.ts';
 
 type PublicParts = { deps: AppDeps };
 
@@ -40,12 +40,13 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     wanted: Wanted,
     typed?: Typed,
   ): Promise<Page> => {
-    const [seen, preview, reader] = await Promise.all([
+    const [seen, preview, reader, ownName] = await Promise.all([
       readServer(deps, server, wanted),
       previewPath(deps, site, request, server),
       readerOf(deps, request, server, typed),
+      ownNameOf(deps, request),
     ]);
-    const voting = { config: deps.config, account: accountOf(deps, request) };
+    const voting = { config: deps.config, account: accountOf(deps, request), ownName };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
 

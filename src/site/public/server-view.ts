@@ -6,6 +6,7 @@ import { DAY } from '../../platform/clock.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { rankHistory } from '../../ranking/rank-history.ts';
+import { similarServers } from '../../ranking/similar-servers.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import { reviewersOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
@@ -26,6 +27,8 @@ export const RANGES = [
 
 const VOTE_DAYS = 30;
 const RANK_DAYS = 60;
+/** How many similar servers are shown: one line of cards. */
+const SIMILAR = 3;
 
 /** The query of a server's page. */
 export type Wanted = { range: HistoryRange; reviews: number };
@@ -47,7 +50,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
 
 /** Reads everything on a server's page that is the same for all visitors. */
 export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
-  const [info, history, uptime, ranks, votes, found, topVoters, tags] = await Promise.all([
+  const [info, history, uptime, ranks, votes, found, topVoters, tags, similar] = await Promise.all([
     serverInfo(deps, server),
     historyOf(deps, server._id, range),
     uptimeDays(deps, server._id),
@@ -56,6 +59,7 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
     readAnswered(deps, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
     readTopVoters(deps, server._id),
     readTags(deps),
+    similarServers(deps, server, SIMILAR),
   ]);
   const reviewers = await reviewersOf(deps, server._id, found.reviews);
   const now = deps.clock.now();
@@ -70,6 +74,7 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
     found,
     topVoters,
     tags,
+    similar,
   };
 }
 
@@ -85,7 +90,7 @@ export type View = {
   preview: string;
   reader: Reader | null;
   /** The data for the vote form. */
-  voting: Pick<VoteFormView, 'config' | 'account'>;
+  voting: Pick<VoteFormView, 'config' | 'account' | 'ownName'>;
 };
 
 /** The rank on each day from the first recorded one to yesterday; null for days without a rank. */

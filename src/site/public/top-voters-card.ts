@@ -3,8 +3,9 @@ import { t } from '../../language/t.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import { type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
 import { count } from '../shared/format.ts';
+import { face } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { card } from '../shared/parts.ts';
+import { rankMark } from '../shared/server-parts.ts';
 
 /** How many voters are shown for a month. */
 const SHOWN = 10;
@@ -26,22 +27,18 @@ export async function readTopVoters(
   return { current: current ?? [], previous: previous ?? [] };
 }
 
-/** The card of top voters. Empty if nobody voted in either month. */
+/** The section of top voters. Empty if nobody voted in either month. */
 export function topVotersCard({ current, previous }: TopVoters): Content {
   if (current.length + previous.length === 0) return '';
-  return card({
-    id: 'top-voters',
-    title: t('Top voters'),
-    body: html`<div class="columns even">
-      ${list(t('This month'), current)}
-      ${list(t('Last month'), previous)}
-    </div>`,
-  });
+  return html`<section id="top-voters"><header><h2>${t('Top voters')}</h2></header>
+    <div class="voter-lists">${list(t('This month'), current)}${list(t('Last month'), previous)}</div>
+  </section>`;
 }
 
 function list(title: string, voters: TopVoter[]): Html {
   const rows = voters.map(
-    ({ username, votes }) => html`<li><bdi>${username}</bdi> <span class="soft">${count(votes)}</span></li>`,
+    ({ username, votes }, index) => html`<li>${rankMark(index + 1)}${face(username, 36)}<bdi>${username}</bdi>
+      <span>${count(votes)}<span class="for-readers"> ${t(votes === 1 ? 'vote' : 'votes')}</span></span></li>`,
   );
   return html`<div><h3>${title}</h3>
     ${rows.length > 0 ? html`<ol class="voters">${rows}</ol>` : html`<p class="soft">${t('No votes.')}</p>`}

@@ -12,11 +12,14 @@ import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page, SearchMetadata } from '../shared/layout.ts';
-import { card, linkTo, notice, textField } from '../shared/parts.ts';
+import { linkTo, notice, textField } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
-import { streakCard } from './streak-card.ts';
+import { nameKind } from './name-kind.ts';
+import { type OtherServers, otherServers } from './other-servers.ts';
+import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
 /** The data for a server's vote form. */
 export type VoteFormView = {
@@ -28,36 +31,86 @@ export type VoteFormView = {
    */
   account: 'none' | 'young' | 'established';
   typed: Typed;
-  /** The votes of the player whose name is in the form. */
-  streak?: VoteStreak | undefined;
-  /** If the vote was refused because of the cooldown: its end. */
-  nextVoteAt?: Date | undefined;
+  /** The player name of the user's last vote; it is filled in while nothing is typed. */
+  ownName?: string | undefined;
   /** Set if the proof was made on another network. The script then makes a new proof and votes again, once. */
   solvesAgain?: boolean;
 };
 
-/** The page `/servers/<slug>/vote`. */
-export function votePage(site: Site, view: VoteFormView): Page {
-  const { server } = view;
-  const page = `${site.base}${publicPath(server)}`;
+/** The data for the page `/servers/<slug>/vote`. */
+export type VotePageView = VoteFormView & {
+  /** The votes of the player whose name is in the form. */
+  streak?: VoteStreak | undefined;
+  others: OtherServers;
+};
+
+/** The page `/servers/<slug>/vote`. While the player in the form is in the cooldown, it shows the time that is left. */
+export function votePage(site: Site, view: VotePageView): Page {
+  const { server, streak, others, typed, config } = view;
+  const isWaiting = streak?.nextVoteAt && !whyOff(config, server);
   return {
     title: t('Vote for {server}', { server: server.name }),
-    width: 'narrow',
-    scripts: ['vote.js'],
+    width: 'full',
+    styles: ['public.css'],
+    scripts: ['vote.js', 'voted.js'],
     ...(isPlain(view) ? { metadata: metadataOf(server) } : {}),
-    body: html`<h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
-      ${view.typed.errors.form ? notice('bad', refusal(view)) : ''}
-      ${card({ title: t('Your vote'), body: voteForm(site, view) })}
-      ${whyOff(view.config, server) ? '' : networkRules(view.config)}
-      ${view.streak ? streakCard(view.typed.values.username ?? '', view.streak) : ''}
-      ${server.howToVote ? card({ title: t('From the owner'), body: writtenText(server.howToVote) }) : ''}
-      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+    body: html`<div class="done">
+      ${isWaiting ? cooldownPart(site, view, streak) : formPart(site, view)}
+      ${streak ? streakPanel(streak) : ''}
+      ${isWaiting ? nextVotePanel(site, server, { ...others, ...streak, username: nameIn(typed) }) : ''}
+      ${isWaiting ? '' : ownersText(server)}
+      ${otherServers(site, others)}
+    </div>`,
   };
 }
 
+/** The head of the page and the form. */
+function formPart(site: Site, view: VotePageView): Html {
+  const { server, typed, config } = view;
+  return html`${stamp(
+    site,
+    server,
+    html`${serverIcon(site.base, pictured(server), 96)}
+      <h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
+      <p><a href="${site.base}${publicPath(server)}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+  )}
+    ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
+    <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
+      <p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>
+      ${whyOff(config, server) ? '' : networkRules(config)}
+    </section>`;
+}
+
+/** Instead of the form: who has voted, and that the next vote is later. */
+function cooldownPart(site: Site, { server, typed }: VotePageView, { votedAt }: VoteStreak): Html {
+  const page = `${site.base}${publicPath(server)}`;
+  const player = html`<bdi>${nameIn(typed)}</bdi>`;
+  // An empty name: the script neither fills in the remembered name nor leads back here.
+  const other = html`<a href="${page}/vote?username=">${t('Vote as another player')}</a>`;
+  return stamp(
+    site,
+    server,
+    html`${sign('clock')}<h1>${t('{player} has voted for <bdi>{server}</bdi>.', { player, server: server.name })}</h1>
+      <p class="arrived">${votedAt ? t('The last vote was on {time}.', { time: localTime(votedAt) }) : ''}</p>
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a> · ${other}</p>`,
+  );
+}
+
+function ownersText({ howToVote }: Server): Content {
+  return howToVote
+    ? html`<section class="panel owner"><h2>${t('From the owner')}</h2>${writtenText(howToVote)}</section>`
+    : '';
+}
+
+const nameIn = ({ values }: Typed) => values.username ?? '';
+
+function pictured({ name, game, profile }: Server) {
+  return { name, game, banner: profile?.banner, icon: profile?.icon };
+}
+
 /** Whether the form is the same for everybody: without a name, an answer or an error. */
-function isPlain({ typed, streak }: VoteFormView): boolean {
-  return !streak && !typed.values.username && Object.keys(typed.errors).length === 0;
+function isPlain({ typed, streak, ownName }: VotePageView): boolean {
+  return !streak && !ownName && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
 
 function metadataOf(server: WithId<Server>): SearchMetadata {
@@ -72,16 +125,12 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
   };
 }
 
-function refusal({ typed, nextVoteAt }: VoteFormView): Html {
-  const next = nextVoteAt ? html` ${t('In your time: {time}.', { time: localTime(nextVoteAt) })}` : '';
-  return html`${typed.errors.form}${next}`;
-}
-
 /**
  * The vote form. For visitors, its script (scripts/vote.js) gets a challenge, solves it in a web worker and then sends
  * the form. If votes on pages are turned off, a text says so.
  */
-export function voteForm(site: Site, { server, config, account, typed, solvesAgain }: VoteFormView): Html {
+export function voteForm(site: Site, view: VoteFormView): Html {
+  const { server, config, account, typed, ownName, solvesAgain } = view;
   const off = whyOff(config, server);
   if (off) {
     const why =
@@ -96,14 +145,14 @@ export function voteForm(site: Site, { server, config, account, typed, solvesAga
   const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"
     data-texts="${JSON.stringify(scriptTexts())}"`;
   const script = isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`;
-  return html`<form method="post" action="${path}" class="stack" ${script}>
+  return html`<form method="post" action="${path}" class="stack" ${remembering(view)} ${script}>
     ${textField({
       name: 'username',
       label: bySteamId ? t('Your SteamID64') : t('Your player name'),
       hint: bySteamId
         ? t('The 17 digits of your Steam profile. The plugins of this game find votes by them.')
         : t('As in the game.'),
-      value: typed.values.username ?? '',
+      value: typed.values.username ?? ownName ?? '',
       error: typed.errors.username,
       maxlength: 2 * LONGEST_USERNAME,
       required: true,
@@ -115,9 +164,24 @@ export function voteForm(site: Site, { server, config, account, typed, solvesAga
       spellcheck: false,
     })}
     ${isEstablished ? '' : proofFields(solvesAgain)}
-    <div class="actions"><button type="submit">${t('Vote')}</button></div>
+    ${forgetName()}
+    <div class="actions"><button type="submit" class="vote">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
   </form>`;
+}
+
+/**
+ * The attributes by which the script fills in the name that the browser remembers. The HTML itself has no visitor's
+ * name, because the server's page is cached for all of them (ADR 87). A user's name is in the account.
+ */
+function remembering({ server, account }: VoteFormView): Html {
+  return html`data-name-kind="${nameKind(server)}" ${account === 'none' ? 'data-remember' : ''}`;
+}
+
+/** Empties the field and forgets the name. The script shows it beside a name that was filled in. */
+function forgetName(): Html {
+  const text = t('Not {name}?', { name: '{name}' });
+  return html`<p class="small" data-forget hidden><button type="button" class="link" data-text="${text}"></button></p>`;
 }
 
 /** The hidden fields that the script fills in. `again` is set if it solves a second challenge. */

@@ -11,6 +11,7 @@ import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { serverAbove } from '../../ranking/server-above.ts';
 import type { Server } from '../../servers/server.ts';
 import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.ts';
 import { CastDeadline } from '../../votes/cast/deadline.ts';
@@ -23,14 +24,17 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
 import { readForm, type Typed } from '../shared/form.ts';
 import { sendPage } from '../shared/layout.ts';
+import { isUnchanged, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
+import { readOtherServers } from './other-servers.ts';
 import type { PublicParts } from './public-parts.ts';
 import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
-import { type VoteFormView, votePage } from './vote-form.ts';
+import { type VotePageView, votePage } from './vote-form.ts';
 import { incomplete, refusalOf, resultUnknown } from './vote-refusals.ts';
-import { resultPage } from './vote-result.ts';
-import { accountOf, voterOf } from './voter.ts';
+import { voteReminder } from './vote-reminder.ts';
+import { resultPage, type VoteState } from './vote-result.ts';
+import { accountOf, ownNameOf, voterOf } from './voter.ts';
 
 /** The limit of challenges for a network. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
@@ -57,6 +61,7 @@ export function votePages(app: FastifyInstance, parts: PublicParts): void {
   formPage(app, deps);
   challengeRoute(app, deps);
   app.register(async (casting) => castingRoute(casting, parts));
+  voteReminder(app, deps);
   voteResultPage(app, deps);
 }
 
@@ -65,20 +70,27 @@ function formPage(app: FastifyInstance, deps: AppDeps): void {
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
       const { username } = request.query as { username?: unknown };
-      const name = usernameSchema.safeParse(username).data;
+      const ownName = username === undefined ? await ownNameOf(deps, request) : undefined;
+      const name = usernameSchema.safeParse(username ?? ownName).data;
       const typed = { values: { username: name ?? '' }, errors: {} };
-      const streak = name === undefined ? undefined : await voteStreak(deps, server, name);
-      return sendPage(
-        request,
-        reply,
-        votePage(app.site, { ...viewOf(deps, request, server, typed), streak }),
-      );
+      return sendPage(request, reply, votePage(app.site, await viewOf(deps, request, server, typed)));
     }),
   );
 }
 
-function viewOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, typed: Typed): VoteFormView {
-  return { server, typed, config: deps.config, account: accountOf(deps, request) };
+/** What the vote page shows: with a valid name, the votes of this player as well. */
+async function viewOf(
+  deps: AppDeps,
+  request: FastifyRequest,
+  server: WithId<Server>,
+  typed: Typed,
+): Promise<VotePageView> {
+  const name = usernameSchema.safeParse(typed.values.username).data;
+  const [streak, others] = await Promise.all([
+    name === undefined ? undefined : voteStreak(deps, server, name),
+    readOtherServers(deps, request, server),
+  ]);
+  return { server, typed, config: deps.config, account: accountOf(deps, request), streak, others };
 }
 
 /** The route from which the form's script gets a challenge. */
@@ -113,18 +125,15 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
   app.post('/servers/:slug/vote', options, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(voteForm, request);
-    const refuse = async (refusal: Refusal, nextVoteAt?: Date) => {
+    const refuse = async (refusal: Refusal) => {
       if (!wantsPage(request)) return sendRefusal(reply, refusal);
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
-      if (solvesAgain) {
-        const page = votePage(site, { ...viewOf(deps, request, server, named), solvesAgain });
-        return sendPage(request, reply, page);
-      }
-      const shown = { ...named, errors: { ...typed.errors, form: refusal.sentence } };
-      const streak = data ? await voteStreak(deps, server, data.username) : undefined;
-      const page = votePage(site, { ...viewOf(deps, request, server, shown), nextVoteAt, streak });
+      const errors = solvesAgain ? {} : { ...typed.errors, form: refusal.sentence };
+      const view = await viewOf(deps, request, server, { ...named, errors });
+      const page = votePage(site, { ...view, solvesAgain });
+      if (solvesAgain) return sendPage(request, reply, page);
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
     };
     if (!data) return refuse(incomplete(typed));
@@ -150,10 +159,7 @@ function castingRoute(app: FastifyInstance, { deps, metrics }: PublicParts): voi
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
     }
-    if (result.kind !== 'accepted') {
-      const nextVoteAt = result.kind === 'refused' ? result.nextVoteAt : undefined;
-      return refuse(refusalOf(result, deps), nextVoteAt);
-    }
+    if (result.kind !== 'accepted') return refuse(refusalOf(result, deps));
     const voteId = result.voteId.toString();
     request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
     return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
@@ -165,18 +171,36 @@ function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
       const vote = await voteOf(deps, request, server);
-      const listener = await deps.listeners.findOne({ serverId: server._id });
-      const now = deps.clock.now();
-      const [{ status }, monthlyVotes, streak, heldFor] = await Promise.all([
-        voteTimeline(deps, vote, listener, now),
-        deps.voteCounts.ofMonth(server._id, now),
-        voteStreak(deps, server, vote.username),
-        vote.quarantinedAt ? causeOf(deps, vote) : undefined,
-      ]);
-      const view = { server, vote, status, streak, heldFor, monthlyVotes: monthlyVotes(), now };
-      return sendPage(request, reply, resultPage(app.site, view));
+      const shown = await readState(deps, server, vote);
+      const seen = seenMark(request);
+      if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
+      // htmx takes only the refreshed part from its answer.
+      const around = request.headers['hx-request'] ? null : await readAround(deps, request, server, vote);
+      return sendPage(request, reply, resultPage(app.site, shown, around));
     }),
   );
+}
+
+async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Promise<VoteState> {
+  const now = deps.clock.now();
+  const listener = await deps.listeners.findOne({ serverId: server._id });
+  const [{ status }, votesOfMonth, heldFor, above] = await Promise.all([
+    voteTimeline(deps, vote, listener, now),
+    deps.voteCounts.ofMonth(server._id, now),
+    vote.quarantinedAt ? causeOf(deps, vote) : undefined,
+    serverAbove(deps, server),
+  ]);
+  const monthlyVotes = votesOfMonth();
+  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, above);
+  return { server, vote, status, heldFor, monthlyVotes, above, state, now };
+}
+
+async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, vote: Vote) {
+  const [streak, others] = await Promise.all([
+    voteStreak(deps, server, vote.username),
+    readOtherServers(deps, request, server),
+  ]);
+  return { streak, others, remembers: !request.signedIn };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

@@ -1,79 +1,143 @@
 import type { WithId } from 'mongodb';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
+import type { ServerAbove } from '../../ranking/server-above.ts';
 import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
-import { count, relative } from '../shared/format.ts';
+import { count, counted } from '../shared/format.ts';
+import { colourClasses, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
 import type { Page } from '../shared/layout.ts';
-import { livePart } from '../shared/live.ts';
-import { badge, card, notice } from '../shared/parts.ts';
+import { livePart, markOf } from '../shared/live.ts';
+import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { badgeOf } from '../shared/vote-state.ts';
-import { streakCard } from './streak-card.ts';
+import { nameKind } from './name-kind.ts';
+import { type OtherServers, otherServers } from './other-servers.ts';
+import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
+import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
-type VoteResult = {
+/** What the panel says about a vote and its delivery. It refreshes itself. */
+export type VoteState = {
   server: WithId<Server>;
   vote: Vote;
   status: DeliveryStatus;
-  streak: VoteStreak;
   /** Why the vote is held, if the reason is stored. */
   heldFor: QuarantineCause | undefined;
   /** The number of the server's votes in this month. */
   monthlyVotes: number;
+  above: ServerAbove | null;
+  /** The mark of what is shown (see live.ts). */
+  state: string;
   now: Date;
 };
 
+/** What is only on the whole page, not in a refreshed part of it. */
+type Around = {
+  streak: VoteStreak;
+  others: OtherServers;
+  /** Whether the browser may remember the vote, because nobody is signed in. */
+  remembers: boolean;
+};
+
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
-export function resultPage(site: Site, result: VoteResult): Page {
-  const { server, vote } = result;
-  const page = `${site.base}${publicPath(server)}`;
+export function resultPage(site: Site, result: VoteState, around: Around | null): Page {
+  const { server, vote, now } = result;
+  const { username } = vote;
   return {
     title: t('Your vote for {server}', { server: server.name }),
-    width: 'narrow',
+    width: 'full',
+    styles: ['public.css'],
+    scripts: ['voted.js'],
     live: true,
-    body: html`<h1>${t('Your vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
-      ${countedNotice(result)}
-      ${card({ title: t('In the game'), body: deliveryPart(`${page}/vote/${vote._id.toString()}`, result) })}
-      ${streakCard(vote.username, result.streak)}
-      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+    body: html`<div class="done" ${around?.remembers ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : ''}>
+      ${stamp(site, server, stateOfVote(site, result))}
+      ${
+        around
+          ? html`${streakPanel(around.streak)}
+          ${nextVotePanel(site, server, { nextVoteAt: around.streak.nextVoteAt, username, now })}
+          ${otherServers(site, around.others)}`
+          : ''
+      }</div>`,
   };
 }
 
-function countedNotice({ vote, status, monthlyVotes, server, heldFor }: VoteResult): Html {
+/** What the browser stores of an accepted vote. The pictures are those of the list of other servers. */
+function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
+  const { banner, icon: picture } = server.profile ?? {};
+  const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
+  return {
+    path: `${base}${publicPath(server)}`,
+    name: server.name,
+    kind: nameKind(server),
+    username: vote.username,
+    next: streak.nextVoteAt?.toISOString() ?? null,
+    banner: at(banner?.narrow),
+    icon: at(picture?.picture),
+    look: colourClasses(server),
+    initials: initials(server.name),
+  };
+}
+
+function stateOfVote(site: Site, result: VoteState): Html {
+  const { server, vote, status, state, now } = result;
+  const sentence = playerText(status, vote, now);
+  const open = isOpen(status);
+  const isHeld = Boolean(vote.quarantinedAt);
+  const delivery =
+    isHeld && status.state === 'none'
+      ? ''
+      : html`<p class="arrived ${open ? '' : 'settled'}">${icon(deliveryIcon(status))} ${sentence}</p>`;
+  return livePart({
+    id: 'delivery',
+    href: `${site.base}${publicPath(server, `/vote/${vote._id.toString()}`)}`,
+    announcement: sentence,
+    open,
+    ...(open ? { mark: markOf(state, open, now) } : {}),
+    body: html`${verdict(result)}${delivery}${isHeld || vote.excludedAt ? '' : standing(site, result)}`,
+  });
+}
+
+/** Whether the vote counts, and if not, why. */
+function verdict({ vote, status, server, heldFor }: VoteState): Html {
   const player = html`<bdi>${vote.username}</bdi>`;
-  if (vote.quarantinedAt && status.state === 'none' && status.why === 'excluded')
-    return notice(
-      'bad',
-      html`${t('An operator of this listing has excluded the vote of {player}. It does not count.', { player })}`,
-    );
-  if (vote.quarantinedAt) {
+  if (vote.quarantinedAt && status.state === 'none' && status.why === 'quarantined') {
     const held = t(
-      'The vote of {player} is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.',
-      { player },
+      'Your vote is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.',
     );
-    return notice('attention', html`${held} ${heldText(server, heldFor)}`);
+    return html`${sign('clock')}<h1>${t('Your vote waits for a check, {player}.', { player })}</h1>
+      <p class="why">${held} ${heldText(server, heldFor)}</p>`;
   }
-  if (vote.excludedAt)
-    return notice(
-      'bad',
-      html`${t('An operator of this listing has excluded the vote of {player}.', { player })}`,
-    );
-  return notice(
-    'good',
-    t('The vote of {player} counts. <bdi>{server}</bdi> has {votes} this month.', {
-      player,
-      server: server.name,
-      votes: count(monthlyVotes),
-    }),
-  );
+  if (vote.quarantinedAt || vote.excludedAt)
+    return html`${sign('cross')}<h1>${t('Your vote does not count, {player}.', { player })}</h1>
+      <p class="why">${t('An operator of this listing has excluded it.')}</p>`;
+  return html`${sign('tick')}<h1>${t('Your vote counts, {player}.', { player })}</h1>`;
+}
+
+/** Where the server stands: its votes and rank, and how far the next rank is. */
+function standing({ base }: Site, { server, monthlyVotes, above }: VoteState): Html {
+  const link = linkTo(`${base}${publicPath(server)}`);
+  const name = html`<bdi>${server.name}</bdi>`;
+  const votes = counted(monthlyVotes, 'vote');
+  const rank = count(server.rankPosition);
+  const sentence = server.ranked
+    ? t('<a>{server}</a> has {votes} this month and rank {rank}.', { a: link, server: name, votes, rank })
+    : t('<a>{server}</a> has {votes} this month.', { a: link, server: name, votes });
+  const ahead = above
+    ? t('<a>{server}</a> is {votes} ahead.', {
+        a: linkTo(`${base}${publicPath(above)}`),
+        server: html`<bdi>${above.name}</bdi>`,
+        votes: counted(above.votesAhead, 'vote'),
+      })
+    : '';
+  return html`<p class="standing">${sentence} ${ahead}</p>`;
 }
 
 /** Why a vote is held, and what the player can do next time. */
-function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | undefined): Content {
+function heldText({ name }: Server, heldFor: QuarantineCause | undefined): Content {
   const server = name;
   switch (heldFor) {
     case 'network':
@@ -99,72 +163,3 @@ function heldText({ name }: VoteResult['server'], heldFor: QuarantineCause | und
       );
   }
 }
-
-function deliveryPart(href: string, { status, now }: VoteResult): Html {
-  const sentence = playerText(status, now);
-  const isOpen =
-    status.state === 'waiting' ||
-    status.state === 'sending' ||
-    (status.state === 'none' && status.why === 'quarantined');
-  return livePart({
-    id: 'delivery',
-    href,
-    announcement: sentence,
-    open: isOpen,
-    body: html`<p>${playerBadge(status)} ${sentence}</p>`,
-  });
-}
-
-function playerBadge(status: DeliveryStatus): Html {
-  if (status.state === 'none' && status.why === 'quarantined') return badge('attention', t('quarantined'));
-  if (status.state === 'none' && status.why === 'excluded') return badge('bad', t('excluded'));
-  return badgeOf(status.state, status.state === 'delivered' ? status.confirmed : null);
-}
-
-/**
- * The state of the delivery as text for the player, without any detail of the listener. The owner's text is
- * `statusText`.
- */
-function playerText(status: DeliveryStatus, now: Date): string {
-  switch (status.state) {
-    case 'none':
-      return t(NONE[status.why]);
-    case 'waiting': {
-      const { waitingFor } = status;
-      const next =
-        'at' in waitingFor ? ` ${t('The next try is {time}.', { time: relative(waitingFor.at, now) })}` : '';
-      const sentence = status.reason
-        ? t('The game server does not take votes now. Your vote is kept and sent when it does.')
-        : t('Your vote is on its way to the game server.');
-      return `${sentence}${next}`;
-    }
-    case 'sending':
-      return t('Your vote is being sent to the game server.');
-    case 'delivered':
-      return status.confirmed === false
-        ? t('Your vote was sent. This game server does not confirm votes.')
-        : t('Your vote arrived at the game server.');
-    case 'unconfirmed':
-      return status.why === 'restored'
-        ? t(
-            'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
-          )
-        : t(
-            'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
-          );
-    case 'failed':
-      return t(
-        'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
-      );
-  }
-}
-
-const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
-  imported: defineMessage('This vote was cast on another listing.'),
-  quarantined: defineMessage('Your vote waits for a decision of an operator.'),
-  excluded: defineMessage('Your vote is not sent to the game server.'),
-  'no-listener': defineMessage(
-    'This listing sends no votes to this server. Its plugin may ask the listing for your vote.',
-  ),
-  'listener-removed': defineMessage('The owner has switched off sending votes to the game server.'),
-};

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { establishedAccount } from '../../accounts/established.ts';
+import { notedUsername } from '../../favourites/favourites.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
 import type { VoteFormView } from './vote-form.ts';
@@ -13,4 +14,12 @@ export function voterOf({ clock }: Pick<AppDeps, 'clock'>, { ip, signedIn }: Fas
 export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest): VoteFormView['account'] {
   if (!request.signedIn) return 'none';
   return voterOf(deps, request).account ? 'established' : 'young';
+}
+
+/** The player name of the user's last vote. */
+export async function ownNameOf(
+  deps: Pick<AppDeps, 'favourites'>,
+  { signedIn }: Pick<FastifyRequest, 'signedIn'>,
+): Promise<string | undefined> {
+  return signedIn ? ((await notedUsername(deps, signedIn.user._id)) ?? undefined) : undefined;
 }

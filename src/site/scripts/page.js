@@ -25,6 +25,16 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
+// A link to share opens the system's dialog. Where there is none, it leads to the addresses and codes on the page.
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('[data-share]') : null;
+  if (!link || !navigator.share) return;
+  event.preventDefault();
+  const url = document.querySelector('link[rel="canonical"]')?.href ?? location.href;
+  // The promise is rejected if the user closes the dialog.
+  navigator.share({ title: link.dataset.share, url }).catch(() => undefined);
+});
+
 // The switch between light and dark. Without a choice, the page follows the system.
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const isDark = () =>
@@ -50,6 +60,20 @@ document.addEventListener('click', ({ target }) => {
 });
 systemIsDark.addEventListener('change', showTheme);
 showTheme();
+// The switch between cards and the compact list. The stylesheet obeys `data-list`, and without it the switch itself.
+for (const choice of document.querySelectorAll('[name="list-view"]')) {
+  const { dataset } = document.documentElement;
+  const kind = choice.id.replace('list-', '');
+  if (dataset.list) choice.checked = dataset.list === kind;
+  choice.addEventListener('change', () => {
+    dataset.list = kind;
+    try {
+      localStorage.setItem('list', kind);
+    } catch {
+      // The browser stores nothing for this site: the choice holds for this page.
+    }
+  });
+}
 
 // Prevents that a double click sends a form twice. The button is disabled only after the browser has read the form.
 document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
@@ -101,24 +125,10 @@ const localTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   dateStyle: 'medium',
   timeStyle: 'short',
 });
-const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-});
-
 function showLocalTimes() {
   for (const time of document.querySelectorAll('time[data-local]')) {
     time.title ||= time.textContent;
-    const format = time.dataset.local === 'short' ? shortTime : localTime;
-    time.textContent = format.format(new Date(time.dateTime));
-  }
-  for (const point of document.querySelectorAll('.chart [data-at]')) {
-    const title = point.querySelector('title');
-    const [utc, ...value] = title.textContent.split(': ');
-    title.textContent = `${shortTime.format(Number(point.dataset.at))} (${utc} UTC): ${value.join(': ')}`;
-    delete point.dataset.at;
+    time.textContent = localTime.format(new Date(time.dateTime));
   }
   for (const zone of document.querySelectorAll('[data-zone]')) {
     zone.textContent = zone.dataset.zone.replace('{zone}', localTime.resolvedOptions().timeZone);
@@ -134,16 +144,3 @@ for (const nav of document.querySelectorAll('.tabs, .site-head nav')) {
   if (current)
     nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
 }
-
-// Shows the value of a touched point below the chart. With a mouse, the tooltip shows it.
-function showTouched({ pointerType, clientX, clientY }) {
-  if (pointerType === 'mouse') return;
-  const mark = document.elementFromPoint(clientX, clientY);
-  const chart = mark?.closest('.chart');
-  const title = mark?.querySelector(':scope > title') ?? mark?.parentElement?.querySelector(':scope > title');
-  const value = chart?.closest('.chart-figure')?.querySelector('.chart-value');
-  if (title && value) value.textContent = title.textContent;
-}
-
-document.addEventListener('pointerdown', showTouched);
-document.addEventListener('pointermove', showTouched);

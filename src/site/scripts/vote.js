@@ -1,7 +1,68 @@
-// The script of the vote form for visitors: gets a challenge, solves it in a web worker, then sends the form.
+// The script of the vote form. It fills in the player's name that this browser remembers (scripts/voted.js stores it
+// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form.
 
+const names = document.querySelector('form[data-name-kind]');
 const form = document.querySelector('form[data-vote]');
 const texts = JSON.parse(form?.dataset.texts ?? '{}');
+
+/** What the browser stores under a key; an empty object if there is nothing, or if it stores nothing for this site. */
+function stored(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function fillInName() {
+  const { username } = names.elements;
+  const { nameKind, remember } = names.dataset;
+  const isNamed = new URLSearchParams(location.search).has('username');
+  if (remember !== undefined && !username.value && !isNamed) {
+    username.value = stored(localStorage, 'player-names')[nameKind] ?? '';
+    // On the vote page: if this browser has voted, the page with the name shows the time that is left.
+    const { pathname } = new URL(names.action);
+    const next = stored(localStorage, 'voted-servers')[pathname.replace(/\/vote$/, '')]?.next;
+    if (username.value && pathname === location.pathname && Date.parse(next) > Date.now())
+      location.replace(`?${new URLSearchParams({ username: username.value })}`);
+  }
+  offerToForget(username);
+}
+
+/** Shows “Not Steve?” beside a name that was filled in. */
+function offerToForget(username) {
+  const part = names.querySelector('[data-forget]');
+  const button = part.querySelector('button');
+  part.hidden = !username.value;
+  button.textContent = button.dataset.text.replace('{name}', () => username.value);
+  button.addEventListener('click', () => {
+    try {
+      localStorage.removeItem('player-names');
+      localStorage.removeItem('voted-servers');
+    } catch {
+      // Nothing is stored.
+    }
+    username.value = '';
+    part.hidden = true;
+    username.focus();
+  });
+}
+
+/**
+ * Notes that this tab sends the form: the page of the vote stores the name only then, because anybody may open its link.
+ * A page of this script is shown instead if the vote is refused, so it ends the note.
+ */
+function noteSent(path) {
+  try {
+    sessionStorage.removeItem('sent-vote');
+    if (path) sessionStorage.setItem('sent-vote', JSON.stringify({ path }));
+  } catch {
+    // The browser stores nothing for this site.
+  }
+}
+
+noteSent();
+if (names) fillInName();
 
 const say = (text, tone = '') => {
   const progress = form.querySelector('[data-progress]');
@@ -32,7 +93,7 @@ function solve(challenge) {
 }
 
 async function vote() {
-  const button = form.querySelector('button');
+  const button = form.querySelector('[type="submit"]');
   button.disabled = true;
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
@@ -44,6 +105,7 @@ async function vote() {
     const solution = await solve(challenge);
     form.elements.proof.value = btoa(JSON.stringify({ challenge, solution }));
     say(texts.voting);
+    if (form.dataset.remember !== undefined) noteSent(new URL(form.action).pathname);
     form.submit();
   } catch (error) {
     say(error instanceof TypeError ? texts.unreachable : error.message, 'error');
@@ -60,7 +122,7 @@ form?.addEventListener('submit', (event) => {
 addEventListener('pageshow', ({ persisted }) => {
   if (!form) return;
   form.elements.proof.value = '';
-  form.querySelector('button').disabled = false;
+  form.querySelector('[type="submit"]').disabled = false;
   say('');
   // The server asked for another proof, because the browser's network changed after the challenge: vote again
   // automatically, once.

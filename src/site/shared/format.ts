@@ -14,6 +14,7 @@ function formatsOf(locale: string) {
   return {
     count: new Intl.NumberFormat(locale),
     decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
+    oneDecimal: new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 }),
     minute: new Intl.DateTimeFormat(locale, MINUTE_PARTS),
     second: new Intl.DateTimeFormat(locale, { ...MINUTE_PARTS, second: '2-digit' }),
     day: new Intl.DateTimeFormat(locale, DAY_PARTS),
@@ -60,6 +61,11 @@ export function count(value: number): string {
 /** A number with at most one decimal: `12.5`. */
 export function decimal(value: number): string {
   return formats().decimal.format(value);
+}
+
+/** A number with exactly one decimal, such as an average rating: `4.0`. */
+export function oneDecimal(value: number): string {
+  return formats().oneDecimal.format(value);
 }
 
 /** A noun whose plural is formed with an s. */

@@ -25,18 +25,26 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** A symmetrical drawing of `size` × `size` squares, as one SVG path. */
-function squares(text: string, size: number): string {
-  const bytes = bytesOf(text);
-  const half = size / 2;
+/** The SVG path of the set squares of a symmetrical drawing of `size` × `size` squares. `x` is in the left half. */
+function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
-  for (let at = 0; at < half * size; at++) {
-    const isSet = ((bytes[at >> 3] ?? 0) >> (at & 7)) & 1;
-    if (!isSet) continue;
-    const [x, y] = [at % half, Math.floor(at / half)];
-    for (const column of [x, size - 1 - x]) path += `M${column} ${y}h1v1h-1z`;
+  for (let y = 0; y < size; y++) {
+    for (let x = 0; x < size; x++) {
+      const from = x;
+      while (x < size && isSet(Math.min(x, size - 1 - x), y)) x++;
+      if (x > from) path += `M${from} ${y}h${x - from}v1h-${x - from}z`;
+    }
   }
   return path;
+}
+
+/** A drawing of squares that are set at random. */
+function squares(text: string, size: number): string {
+  const bytes = bytesOf(text);
+  return pathOf(size, (x, y) => {
+    const at = (y * size) / 2 + x;
+    return (((bytes[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
+  });
 }
 
 function drawing(text: string, squaresAside: number, className: string, pixels: number): Html {
@@ -45,6 +53,30 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
   return html`<svg class="${className} drawn ${hue}" viewBox="${box}" ${size} aria-hidden="true"><path
     d="${squares(text, squaresAside)}"/></svg>`;
+}
+
+/**
+ * The picture of a game or tag that has no drawing: a symmetrical figure of 14 × 14 squares in two shades, without a
+ * background.
+ */
+export function pixelPicture(text: string, pixels: number): Html {
+  const hue = `h${(bytesOf(text)[31] ?? 0) % HUES}`;
+  const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
+  const [body, marks] = [figure(text, 'body'), figure(text, 'marks')];
+  return html`<svg class="pixels ${hue}" viewBox="0 0 16 16" ${size} aria-hidden="true"><path class="body"
+    d="${body}"/><path class="marks" d="${marks}"/></svg>`;
+}
+
+/** One shade of `pixelPicture`. The body is round with a ragged edge; the marks are inside it. */
+function figure(text: string, part: 'body' | 'marks'): string {
+  const bytes = bytesOf(`${text} ${part}`);
+  return pathOf(16, (x, y) => {
+    const distance = Math.hypot(7.5 - x, 7.5 - y);
+    const chance = bytes[(7 * y + x) % 32] ?? 0;
+    return part === 'body'
+      ? distance < 5.2 || (distance < 7.2 && chance > 128)
+      : distance < 5 && chance > 150;
+  });
 }
 
 /** The icon of a server that has none. */

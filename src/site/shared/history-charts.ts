@@ -158,13 +158,15 @@ export function uptimeChart(days: UptimeDay[]): Html {
     days: days.map((one) => {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
       const why = greyReasons(one);
+      const label = shortDay(new Date(day));
+      const parts = [
+        t('{share} online', { share: percent(onlineSeconds) }),
+        offlineSeconds > 0 && t('{share} offline', { share: percent(offlineSeconds) }),
+        unknownSeconds > 0 && t('{share} not measured', { share: percent(unknownSeconds) }),
+      ].filter(Boolean);
       return {
-        label: `${t('{day}: {online} online, {offline} offline, {unknown} unknown', {
-          day: shortDay(new Date(day)),
-          online: percent(onlineSeconds),
-          offline: percent(offlineSeconds),
-          unknown: percent(unknownSeconds),
-        })}${why ? ` (${why})` : ''}`,
+        label,
+        text: `${label}: ${parts.join(', ')}${why ? ` (${why})` : ''}`,
         good: onlineSeconds / DAY_SECONDS,
         bad: offlineSeconds / DAY_SECONDS,
       };

@@ -241,7 +241,7 @@ export function dataTable<T>(table: {
   const cell = (row: T, { title, kind, heads, cell }: Column<T>) =>
     heads
       ? html`<th scope="row" data-title="${title}"><div>${cell(row)}</div></th>`
-      : html`<td class="${kind ?? ''}" data-title="${title}"><div>${cell(row)}</div></td>`;
+      : html`<td${kind ? html` class="${kind}"` : ''} data-title="${title}"><div>${cell(row)}</div></td>`;
   return html`<table class="data">
     <caption class="for-readers">${caption}</caption>
     <thead>

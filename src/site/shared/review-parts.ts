@@ -3,7 +3,8 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Review, ReviewState } from '../../reviews/review.ts';
 import type { Reviewer } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
-import { count, counted, decimal, timeAgo } from './format.ts';
+import { count, counted, decimal, oneDecimal, timeAgo } from './format.ts';
+import { face } from './generated-pictures.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, forReaders } from './parts.ts';
 import { writtenText } from './written-text.ts';
@@ -37,7 +38,9 @@ export function spreadOf({
   const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
   const average = t('{average} of 5 stars', { average: decimal(averageRating) });
   const reviews = t('{reviews} in all', { reviews: counted(total, 'review') });
-  return html`<p><strong>${average}</strong> <span class="soft">${reviews}</span></p>
+  return html`<div class="score">
+    <p class="score-number"><span aria-hidden="true">${oneDecimal(averageRating)}</span>${forReaders(html`${average}`)}</p>
+    <div>${starsText(Math.round(averageRating), true)} <span class="soft small">${reviews}</span>
     <table class="spread">
       <caption class="for-readers">${t('Reviews by rating')}</caption>
       <tbody>${rows.map(
@@ -45,14 +48,18 @@ export function spreadOf({
           <td><meter min="0" max="${String(total)}" value="${String(votes)}">${count(votes)}</meter></td>
           <td class="number">${count(votes)}</td></tr>`,
       )}</tbody>
-    </table>`;
+    </table></div></div>`;
 }
 
-/** A rating from 1 to 5 as five stars, and as text for screen readers. */
-export function starsText(rating: number): Html {
+/**
+ * A rating from 1 to 5 as five stars, and as text for screen readers.
+ *
+ * @param isSaid - a text beside the stars says the same, so screen readers skip them
+ */
+export function starsText(rating: number, isSaid = false): Html {
   const stars = `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
-  const words = html`${t('{stars} of 5', { stars: counted(rating, 'star') })}`;
-  return html`<span class="stars"><span aria-hidden="true">${stars}</span>${forReaders(words)}</span>`;
+  const words = isSaid ? '' : forReaders(html`${t('{stars} of 5', { stars: counted(rating, 'star') })}`);
+  return html`<span class="stars"><span aria-hidden="true">${stars}</span>${words}</span>`;
 }
 
 /**
@@ -65,17 +72,21 @@ export function reviewItem({
   now,
   reviewer,
   more,
+  withFace,
 }: {
   review: WithId<Review>;
   server: Pick<Server, 'name'>;
   now: Date;
   reviewer?: ShownReviewer | undefined;
   more?: Content;
+  /** Whether the author's generated face is shown, on pages with public.css. */
+  withFace?: boolean;
 }): Html {
   const { _id, rating, username } = review;
   const badges = reviewer ? reviewerBadges(reviewer) : '';
   return html`<li id="review-${_id.toHexString()}">
-    <p>${starsText(rating)} <bdi><strong>${username}</strong></bdi> ${reviewTimes(review, now)}${badges}</p>
+    ${withFace ? face(username, 40) : ''}
+    <p class="by"><bdi><strong>${username}</strong></bdi> ${starsText(rating)} ${reviewTimes(review, now)}${badges}</p>
     ${reviewText(review, server, now)}
     ${more}
   </li>`;

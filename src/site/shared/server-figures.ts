@@ -2,14 +2,11 @@ import { whyNotProbed } from '../../games/games.ts';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { t } from '../../language/t.ts';
 import { count, counted, decimal } from './format.ts';
-import { type Content, type Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 import { figure } from './parts.ts';
 
-/** A server's four key figures; `more` adds further ones. For some games there are no figures from probes. */
-export function serverFigures(
-  info: ServerInfo,
-  { game, more = '' }: { game: string | null | undefined; more?: Content },
-): Html {
+/** A server's four key figures. For some games there are no figures from probes. */
+export function serverFigures(info: ServerInfo, { game }: { game: string | null | undefined }): Html {
   const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
   const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;
   const isKnown = info.lastCheckedAt !== null;
@@ -21,7 +18,6 @@ export function serverFigures(
     : figure(t('Players'), count(onlinePlayers), detail);
   return html`<div class="figures">
     ${isKnown ? players : figure(t('Players'), '–', unknown)}
-    ${more}
     ${figure(t('Rank'), count(info.rankPosition))}
     ${figure(
       t('Votes in 30 days'),

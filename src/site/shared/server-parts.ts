@@ -40,6 +40,12 @@ export function rankMark(rank: number): Html {
     )}</g></svg><span class="for-readers">${t('Rank')} ${count(rank)}</span></p>`;
 }
 
+/** The mark of a premium server, with a link that explains it. Premium does not change the rank. */
+export function premiumMark(base: string): Html {
+  const title = t('A label by the operator. It does not change the rank.');
+  return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${title}">${t('Premium')}</a>`;
+}
+
 /** A server as a small card: banner, icon, name, and one line of details. The whole card is the link. */
 export function miniServer(base: string, server: Pictured & { slug: string }, details: Content[]): Html {
   const shown = details.filter(Boolean).map((detail) => html`<span>${detail}</span>`);

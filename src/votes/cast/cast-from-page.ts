@@ -87,7 +87,7 @@ export function whyOff(
 
 /**
  * Returns the challenge that a visitor without an established account solves before the vote. If the vote would be
- * refused whatever the proof: returns its refusal, so that the visitor's device does not compute a proof.
+ * refused whatever the proof, the result is its refusal, so that the visitor's device does not compute a proof.
  */
 export async function challengeFor(
   deps: PageVoteDeps,

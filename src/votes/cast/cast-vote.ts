@@ -7,7 +7,7 @@ import { rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Durability } from '../../platform/durability.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 import { isSampled, type Tracing } from '../../platform/tracing/tracing.ts';
 import { noDelivery, queued, type Vote } from '../vote.ts';
 import type { VoteCounts } from '../vote-counts.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey, MAJORITY, OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 import { reasonText } from '../../platform/text.ts';
 import type { Block } from '../blocks/block-list.ts';
 import { blockOrigin, type ChangeDeps } from '../blocks/change-blocks.ts';

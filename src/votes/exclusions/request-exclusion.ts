@@ -8,7 +8,7 @@ import { after } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
-import type { Producer } from '../../platform/queues.ts';
+import type { Producer } from '../../platform/producer.ts';
 import { optionalReason, reasonText } from '../../platform/text.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import type { RecountDeps } from '../recount-votes.ts';
@@ -158,7 +158,7 @@ export async function requestInclusion(
   return exclusion;
 }
 
-/** After a decision is stored: writes it to the audit log, and wakes the worker that finishes it. */
+/** Writes a stored decision to the audit log, and wakes the worker that finishes it. */
 export async function auditAndWake(
   deps: Pick<ExcludeDeps, 'auditLog' | 'clock'> & { producer: Pick<Producer, 'add'> },
   exclusion: VoteExclusion,

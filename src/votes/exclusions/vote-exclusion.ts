@@ -119,7 +119,7 @@ voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { 
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 
-/** What has yet to be finished: votes leave the counts, or they return to them. Null if nothing has. */
+/** What an unfinished exclusion is doing: its votes leave the counts, or return to them. Null if it is finished. */
 export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
   switch (state) {
     case 'excluding':

@@ -69,10 +69,10 @@ const VALID_MS = 10 * MINUTE;
 export const PROOF_ITERATIONS = 2_000;
 const MOST = 200;
 
-/** The most times that a challenge is harder than the normal one. */
+/** A challenge is at most this many times harder than the normal one. */
 const HARDEST = 16;
 
-/** An origin with more votes than this in a day gets challenges that are twice as hard, and so on for each as many more. */
+/** After each group of this many votes in a day, the challenges of an origin become twice as hard. */
 const VOTES_A_STEP = 10;
 
 type SignDeps = { config: { SECRET_KEY: string }; clock: Clock };

@@ -43,6 +43,13 @@ export async function forgetAddresses(
   const before = { $lt: monthsBefore(day, months) };
   const { auditLog, reviews, voteExclusions, blocks, servers } = deps;
   const hasAddress = { $or: [{ by: ADDRESS }, { $expr: isIn('$details') }] };
+  const replaceIn = <T extends { _id: ObjectId }>(collection: Collection<T>, at: string, by: string) =>
+    changeAll(
+      collection,
+      { [at]: before, [by]: ADDRESS } as Filter<T>,
+      [{ $set: { [by]: REMOVED_ADDRESS } }],
+      signal,
+    );
   return (
     (await changeAll(
       auditLog,
@@ -50,37 +57,12 @@ export async function forgetAddresses(
       [{ $set: { by: without('$by'), details: withoutIn('$details') } }],
       signal,
     )) +
-    (await changeAll(
-      reviews,
-      { moderatedAt: before, moderatedBy: ADDRESS },
-      [{ $set: { moderatedBy: REMOVED_ADDRESS } }],
-      signal,
-    )) +
-    (await changeAll(
-      reviews,
-      { 'answer.at': before, 'answer.by': ADDRESS },
-      [{ $set: { 'answer.by': REMOVED_ADDRESS } }],
-      signal,
-    )) +
-    (await changeAll(
-      voteExclusions,
-      { at: before, by: ADDRESS },
-      [{ $set: { by: REMOVED_ADDRESS } }],
-      signal,
-    )) +
-    (await changeAll(
-      voteExclusions,
-      { 'undone.at': before, 'undone.by': ADDRESS },
-      [{ $set: { 'undone.by': REMOVED_ADDRESS } }],
-      signal,
-    )) +
-    (await changeAll(blocks, { at: before, by: ADDRESS }, [{ $set: { by: REMOVED_ADDRESS } }], signal)) +
-    (await changeAll(
-      blocks,
-      { 'lifted.at': before, 'lifted.by': ADDRESS },
-      [{ $set: { 'lifted.by': REMOVED_ADDRESS } }],
-      signal,
-    )) +
+    (await replaceIn(reviews, 'moderatedAt', 'moderatedBy')) +
+    (await replaceIn(reviews, 'answer.at', 'answer.by')) +
+    (await replaceIn(voteExclusions, 'at', 'by')) +
+    (await replaceIn(voteExclusions, 'undone.at', 'undone.by')) +
+    (await replaceIn(blocks, 'at', 'by')) +
+    (await replaceIn(blocks, 'lifted.at', 'lifted.by')) +
     (await changeAll(
       servers,
       { removedAt: before, $or: REMOVED_LEFTOVERS.map((field) => ({ [field]: { $exists: true } })) },
@@ -119,7 +101,7 @@ async function changeAll<T extends { _id: ObjectId }>(
 
 /**
  * An expression that is true for an e-mail address. `$cond` evaluates one branch only, so `$regexMatch` never gets a
- * value that is no text.
+ * value that is not a text.
  */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };

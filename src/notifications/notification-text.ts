@@ -4,7 +4,7 @@ import type { Server } from '../servers/server.ts';
 import { EVENTS, type EventName, type Tone } from './kinds.ts';
 
 /** A notification to the owner of a server, as plain text for every channel. */
-export type Notice = {
+export type NotificationText = {
   /** Identifies the notification: it is written once for each channel. */
   id: string;
   tone: Tone;
@@ -18,28 +18,32 @@ export type Notice = {
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 
-/** The id and tone of the notice of an event. `about`: what tells it from other events of the same name. */
-export function eventOf(event: EventName, about: string): Pick<Notice, 'id' | 'tone'> {
+/** The id and tone of an event’s notification. `about` distinguishes it from other events of the same name. */
+export function eventOf(event: EventName, about: string): Pick<NotificationText, 'id' | 'tone'> {
   return { id: `${event}:${about}`, tone: EVENTS[event].tone };
 }
 
-/** The address of the page that a notice leads to. */
-export function addressOf({ PUBLIC_URL }: Site, server: Pick<Server, '_id'>, { part }: Notice): string {
+/** The address of the page that a notification leads to. */
+export function addressOf(
+  { PUBLIC_URL }: Site,
+  server: Pick<Server, '_id'>,
+  { part }: NotificationText,
+): string {
   return `${PUBLIC_URL}/dashboard/servers/${server._id.toHexString()}${part}`;
 }
 
-/** The mail of a notice. Its last line says where to choose the mails. */
+/** The mail of a notification. Its last line says where to choose the mails. */
 export function mailOf(
   site: Site,
   { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },
-  notice: Notice,
+  text: NotificationText,
 ): { to: string; subject: string; text: string } {
   return {
     to: owner.email,
-    subject: `${server.name}: ${notice.subject}`,
+    subject: `${server.name}: ${text.subject}`,
     text: [
-      ...notice.paragraphs,
-      addressOf(site, server, notice),
+      ...text.paragraphs,
+      addressOf(site, server, text),
       `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${site.PUBLIC_URL}/account#notifications`,
     ].join('\n\n'),
   };

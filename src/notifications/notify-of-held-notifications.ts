@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { count, type Notice, time } from './notice.ts';
+import { count, type NotificationText, time } from './notification-text.ts';
 import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
 
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
@@ -11,7 +11,10 @@ type Held = { _id: ObjectId; number: number; first: Date; last: Date };
  *
  * @returns how many were written
  */
-export async function notifyOfHeldVotes(deps: NotifyDeps & Audiences, stop: AbortSignal): Promise<number> {
+export async function notifyOfHeldNotifications(
+  deps: NotifyDeps & Audiences,
+  stop: AbortSignal,
+): Promise<number> {
   let written = 0;
   for (const channel of ['mail', 'discord'] as const) {
     const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
@@ -23,7 +26,7 @@ export async function notifyOfHeldVotes(deps: NotifyDeps & Audiences, stop: Abor
       const owner = audience?.owner?.wantsMail === false ? null : audience?.owner;
       const receiver = audience && { server: audience.server, ...(owner ? { owner } : {}) };
       const isWanted = channel === 'mail' ? owner : audience?.webhook;
-      if (receiver && isWanted && (await write(deps, channel, receiver, heldNotice(held)))) written += 1;
+      if (receiver && isWanted && (await write(deps, channel, receiver, heldText(held)))) written += 1;
       await messages.updateMany(
         { serverId: held._id, heldAt: { $lte: held.last } },
         { $unset: { heldAt: '' } },
@@ -49,7 +52,7 @@ function heldMessages(messages: Collection<Mail>): Promise<Held[]> {
     .toArray();
 }
 
-function heldNotice({ _id, number, first }: Held): Notice {
+function heldText({ _id, number, first }: Held): NotificationText {
   return {
     id: `more:${_id.toHexString()}:${first.getTime()}`,
     tone: 'quiet',

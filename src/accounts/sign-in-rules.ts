@@ -1,0 +1,107 @@
+import { APIError, createAuthMiddleware } from 'better-auth/api';
+import { type Collection, ObjectId } from 'mongodb';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
+import { type AccountChangeDeps, noteAccountChange } from './account-changes.ts';
+import { otherSites } from './other-sites/other-sites.ts';
+import { codeUsedError } from './second-factor.ts';
+import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
+import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
+import { revokeAccess } from './users.ts';
+
+/** The dependencies of the rules that the sign-in library does not have. */
+export type SignInRuleDeps = AccountChangeDeps & {
+  config: Parameters<typeof otherSites>[0];
+  clock: Clock;
+  users: Collection<User>;
+  verifications: Collection<Verification>;
+  credentials: Collection<Credential>;
+  sessions: Collection<SignInSession>;
+  twoFactors: Collection<SecondFactor>;
+  rateLimits: Collection<RateLimit>;
+};
+
+/** Whether a sign-in at this path of the library includes a code of the second factor. */
+export function includesCode(path: string | undefined): boolean {
+  return path === '/two-factor/verify-totp' || path === '/two-factor/verify-backup-code';
+}
+
+/**
+ * Decides before another site's account is linked to the user with its address. An unconfirmed account with this
+ * address becomes the user's, and its earlier password, second factor and sessions are deleted. An account that
+ * requires its password is not linked: the link would open it once the second factor is off or the user is no longer an
+ * operator.
+ */
+export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ error: string } | undefined> {
+  const _id = new ObjectId(userId);
+  const user = await deps.users.findOne({ _id });
+  if (!user) return undefined;
+  if (user.suspendedAt) return { error: 'SUSPENDED' };
+  if (!user.emailVerified && user.role !== 'operator') {
+    await recordAudit(deps, {
+      by: user.email,
+      action: 'account.access-revoked',
+      serverId: null,
+      details: { personId: userId },
+    });
+    await revokeAccess(deps, _id);
+  } else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
+  return undefined;
+}
+
+/**
+ * Records that another site is being linked to an account that its user can already sign in to, and mails the user.
+ * Runs before the new credential is stored. An account without credentials is new, and nothing is recorded.
+ */
+export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerId: string): Promise<void> {
+  const site = otherSites(deps.config).find(({ id }) => id === providerId);
+  if (!site || !(await deps.credentials.findOne({ userId }))) return;
+  const user = await deps.users.findOne({ _id: userId });
+  if (user) await noteAccountChange(deps, user, 'site-linked', site.name);
+}
+
+/**
+ * Refuses a used code before the library sees it. The library would end the pending sign-in; now the user can enter
+ * the next code. Guessing a used code takes wrong codes too, and the library counts those.
+ */
+export function refuseUsedCode(deps: SignInRuleDeps) {
+  return createAuthMiddleware(async (request) => {
+    if (request.path !== '/two-factor/verify-totp') return;
+    const { context } = request;
+    const key = await request.getSignedCookie(context.createAuthCookie('two_factor').name, context.secret);
+    const pending = key ? await context.internalAdapter.findVerificationValue(key) : null;
+    if (pending && (await wasCodeUsed(deps, new ObjectId(pending.value), String(request.body.code)))) {
+      throw codeUsedError();
+    }
+  });
+}
+
+/** Whether an account cannot be used through another site. The library requires the second factor only after a password. */
+export function requiresPassword({
+  role,
+  twoFactorEnabled,
+}: Pick<User, 'role' | 'twoFactorEnabled'>): boolean {
+  return role === 'operator' || Boolean(twoFactorEnabled);
+}
+
+type SessionRequest = { path: string | undefined; body: { code?: unknown } | undefined };
+
+/** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
+export async function refuseSession(
+  { users, ...limits }: SignInRuleDeps,
+  userId: ObjectId,
+  { path, body }: SessionRequest,
+): Promise<void> {
+  const user = await users.findOne({ _id: userId });
+  if (user?.suspendedAt) {
+    throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
+  }
+  const byOtherSite = path?.startsWith('/callback/') ?? false;
+  if (byOtherSite && user && requiresPassword(user)) {
+    throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
+  }
+  if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, userId, String(body?.code)))) {
+    throw codeUsedError();
+  }
+}

@@ -1,0 +1,59 @@
+import { type Diagnosis, diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
+import { createSend } from '../delivery/send-vote.ts';
+import { t } from '../language/t.ts';
+import type { Answer } from './answer.ts';
+import { serverOf } from './find.ts';
+import { noListener } from './listener-view.ts';
+import { showsProgress } from './progress.ts';
+import type { Session } from './session.ts';
+import { pairs } from './table.ts';
+import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
+
+/** `listener test`: sends a test vote and says what is wrong with the listener. */
+export async function testListener(session: Session, text: string): Promise<Answer> {
+  const server = await serverOf(session, text);
+  const deps = { ...session, send: createSend(session.config) };
+  const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
+  if (!diagnosis) throw noListener(session, server);
+  const { advice, ...found } = diagnosis;
+  const { outcome, fault, step, cause, reply, detail } = found;
+  const exitCode = EXIT_CODES[outcome] ?? 1;
+  const ended = outcome === 'sent-not-confirmed' ? 'sent, not confirmed' : outcome;
+  return {
+    json: { ...(exitCode === 1 ? { error: t(cause) } : {}), ...found, cause: t(cause), mend: t(advice) },
+    text: pairs([
+      ['Outcome', fault ? `${ended} (${fault})` : ended],
+      [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
+      ['Answer', reply ? `“${reply}”` : '-'],
+      ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
+      ['Cause', t(cause)],
+      ['What to do', t(advice)],
+    ]),
+    ...(exitCode ? { exitCode } : {}),
+  };
+}
+
+/**
+ * The exit code for each outcome of a test vote: 0 only if the listener acknowledged it. Outcomes that are not in this
+ * table mean 1.
+ */
+const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
+  delivered: 0,
+  'sent-not-confirmed': UNCONFIRMED,
+};
+
+/** The text printed on a terminal when a step of a diagnosis begins. */
+const STEPS: Record<DiagnosisStep, string> = {
+  'name-resolution': 'Looking up the host',
+  'address-policy': 'Checking its addresses',
+  connecting: 'Connecting',
+  greeting: 'Waiting for the greeting',
+  'protocol-version': 'Choosing the protocol version',
+  'key-or-token': 'Sending a test vote with the key or token',
+  acknowledgement: 'Waiting for the acknowledgement',
+};
+
+function sayStep(terminal: Terminal, step: DiagnosisStep): void {
+  if (showsProgress(terminal)) say(terminal, `${STEPS[step]} …`);
+}

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+import { defineMessage, filled, type Text } from '../language/t.ts';
+import { findGame, type Game } from './games.ts';
+
+/** The server that a player wants to join. `address` and `port` are those for players. */
+export type Joined = {
+  game?: string | null | undefined;
+  address: string;
+  port: number;
+  /** The port for queries, if the owner named one. */
+  queryPort?: number | null | undefined;
+};
+
+/** How players join: the steps in order, and an address that opens the game, if there is one. */
+export type JoinSteps = { steps: Text[]; link: string | null };
+
+/** A host name, or an IPv4 address. Nothing else becomes part of a link. */
+const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
+
+/** What the steps of a game need. `whole` is the address with its port. */
+type Place = { game: string; host: string; port: string; whole: string };
+
+const open = ({ game }: Place) => filled(defineMessage('Open {game}.'), { game });
+const paste = ({ whole }: Place) => filled(defineMessage('Paste the address: {address}'), { address: whole });
+const enter = (command: string) => filled(defineMessage('Enter: {command}'), { command });
+const twoFields = ({ host, port }: Place) =>
+  filled(defineMessage('Enter the address {host} and the port {port}.'), { host, port });
+
+/** The steps of games whose menus or consoles are known. */
+const STEPS: Record<string, (place: Place) => Text[]> = {
+  minecraft: (place) => [
+    open(place),
+    defineMessage('Choose “Multiplayer”, then “Add Server”.'),
+    paste(place),
+  ],
+  mbe: (place) => [
+    open(place),
+    defineMessage('Choose “Play”, then “Servers”, then “Add Server”.'),
+    twoFields(place),
+  ],
+  rust: (place) => [
+    open(place),
+    defineMessage('Press F1 to open the console.'),
+    enter(`client.connect ${place.whole}`),
+  ],
+  gta5f: (place) => [defineMessage('Open FiveM and press F8.'), enter(`connect ${place.whole}`)],
+  valheim: (place) => [open(place), defineMessage('Choose “Join Game”, then “Add server”.'), paste(place)],
+  terrariatshock: (place) => [
+    open(place),
+    defineMessage('Choose “Multiplayer”, then “Join via IP”.'),
+    twoFields(place),
+  ],
+};
+
+/** For every game whose servers are in Steam's own list. */
+const inSteam = (whole: string): Text[] => [
+  defineMessage('In Steam, choose “View”, then “Game Servers”, then “Favorites”.'),
+  filled(defineMessage('Press “+” and paste the address: {address}'), { address: whole }),
+  defineMessage('Choose the server and press “Connect”.'),
+];
+
+/** The protocols of games whose servers are in Steam's list. */
+const STEAM = ['valve', 'dayz', 'sdtd'];
+
+/** How players join a server. For a game without known steps, the steps name only the address. */
+export function joinSteps(server: Joined): JoinSteps {
+  const { address: host, port } = server;
+  const whole = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const game = findGame(server.game ?? '');
+  const steam = game && STEAM.includes(game.protocol) ? `${host}:${steamPort(game, server)}` : null;
+  const link = steam && HOST.test(host) ? `steam://connect/${steam}` : null;
+  const place = { game: game?.name ?? '', host, port: String(port), whole };
+  const known = game && STEPS[game.id]?.(place);
+  if (known) return { steps: known, link };
+  if (steam) return { steps: inSteam(steam), link };
+  const last = filled(defineMessage('Enter the address where the game asks for a server: {address}'), {
+    address: whole,
+  });
+  return { steps: game ? [open(place), last] : [last], link };
+}
+
+/** Steam queries the server before it opens the game, so it needs the port for queries. */
+function steamPort({ fixedQueryPort, queryPortOffsets: [offset = 0] }: Game, { port, queryPort }: Joined) {
+  return queryPort ?? fixedQueryPort ?? port + offset;
+}

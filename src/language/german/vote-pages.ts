@@ -1,0 +1,41 @@
+/** Texts of the vote page, of the page after a vote, and of the reminder of the next vote. */
+export const VOTE_PAGES = {
+  'Your vote waits for a check, {player}.': 'Deine Stimme wird noch geprüft, {player}.',
+  'Your vote does not count, {player}.': 'Deine Stimme zählt nicht, {player}.',
+  'Your vote counts, {player}.': 'Deine Stimme zählt, {player}.',
+  'Your vote is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.':
+    'Deine Stimme ist gespeichert, zählt aber noch nicht: Ein Betreiber dieser Liste prüft sie. Wird sie freigegeben, zählt sie, und der Spielserver kann sie belohnen.',
+  'An operator of this listing has excluded it.': 'Ein Betreiber dieser Liste hat sie ausgeschlossen.',
+  'Arrived in {time}.': 'In {time} angekommen.',
+  'Your vote was fetched by the game server and arrived in {time}.':
+    'Der Spielserver hat deine Stimme abgeholt; sie kam in {time} an.',
+  'The game server has fetched your vote.': 'Der Spielserver hat deine Stimme abgeholt.',
+  'Your vote waits until the game server fetches it.': 'Deine Stimme wartet, bis der Spielserver sie abholt.',
+  'A plugin of the server has claimed your vote for the reward.':
+    'Ein Plugin des Servers hat deine Stimme für die Belohnung eingelöst.',
+  '<a>{server}</a> has {votes} this month and rank {rank}.':
+    '<a>{server}</a> hat diesen Monat {votes} und Rang {rank}.',
+  '<a>{server}</a> has {votes} this month.': '<a>{server}</a> hat diesen Monat {votes}.',
+  '<a>{server}</a> is {votes} ahead.': '<a>{server}</a> liegt {votes} davor.',
+  'vote in a row': 'Stimme in Folge',
+  'votes in a row': 'Stimmen in Folge',
+  '{more} more for {goal} in a row.': 'Noch {more} bis {goal} in Folge.',
+  '{votes} this month.': 'Diesen Monat: {votes}.',
+  'At most 48 hours may be between two votes.': 'Zwischen zwei Stimmen dürfen höchstens 48 Stunden liegen.',
+  'Calendar reminder': 'Erinnerung im Kalender',
+  hours: 'Stunden',
+  'There is no reminder for this time.': 'Für diese Zeit gibt es keine Erinnerung.',
+  'Vote for your other servers': 'Stimme für deine anderen Server',
+  '{due} of {all} are due': '{due} von {all} sind dran',
+  favourite: 'Favorit',
+  favourites: 'Favoriten',
+  'Voted today': 'Heute gewählt',
+  'You voted here before': 'Hier hast du schon abgestimmt',
+  'This list is stored in your browser only.': 'Diese Liste ist nur in deinem Browser gespeichert.',
+  'Similar servers': 'Ähnliche Server',
+  '{players} playing': '{players} spielen',
+  '{player} has voted for <bdi>{server}</bdi>.': '{player} hat für <bdi>{server}</bdi> abgestimmt.',
+  'The last vote was on {time}.': 'Die letzte Stimme war am {time}.',
+  'Vote as another player': 'Als anderer Spieler abstimmen',
+  'Not {name}?': 'Nicht {name}?',
+} as const;

@@ -1,0 +1,200 @@
+import type { JobsOptions, Queue } from 'bullmq';
+import { type BatchLoader, createBatcher } from './batching/batcher.ts';
+import { SECOND } from './clock.ts';
+import type { Config } from './config.ts';
+import { within } from './deadline.ts';
+import type { Logger } from './log.ts';
+import { type Payload, QUEUES, type QueueName, takesChannel } from './queues.ts';
+import type { RedisConnection } from './redis.ts';
+import type { Attributes, Tracing } from './tracing/tracing.ts';
+
+/** Finished jobs that are retained for the operator; ages in seconds. */
+const HISTORY = {
+  removeOnComplete: { count: 200, age: 24 * 3_600 },
+  removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
+};
+
+/** Finished questions are kept for a short time only, because nobody needs them later. Ages in seconds. */
+const SOON_FORGOTTEN = {
+  removeOnComplete: { count: 100, age: 60 },
+  removeOnFail: { count: 100, age: 24 * 3_600 },
+};
+
+/** The attributes of a job's span: OpenTelemetry's messaging conventions, and the ids in its payload. */
+export function jobAttributes(name: QueueName, payload: object, operation: 'send' | 'process'): Attributes {
+  const { serverId, listenerId } = payload as { serverId?: string; listenerId?: string };
+  return {
+    'messaging.system': 'bullmq',
+    'messaging.destination.name': name,
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    ...(serverId ? { 'tallyport.server.id': serverId } : {}),
+    ...(listenerId ? { 'tallyport.listener.id': listenerId } : {}),
+  };
+}
+
+/** One job to add. */
+export type NewJob<N extends QueueName> = {
+  payload: Payload<N>;
+  /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
+  subject?: string;
+  /**
+   * Puts the job before all waiting jobs. Only for a few jobs at a time, because the one that was added last runs
+   * first.
+   */
+  first?: boolean;
+};
+
+/** Options for adding a job. */
+export type AddOptions = {
+  /** Replaces a delayed job of the same key, so that it runs now. */
+  hasten?: boolean;
+  subject?: string;
+};
+
+/** Adds jobs to queues. Adding never throws and returns within a limited time. */
+export type Producer = {
+  /**
+   * Adds a job.
+   *
+   * @returns whether Redis accepted it. `false` if Redis is unavailable or does not answer, or if too many adds are
+   *   running. The work is not lost: it is in MongoDB, where the sweep finds it
+   */
+  add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
+  /**
+   * Tells every web process that votes of a server may be due, for requests that wait for them (`takesChannel`).
+   *
+   * @returns whether Redis accepted it, as for `add`
+   */
+  wakeTakes(serverId: string): Promise<boolean>;
+  /**
+   * Adds many jobs to one queue, up to 250 per round trip.
+   *
+   * @returns how many jobs, from the beginning, Redis certainly accepted; the rest may be added again
+   */
+  addAll<N extends QueueName>(name: N, jobs: NewJob<N>[]): Promise<number>;
+  /** Waits at most a second for the running adds. */
+  settle(): Promise<void>;
+};
+
+/**
+ * How many adds may wait at once. A suspended Redis keeps its connection open and does not answer, so adds would pile
+ * up.
+ */
+const MOST_ADDS_UNDER_WAY = 1_000;
+
+/** How long an add may take at most, also during shutdown. */
+const LONGEST_ADD_MS = SECOND;
+
+/** How many jobs are sent in one round trip at most, and how long that may take. */
+const BULK = 250;
+const LONGEST_BULK_MS = 5 * SECOND;
+
+type BullJob = { name: string; data: object; opts: JobsOptions };
+
+/** A job, and the `traceparent` of the span that adds it. */
+type TracedJob = { job: BullJob; traceparent: string | undefined };
+
+/** The job with its trace in the field of BullMQ's own telemetry, so that the worker continues the trace. */
+function withTrace({ job, traceparent }: TracedJob): BullJob {
+  if (!traceparent) return job;
+  return { ...job, opts: { ...job.opts, telemetry: { metadata: JSON.stringify({ traceparent }) } } };
+}
+
+/** Adds that are made while one is running share a round trip. Equal jobs are merged. */
+const addBatch: BatchLoader<Queue, TracedJob, true> = {
+  most: BULK,
+  async load(queue, added) {
+    const [first] = added;
+    if (first && added.length === 1) {
+      const { name, data, opts } = withTrace(first);
+      await queue.add(name, data, opts);
+    } else {
+      // Compared without the trace: the wake-ups of several votes for one listener become one job, in the trace of one
+      // of these votes.
+      const distinct = new Map(added.map((one) => [JSON.stringify(one.job), one]));
+      await queue.addBulk([...distinct.values()].map(withTrace));
+    }
+    return added.map(() => true);
+  },
+};
+
+/** Creates a producer for queues that use `connection`. */
+export function createProducer(
+  config: Pick<Config, 'QUEUE_PREFIX'>,
+  queues: Record<QueueName, Queue>,
+  connection: RedisConnection,
+  log: Logger,
+  tracing: Tracing,
+): Producer {
+  const underWay = new Set<Promise<boolean>>();
+  const batcher = createBatcher();
+
+  const jobOf = <N extends QueueName>(
+    name: N,
+    { payload, subject, first }: NewJob<N>,
+    { hasten = false }: AddOptions = {},
+  ): BullJob => {
+    const id = QUEUES[name].key(payload as never);
+    const opts: JobsOptions =
+      name === 'answer-now'
+        ? { ...SOON_FORGOTTEN, jobId: id }
+        : {
+            ...HISTORY,
+            ...(first ? { lifo: true } : {}),
+            deduplication: { id, keepLastIfActive: true, ...(hasten ? { replace: true } : {}) },
+          };
+    const { title } = QUEUES[name];
+    return { name: subject ? `${title}: ${subject}` : title, data: payload, opts };
+  };
+
+  /** Settles after at most `ms`. If the add has not ended by then, it goes on and still counts as running. */
+  function attempt(name: QueueName | 'takes', ms: number, adding: Promise<unknown>): Promise<boolean> {
+    const settled = adding
+      .then(() => true)
+      .catch((error: unknown) => {
+        log.debug({ event: 'queue.add_failed', queue: name, reason: String(error) });
+        return false;
+      })
+      .finally(() => underWay.delete(settled));
+    underWay.add(settled);
+    return within(ms, settled).catch(() => false);
+  }
+
+  const full = () => connection.status !== 'ready' || underWay.size >= MOST_ADDS_UNDER_WAY;
+
+  return {
+    async add(name, payload, options = {}) {
+      if (full()) return false;
+      const job = jobOf(name, { payload, subject: options.subject ?? '' }, options);
+      const span = {
+        name: `send ${name}`,
+        kind: 'producer',
+        attributes: jobAttributes(name, payload, 'send'),
+      } as const;
+      return tracing.run(span, async ({ traceparent, fail }) => {
+        const adding = batcher.load(addBatch, queues[name], { job, traceparent });
+        const isAdded = await attempt(name, LONGEST_ADD_MS, adding);
+        if (!isAdded) fail('not-added');
+        return isAdded;
+      });
+    },
+    async wakeTakes(serverId) {
+      if (full()) return false;
+      return attempt('takes', LONGEST_ADD_MS, connection.publish(takesChannel(config), serverId));
+    },
+    async addAll(name, jobs) {
+      let taken = 0;
+      while (taken < jobs.length) {
+        if (full()) break;
+        const bulk = jobs.slice(taken, taken + BULK).map((job) => jobOf(name, job));
+        if (!(await attempt(name, LONGEST_BULK_MS, queues[name].addBulk(bulk)))) break;
+        taken += bulk.length;
+      }
+      return taken;
+    },
+    async settle() {
+      await within(LONGEST_ADD_MS, Promise.all(underWay)).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { ObjectId, WithId } from 'mongodb';
+import type { Server } from '../servers/server.ts';
+import { listKey } from './filters.ts';
+import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
+import { idsOf, type Lists } from './read-lists.ts';
+import { partId } from './replace-lists.ts';
+
+/** What decides which servers are similar. */
+type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
+
+/**
+ * Servers of the same game that were online in the last ranking: those with the most tags in common first, then the
+ * best ranked ones. A server without a game is compared by its tags only. Makes two queries by id.
+ *
+ * @param most - the most rows; fewer if there are fewer, or if one was hidden since the last ranking
+ */
+export async function similarServers(
+  deps: Rows & Lists,
+  server: Compared,
+  most: number,
+): Promise<ListedRow[]> {
+  const keys = keysOf(server).map((key) => partId(key, 0));
+  if (keys.length === 0) return [];
+  const lists = await deps.rankedLists.find({ _id: { $in: keys } }).toArray();
+  const own = server._id.toHexString();
+  // The longest list is that of the game: it has its servers in the order of the ranking.
+  const inOrder = lists.toSorted((one, other) => other.total - one.total);
+  const shared = new Map<string, { id: ObjectId; lists: number }>();
+  for (const id of inOrder.flatMap(idsOf)) {
+    const key = id.toHexString();
+    if (key !== own) shared.set(key, { id, lists: (shared.get(key)?.lists ?? 0) + 1 });
+  }
+  const similar = [...shared.values()].toSorted((one, other) => other.lists - one.lists).slice(0, most);
+  return listedRows(
+    deps,
+    similar.map(({ id }) => id),
+  );
+}
+
+/** The lists of the server's game and of each of its tags. */
+function keysOf({ game, profile }: Compared): string[] {
+  const ofGame = { game: game ?? undefined, online: true };
+  const tags = profile?.tags ?? [];
+  return [...(game ? [listKey(ofGame)] : []), ...tags.map((tag) => listKey({ ...ofGame, tag }))];
+}

@@ -1,0 +1,61 @@
+import { type Filters, listKey } from './filters.ts';
+import type { Choice, ListingSummary } from './ranked-list.ts';
+import type { ListInProgress } from './replace-lists.ts';
+
+/** The most values of each filter; of tags, as many as their list may have. */
+const MOST_CHOICES = 60;
+const MOST_TAGS = 200;
+/** The most games: more than gamedig has. */
+const MOST_GAMES = 500;
+/** The most versions of one game. */
+const MOST_GAME_VERSIONS = 30;
+/** The most related values, such as the countries of one game. */
+const MOST_RELATED = 8;
+
+type Lists = ReadonlyMap<string, Pick<ListInProgress, 'total'>>;
+
+/** The figures of the whole listing, and the values to filter by. They are read from the keys of the lists. */
+export function listSummary(
+  lists: Lists,
+  figures: Pick<ListingSummary, 'servers' | 'playing' | 'votes'>,
+): ListingSummary {
+  return {
+    ...figures,
+    online: lists.get(listKey({ online: true }))?.total ?? 0,
+    games: choicesOf(lists, 'game', MOST_GAMES),
+    countries: choicesOf(lists, 'country', MOST_CHOICES),
+    versions: choicesOf(lists, 'version', MOST_CHOICES),
+    tags: choicesOf(lists, 'tag', MOST_TAGS),
+    gameVersions: related(lists, /^f:game=(?<of>[^&]+)&version=(?<value>[^&]+)$/, MOST_GAME_VERSIONS),
+    gameTags: related(lists, /^f:game=(?<of>[^&]+)&tag=(?<value>[^&]+)$/, MOST_RELATED),
+    gameCountries: related(lists, /^f:game=(?<of>[^&]+)&country=(?<value>[^&]+)$/, MOST_RELATED),
+    tagGames: related(lists, /^f:game=(?<value>[^&]+)&tag=(?<of>[^&]+)$/, MOST_RELATED),
+  };
+}
+
+/** The values of the lists with this one filter, the most frequent first. */
+function choicesOf(lists: Lists, filter: Exclude<keyof Filters, 'online'>, most: number): Choice[] {
+  const start = listKey({ [filter]: ' ' }).slice(0, -1);
+  const choices = [...lists]
+    .filter(([key]) => key.startsWith(start) && !key.includes('&'))
+    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }));
+  return mostFrequent(choices, most);
+}
+
+/**
+ * The most frequent values beside each other value, such as the countries of each game.
+ *
+ * @param shape - matches the keys of lists with two filters; its groups are `of` (a game) and `value` (a country)
+ */
+function related(lists: Lists, shape: RegExp, most: number): Record<string, Choice[]> {
+  const found = new Map<string, Choice[]>();
+  for (const [key, { total }] of lists) {
+    const { of, value } = shape.exec(key)?.groups ?? {};
+    if (of && value) found.set(of, [...(found.get(of) ?? []), { value, servers: total }]);
+  }
+  return Object.fromEntries([...found].map(([of, choices]) => [of, mostFrequent(choices, most)]));
+}
+
+function mostFrequent(choices: Choice[], most: number): Choice[] {
+  return choices.toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1)).slice(0, most);
+}

@@ -1,0 +1,54 @@
+import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { t } from '../../language/t.ts';
+import type { Typed } from '../shared/form.ts';
+import type { Html } from '../shared/html.ts';
+import { textField } from '../shared/parts.ts';
+
+/** The field for an e-mail address; by default that of the user's account. */
+export function emailField(
+  { values, errors }: Typed,
+  { label = t('E-mail address'), autocomplete = 'username', hint }: EmailOptions = {},
+): Html {
+  return textField({
+    name: 'email',
+    label,
+    type: 'email',
+    autocomplete,
+    required: true,
+    maxlength: 254,
+    value: values.email ?? '',
+    error: errors.email,
+    hint,
+  });
+}
+
+type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
+
+/** The field for a user's name. */
+export function nameField({ values, errors }: Typed): Html {
+  return textField({
+    name: 'name',
+    label: t('Your name'),
+    autocomplete: 'name',
+    required: true,
+    maxlength: 60,
+    value: values.name ?? '',
+    error: errors.name,
+    hint: t('Shown with your answers to reviews.'),
+  });
+}
+
+/** The field for a new password. */
+export function newPasswordField({ errors }: Typed, label = t('Password')): Html {
+  return textField({
+    name: 'password',
+    label,
+    type: 'password',
+    autocomplete: 'new-password',
+    required: true,
+    minlength: PASSWORD_LENGTH.min,
+    maxlength: PASSWORD_LENGTH.max,
+    error: errors.password,
+    hint: t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
+  });
+}

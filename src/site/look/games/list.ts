@@ -1,0 +1,9 @@
+/** The games of which this folder has a drawing, by their ids in gamedig. */
+export const GAME_PICTURES = [
+  'factorio',
+  'minecraft',
+  'minetest',
+  'rust',
+  'terrariatshock',
+  'valheim',
+] as const;

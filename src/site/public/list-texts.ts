@@ -1,0 +1,114 @@
+import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { Filters } from '../../ranking/filters.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import type { ListingSummary } from '../../ranking/ranked-list.ts';
+import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
+import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { count, counted } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { gamePicture } from '../shared/game-pictures.ts';
+import { pixelPicture } from '../shared/generated-pictures.ts';
+import { type Content, html } from '../shared/html.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { gameSentence } from './game-sentences.ts';
+import type { RankingQuery } from './ranking-query.ts';
+
+/** The size of the picture in the head of the page of a game or tag, in CSS pixels. */
+const HEAD_PIXELS = 80;
+
+/** The description for search engines, which show it below the title. */
+export function describe(
+  { filters, sort, tagName }: RankingQuery,
+  { rows, total }: ListPage,
+  site: string,
+): string {
+  const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
+  const what = of
+    ? t('{total, plural, one {# {of} server} other {# {of} servers}}', { total, of })
+    : counted(total, 'server');
+  const named = filters.game || filters.tag ? rows.slice(0, 3).map((row) => row.name) : [];
+  const where = isNarrowed(filters) && !of ? what : t('{what} on {site}', { what, site });
+  const sentence = t('{where}, {order}, with players and status', { where, order: orderText(sort) });
+  if (named.length === 0) return `${sentence}.`;
+  const names = named.join(', ');
+  return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
+}
+
+/** The order of the list as text. It follows the number of servers in a sentence. */
+function orderText(sort: Sort): string {
+  return ORDERS[sort]();
+}
+
+export function isNarrowed(filters: Filters): boolean {
+  return Object.values(filters).some(Boolean);
+}
+
+/** The texts for the orders. They follow the number of servers in a sentence. */
+const ORDERS: Record<Sort, () => string> = {
+  rank: () => t('ranked by votes in {days} days', { days: RANKING_DAYS }),
+  players: () => t('with the most players first'),
+  newest: () => t('newest first'),
+  rating: () =>
+    t('best rated first; servers with fewer than {reviews} reviews follow', { reviews: ENOUGH_REVIEWS }),
+  uptime: () => t('with the highest uptime in 30 days first, by our own checks'),
+};
+
+/** The number of servers in the list, and its order. */
+export function listSummary(
+  { filters, sort }: RankingQuery,
+  total: number,
+  { servers, online }: ListingSummary,
+): Content {
+  const age = AGES[sort];
+  const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
+  if (isNarrowed(filters)) {
+    const age = filters.online
+      ? ` ${t('The filter “online” uses data up to ten minutes old; the status shown is current.')}`
+      : '';
+    return `${counted(total, 'server')}, ${order}${age}`;
+  }
+  if (total === 0) return '';
+  // The totals may be computed a little earlier than the list.
+  const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
+  return `${counted(total, 'server')}${among}, ${order}`;
+}
+
+/** A remark for orders that are older than the figures on the page. */
+const AGES: Partial<Record<Sort, Text>> = {
+  players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
+};
+
+/** The result of a search as a sentence: how many servers it found. */
+export function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
+  const named = t('“<bdi>{words}</bdi>”', { words: q });
+  if (rows.length === 0) {
+    return isNarrowed(filters)
+      ? t('No server has a name, text or address like {named} and matches the filters.', { named })
+      : t('No server has a name, text or address like {named}.', { named });
+  }
+  const many =
+    rows.length === ROWS ? t('The {rows} best matches', { rows: ROWS }) : counted(rows.length, 'server');
+  const narrowed = isNarrowed(filters) ? ` ${t('Filters apply to the best matches only.')}` : '';
+  const matches = t('{many} with a name, text or address like {named}, best matches first.', { many, named });
+  return html`${matches}${narrowed}`;
+}
+
+/** What the head of a list says about it: a sentence, and a picture for a game or tag. */
+export function aboutList(
+  site: Site,
+  { filters: { game, tag }, tagName = '' }: RankingQuery,
+  total: number,
+): { detail: Content; picture: Content } {
+  const number = total > 0 ? ` ${counted(total, 'server')}.` : '';
+  if (game) {
+    const of = { game: gameName(game) };
+    const sentence = gameSentence(game) ?? t('{game} servers, ranked by the votes of players.', of);
+    return { detail: `${sentence}${number}`, picture: gamePicture(site, game, HEAD_PIXELS) };
+  }
+  if (!tag) return { detail: number.trim(), picture: '' };
+  const sentence = t('Servers that their owners tagged “{tag}”, ranked by the votes of players.', {
+    tag: tagName,
+  });
+  return { detail: `${sentence}${number}`, picture: pixelPicture(tag, HEAD_PIXELS) };
+}

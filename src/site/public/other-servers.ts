@@ -1,0 +1,115 @@
+import type { FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
+import { type Favourite, listFavourites } from '../../favourites/favourites.ts';
+import { t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import { similarServers } from '../../ranking/similar-servers.ts';
+import type { Server } from '../../servers/server.ts';
+import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import { counted, relative } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
+import { miniServer } from '../shared/server-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
+import type { Site } from '../shared/site-settings.ts';
+
+/** How many favourites are read, the newest ones; how many of them are shown, and how many similar servers. */
+const READ_FAVOURITES = 50;
+const MOST_FAVOURITES_SHOWN = 8;
+const MOST_SIMILAR = 3;
+
+/** A favourite that can be voted for on its page, now or later. */
+type Votable = { server: WithId<Server>; nextVoteAt: Date | null };
+
+/** The servers that a player may vote for next. */
+export type OtherServers = {
+  /** The user's player name, and the favourites: those that are due first. Null for visitors. */
+  favourites: { username: string | null; rows: Votable[] } | null;
+  similar: ListedRow[];
+  now: Date;
+};
+
+/** Reads the servers that a player may vote for after (or instead of) `server`. */
+export async function readOtherServers(
+  deps: AppDeps,
+  { signedIn }: Pick<FastifyRequest, 'signedIn'>,
+  server: WithId<Server>,
+): Promise<OtherServers> {
+  const page = { page: 1, limit: READ_FAVOURITES };
+  const [list, similar] = await Promise.all([
+    signedIn ? listFavourites(deps, signedIn.user._id, page) : null,
+    similarServers(deps, server, MOST_SIMILAR),
+  ]);
+  const votable = list?.rows.flatMap((row) => votableOf(deps, row, server)) ?? [];
+  const dueAt = ({ nextVoteAt }: Votable) => nextVoteAt?.getTime() ?? 0;
+  const rows = votable.toSorted((one, other) => dueAt(one) - dueAt(other));
+  return { favourites: list && { username: list.username, rows }, similar, now: deps.clock.now() };
+}
+
+function votableOf({ config }: AppDeps, { server, nextVoteAt }: Favourite, than: WithId<Server>): Votable[] {
+  if (!server || server._id.equals(than._id) || whyOff(config, server)) return [];
+  return [{ server, nextVoteAt: nextVoteAt ?? null }];
+}
+
+/**
+ * The servers that a player may vote for next. For visitors, a script fills in those that this browser has voted for
+ * (scripts/voted.js), so that nobody else learns them.
+ */
+export function otherServers(site: Site, { favourites, similar, now }: OtherServers): Html {
+  return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${similarPart(site, similar)}`;
+}
+
+function section(title: string, detail: Content, body: Html): Html {
+  return html`<section class="other-servers"><header><h2>${title}</h2>${detail}</header>${body}</section>`;
+}
+
+function favouritesPart(site: Site, list: NonNullable<OtherServers['favourites']>, now: Date): Content {
+  const { username, rows } = list;
+  if (rows.length === 0) return '';
+  const due = rows.filter(({ nextVoteAt }) => nextVoteAt === null).length;
+  const detail = html`<p class="soft small">${t('{due} of {all} are due', { due, all: counted(rows.length, 'favourite') })}
+    · <a href="${site.base}/favourites">${t('Your favourites')}</a></p>`;
+  const shown = rows.slice(0, MOST_FAVOURITES_SHOWN);
+  return section(
+    t('Vote for your other servers'),
+    detail,
+    html`<ul class="due-list">${shown.map((row) => dueRow(site.base, row, username, now))}</ul>`,
+  );
+}
+
+function dueRow(base: string, { server, nextVoteAt }: Votable, username: string | null, now: Date): Html {
+  const { name, game, slug, profile } = server;
+  const pictured = { name, game, slug, banner: profile?.banner, icon: profile?.icon };
+  const query = username ? `?${String(new URLSearchParams({ username }))}` : '';
+  const action = nextVoteAt
+    ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
+    : html`<a class="button vote" href="${base}${publicPath(server, `/vote${query}`)}">${t('Vote')}<span
+      class="for-readers"> ${name}</span></a>`;
+  return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}
+    <div class="what"><h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
+    <p class="meta"><span>${nextVoteAt ? t('Voted today') : gameName(game)}</span></p></div>${action}</li>`;
+}
+
+/** An empty, hidden list for the script, with its texts. */
+function votedInBrowser(): Html {
+  const texts = { vote: t('Vote'), voted: t('Voted today'), due: t('You voted here before') };
+  const detail = html`<p class="soft small">${t('This list is stored in your browser only.')}</p>`;
+  const list = html`<ul class="due-list" data-texts="${JSON.stringify(texts)}"></ul>`;
+  return html`<div data-voted-list hidden>${section(t('Vote for your other servers'), detail, list)}</div>`;
+}
+
+function similarPart({ base }: Site, similar: ListedRow[]): Content {
+  if (similar.length === 0) return '';
+  const details = ({ onlinePlayers, playersHidden, game }: ListedRow) => [
+    playersHidden ? t('players hidden') : t('{players} playing', { players: onlinePlayers }),
+    gameName(game),
+  ];
+  return section(
+    t('Similar servers'),
+    '',
+    html`<ul class="minis">${similar.map((row) => miniServer(base, row, details(row)))}</ul>`,
+  );
+}

@@ -1,0 +1,137 @@
+import { whyNotProbed } from '../../games/games.ts';
+import { joinSteps } from '../../games/join-steps.ts';
+import { t } from '../../language/t.ts';
+import { writtenLink } from '../../platform/written-link.ts';
+import { LINKS, type LinkName } from '../../servers/profile.ts';
+import type { Server } from '../../servers/server.ts';
+import { UNTOUCHED } from '../shared/form.ts';
+import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { type IconName, icon } from '../shared/icon.ts';
+import { LINK_TITLES } from '../shared/profile-parts.ts';
+import { reportedMark } from '../shared/server-figures.ts';
+import { copyAddress, playersBar } from '../shared/server-parts.ts';
+import { addressOf } from '../shared/server-status.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { writtenText } from '../shared/written-text.ts';
+import type { Seen, View } from './server-view.ts';
+import { voteForm } from './vote-form.ts';
+
+/** The column that stays in view: players now, address, vote form, how to join, links. */
+export function joinColumn(site: Site, view: View): Html {
+  const { server, seen, voting } = view;
+  return html`<aside class="join" aria-label="${t('Join and vote')}">
+    <section class="box" id="join">
+      <h2 class="for-readers">${t('Players now')}</h2>
+      ${playersNow(server, seen)}
+      <div class="addr"><code dir="ltr">${addressOf(server)}</code>
+        <p>${copyAddress(addressOf(server), server.name)}</p></div>
+      <div class="voting" id="vote"><h2>${t('Vote')}</h2>
+        ${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div>
+    </section>
+    ${howToJoin(server)}
+    ${factsBox(server, seen)}
+  </aside>`;
+}
+
+/** How many play now. Otherwise why that is not known, and when the server was last online. */
+function playersNow(server: Server, seen: Seen): Html {
+  const { status, playersHidden, onlinePlayers, maxPlayers, playersSource, lastCheckedAt } = seen.info;
+  if (status === 'offline') {
+    return html`<p class="now-state off">${icon('zap')} ${t('Offline')}</p>${lastSeen(server, seen)}`;
+  }
+  if (status === 'unknown' || lastCheckedAt === null) {
+    const text = whyNotProbed(server.game) ? t('Not probed') : t('Status unknown');
+    return html`<p class="now-state">${icon('circle-help')} ${text}</p>${lastSeen(server, seen)}`;
+  }
+  if (playersHidden) {
+    return html`<p class="now-state">${icon('eye-off')} ${t('Online, players hidden')}</p>`;
+  }
+  const b = (text: Html) => html`<b>${text}</b>`;
+  const players = count(onlinePlayers);
+  const text =
+    maxPlayers > 0
+      ? t('<b>{players}</b> of {most} playing', { b, players, most: count(maxPlayers) })
+      : t('<b>{players}</b> playing', { b, players });
+  const reported = playersSource === 'reports' ? html` ${reportedMark()}` : '';
+  return html`<p class="now">${text}${reported}</p>${playersBar(onlinePlayers, maxPlayers)}`;
+}
+
+/** Since when a server is offline, and when it was last online. */
+function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Html {
+  const [last] = [probe.succeededAt, lastReport?.at]
+    .filter((at) => at instanceof Date)
+    .toSorted((a, b) => b.getTime() - a.getTime());
+  const since = probe.offlineSince;
+  const parts = [
+    status === 'offline' &&
+      since &&
+      t('Offline since {time} ({ago}).', { time: localTime(since), ago: relative(since, now) }),
+    last
+      ? t('Last seen online {time}.', { time: localTime(last) })
+      : whyNotProbed(game) === null && t('Not seen online yet.'),
+    notProbed(game),
+  ].filter(Boolean);
+  return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
+}
+
+/** Why this listing does not check servers of this game. Empty if it does. */
+function notProbed(game: string | null | undefined): Content {
+  const reason = whyNotProbed(game);
+  return reason === null
+    ? ''
+    : t('We do not check {game} servers: {reason}. The status comes from the server’s own reports.', {
+        game: gameName(game),
+        reason,
+      });
+}
+
+function howToVote({ howToVote }: Server): Html {
+  return howToVote
+    ? html`<div class="small soft">${writtenText(howToVote)}</div>`
+    : html`<p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>`;
+}
+
+function howToJoin(server: Server): Html {
+  const { steps, link } = joinSteps(server);
+  return html`<section class="box">
+    <h2>${t('How to join')}</h2>
+    ${link ? html`<p><a class="button quiet" href="${link}">${icon('play')}${t('Join through Steam')}</a></p>` : ''}
+    <ol class="join-steps">${steps.map((step) => html`<li>${t(step)}</li>`)}</ol>
+  </section>`;
+}
+
+const LINK_ICONS: Record<LinkName, IconName> = {
+  website: 'globe',
+  discord: 'message-circle',
+  store: 'tag',
+  rules: 'list',
+  video: 'video',
+};
+
+/** The server's own links, and since when it is listed and checked. */
+function factsBox({ profile, game }: Server, { info, now }: Seen): Html {
+  const links = LINKS.flatMap((name) => {
+    const link = writtenLink(profile?.[name] ?? '');
+    return link ? [[LINK_ICONS[name], t(LINK_TITLES[name]), ownLink(link)] as const] : [];
+  });
+  const checked = info.lastCheckedAt
+    ? timeAgo(info.lastCheckedAt, now)
+    : whyNotProbed(game) === null && t('not checked yet');
+  const rows: (readonly [IconName, string, Content])[] = [
+    ...links,
+    ['calendar-plus', t('Listed since'), day(info.listedAt)],
+    ['clock', t('Last checked'), checked],
+  ];
+  return html`<dl class="box about-facts">${rows
+    .filter(([, , value]) => value)
+    .map(([name, title, value]) => html`<div><dt>${icon(name)} ${title}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A link that the owner set. Its text is the whole host in ASCII, and the beginning of the rest. */
+function ownLink({ href, host, pathname, search, hash }: URL): Html {
+  const rest = `${pathname}${search}${hash}`.replace(/\/$/, '');
+  const shown = `${host}${rest.length > 24 ? `${rest.slice(0, 23)}…` : rest}`;
+  return html`<a href="${href}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
+}

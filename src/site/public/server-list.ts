@@ -1,0 +1,144 @@
+import { whyNotProbed } from '../../games/games.ts';
+import { t } from '../../language/t.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import type { Sort } from '../../ranking/sorts.ts';
+import type { Tag } from '../../servers/tag-list.ts';
+import { country } from '../shared/flags.ts';
+import { count, counted, day, decimal, oneDecimal, relative } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
+import { reportedMark } from '../shared/server-figures.ts';
+import { copyAddress, playersBar, premiumMark, rankMark, voteLink } from '../shared/server-parts.ts';
+import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
+import { addressOf } from '../shared/server-status.ts';
+import { sparkline } from './sparkline.ts';
+import { star } from './star.ts';
+
+/** A row shows this many tags. The server's page shows all. */
+const SHOWN_TAGS = 3;
+
+/** The first servers of a podium are shown as cards. */
+const ON_PODIUM = 3;
+
+/** The settings of a list of servers. */
+export type ServerListSettings = {
+  base: string;
+  now: Date;
+  /** All tags, for the names of those of a server. */
+  tags: Tag[];
+  /** Whether the list begins with a podium. Only the first page by rank does. */
+  hasPodium?: boolean;
+  /** The order of the list, whose figure each server shows. By default the votes. */
+  sort?: Sort;
+  /** The user's favourites (`favouriteIds`). The page must then contain a `starForm`. Null when nobody is signed in. */
+  favourites: Set<string> | null;
+};
+
+/** Servers in their order. The stylesheet makes a podium, rows or a compact list of the same elements. */
+export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
+  const { hasPodium = false } = settings;
+  return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}">${rows.map((row, place) =>
+    serverItem(row, settings, { isOnPodium: hasPodium && place < ON_PODIUM, isFirst: place === 0 }),
+  )}</ol>`;
+}
+
+/** The switch between cards and the compact list. A script remembers the choice (scripts/page.js). */
+export function viewSwitch(): Html {
+  const choice = (id: string, name: 'rows-3' | 'list', text: string, checked: Content) =>
+    html`<label title="${text}"><input type="radio" name="list-view" id="list-${id}" ${checked} />${icon(name)}<span
+      class="for-readers">${text}</span></label>`;
+  return html`<fieldset class="view-switch"><legend class="for-readers">${t('View')}</legend>
+    ${choice('cards', 'rows-3', t('Cards'), html`checked`)}
+    ${choice('compact', 'list', t('Compact list'), '')}</fieldset>`;
+}
+
+function serverItem(
+  row: ListedRow,
+  settings: ServerListSettings,
+  { isOnPodium, isFirst }: { isOnPodium: boolean; isFirst: boolean },
+): Html {
+  const { base, favourites } = settings;
+  const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
+    Boolean,
+  );
+  const starOf = favourites ? star({ base }, { ...row, isFavourite: favourites.has(row.id) }) : '';
+  const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
+  return html`<li class="${classes.join(' ')}">
+    ${bannerLink(base, row, isFirst ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
+    <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
+    ${row.isPremium ? premiumMark(base) : ''}${ratingOrNew(row)}${starOf}</div>
+    ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
+    ${players(row, settings.now)}<div class="trend">${sparkline(row.players)}</div>
+    <p class="votes">${figure(row, settings.sort)}</p>
+    <p class="acts">${copyAddress(addressOf(row), row.name)}${voteLink(base, row)}</p></li>`;
+}
+
+/** The rating; without reviews, a mark if the server was listed lately. */
+function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
+  if (rating) {
+    const average = html`<span class="for-readers">${t('Rating')} </span>${oneDecimal(rating.average)}`;
+    return html`<span class="stars">${icon('star', 'solid')}${average}</span>`;
+  }
+  return isNewcomer ? html`<b class="new">${t('New')}</b>` : '';
+}
+
+/** Country, game and version of a server, if known. */
+function meta(base: string, { game, countryCode, version }: ListedRow): Content {
+  const parts = [
+    countryCode && country(base, countryCode),
+    (game || version) && html`<span class="version">${gameName(game)} <bdi>${version}</bdi></span>`,
+  ].filter(Boolean);
+  return parts.length > 0 ? html`<p class="meta">${parts}</p>` : '';
+}
+
+function tagLinks({ tags: keys }: ListedRow, { base, tags }: ServerListSettings): Content {
+  const shown = tags.filter(({ key }) => keys.includes(key)).slice(0, SHOWN_TAGS);
+  if (shown.length === 0) return '';
+  const link = ({ key, name }: Tag) =>
+    html`<li><a href="${base}/tags/${key}" title="${name}">${name}</a></li>`;
+  return html`<ul class="tags">${shown.map(link)}</ul>`;
+}
+
+/** How many players are online. The status is said only if the server is not online. */
+function players(row: ListedRow, now: Date): Html {
+  const { status, game, lastSeenAt, playersHidden, onlinePlayers, maxPlayers, source } = row;
+  if (status === 'offline') {
+    const seen = lastSeenAt
+      ? html`<small>${t('seen {when}', { when: relative(lastSeenAt, now) })}</small>`
+      : '';
+    return html`<p class="state off">${icon('plug-zap')}<span>${t('Offline')} ${seen}</span></p>`;
+  }
+  if (status === 'unknown') {
+    const text = whyNotProbed(game) === null ? t('No answer now') : t('Not checked');
+    return html`<p class="state unk">${icon('circle-help')}<span>${text}</span></p>`;
+  }
+  if (playersHidden)
+    return html`<p class="state hid">${icon('eye-off')}<span>${t('Players hidden')}</span></p>`;
+  const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
+  const word = source === 'reports' ? reportedMark() : html`<span>${t('playing')}</span>`;
+  const bar = playersBar(onlinePlayers, maxPlayers);
+  return html`<div class="players"><p><b>${count(onlinePlayers)}</b> ${most} ${word}</p>${bar}</div>`;
+}
+
+/** The figure by which the list is sorted; by rank and by players, the votes. */
+function figure(
+  { votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow,
+  sort: Sort = 'rank',
+): Content {
+  switch (sort) {
+    case 'newest':
+      return html`${t('Listed')} <b>${day(listedAt)}</b>`;
+    case 'rating':
+      return rating
+        ? html`<b>${decimal(rating.average)}</b> ${t('of 5')} (${counted(rating.reviews, 'review')})`
+        : t('no reviews');
+    case 'uptime':
+      return probedUptime === null ? t('not known') : html`<b>${decimal(probedUptime)} %</b> ${t('online')}`;
+    default: {
+      const forRank = t('{votes} for the rank', { votes: decimal(rankVotes) });
+      const weighed = rankVotes === votesCount ? '' : html` <small>${forRank}</small>`;
+      return html`<b>${count(votesCount)}</b> ${votesCount === 1 ? t('vote') : t('votes')}${weighed}`;
+    }
+  }
+}

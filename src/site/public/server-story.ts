@@ -1,0 +1,99 @@
+import { t } from '../../language/t.ts';
+import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
+import { motdPanel } from '../shared/motd.ts';
+import { description } from '../shared/profile-parts.ts';
+import { playersText } from '../shared/server-figures.ts';
+import { miniServer } from '../shared/server-parts.ts';
+import type { Seen, View } from './server-view.ts';
+
+/** A longer description is cut, with a link to its end. In characters. */
+const LONG_TEXT = 1_500;
+
+/** The key figures, as one line of cells. */
+export function keyFigures(seen: Seen): Html {
+  const { info, found } = seen;
+  const { rankVotes, uptimePercentage, peakPlayers } = info;
+  const cells: [title: string, value: Content, detail?: Content][] = [
+    [t('Rank'), html`${count(info.rankPosition)}${rankChange(seen)}`],
+    [
+      t('Votes in 30 days'),
+      count(info.votesCount),
+      rankVotes !== null && t('{votes} for the rank', { votes: decimal(rankVotes) }),
+    ],
+    found.total === 0
+      ? [t('Rating'), '–', t('no reviews yet')]
+      : [
+          t('Rating'),
+          html`${oneDecimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
+          html`<a href="#reviews">${counted(found.total, 'review')}</a>`,
+        ],
+    [t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`],
+    ...(peakPlayers > 0
+      ? [
+          [
+            t('Most players in 7 days'),
+            count(peakPlayers),
+            t('{average} on average', { average: playersOnAverage(info.averagePlayers) }),
+          ] as [string, Content, Content],
+        ]
+      : []),
+  ];
+  return html`<dl class="key-figures">${cells.map(
+    ([title, value, detail]) =>
+      html`<div><dt>${title}</dt><dd>${value}${detail ? html`<small>${detail}</small>` : ''}</dd></div>`,
+  )}</dl>`;
+}
+
+/** How many places the server rose or fell since the last recorded day. */
+function rankChange({ ranks, info: { rankPosition } }: Seen): Content {
+  const before = ranks.at(-1)?.rank ?? rankPosition;
+  const places = before - rankPosition;
+  if (places === 0) return '';
+  const text =
+    places > 0
+      ? t('{places} better than yesterday', { places: count(places) })
+      : t('{places} worse than yesterday', { places: count(-places) });
+  return html`<span class="of ${places > 0 ? 'up' : ''}" title="${text}">${icon(
+    places > 0 ? 'arrow-up' : 'arrow-down',
+  )}<span aria-hidden="true">${count(Math.abs(places))}</span><span class="for-readers">${text}</span></span>`;
+}
+
+/** The average number of players. Only small numbers have decimals. */
+function playersOnAverage(players: number): string {
+  return players < 10 ? decimal(players) : count(Math.round(players));
+}
+
+/** The owner's description. A long one is cut until it is opened or has the focus; that needs no script. */
+export function aboutSection(text: string | undefined): Content {
+  if (!text) return '';
+  if (text.length <= LONG_TEXT) return section('about', t('About'), description(text));
+  const body = html`<div class="long-text" id="whole-text">${description(text)}
+    <p class="read-on"><a class="button quiet" href="#whole-text">${t('Read on')}</a></p></div>`;
+  return section('about', t('About'), body);
+}
+
+export function motdSection(motd: string): Content {
+  const panel = motdPanel(motd);
+  return panel ? section('motd', t('Message of the day'), panel) : '';
+}
+
+/** A section of the page; `beside` is shown beside the heading. */
+export function section(id: string, title: string, body: Content, beside: Content = ''): Html {
+  return html`<section id="${id}"><header><h2>${title}</h2>${beside}</header>${body}</section>`;
+}
+
+/** Other servers of the same game, as small cards. */
+export function similarSection(base: string, { seen: { similar } }: View): Content {
+  if (similar.length === 0) return '';
+  const cards = similar.map((row) =>
+    miniServer(base, row, [
+      playersText({ ...row, playersSource: row.source }),
+      row.game ? gameName(row.game) : '',
+    ]),
+  );
+  return html`<section class="similar" id="similar"><header><h2>${t('Similar servers')}</h2></header>
+    <ul class="minis">${cards}</ul></section>`;
+}

@@ -1,0 +1,78 @@
+import type { WithId } from 'mongodb';
+import { t } from '../../language/t.ts';
+import { HOUR, MINUTE } from '../../platform/clock.ts';
+import type { Server } from '../../servers/server.ts';
+import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
+import type { VoteStreak } from '../../votes/vote-streak.ts';
+import { count, counted, localTime } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import { cover } from '../shared/server-pictures.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { reminderPath } from './vote-reminder.ts';
+
+/** The dark panel at the top of the vote pages: the server's cover, a mark on its edge, and what is said. */
+export function stamp({ base }: Site, server: Server, body: Content): Html {
+  const { name, game, profile } = server;
+  const picture = cover(base, { name, game, banner: profile?.banner });
+  return html`<section class="stamp">${picture}<div class="stamp-in">${body}</div></section>`;
+}
+
+/** The sign of a vote on the edge of the cover: a tick that is drawn once, a clock, or a cross. */
+export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
+  const paths = { tick: 'M19 33.5l9 9 18-20', clock: 'M32 16v17l11 7', cross: 'M22 22l20 20M42 22l-20 20' };
+  return html`<svg class="sign ${kind}" viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="30"/><path
+    d="${paths[kind]}"/></svg>`;
+}
+
+/** Dots come in fives, like the strokes of a tally. Of a long streak, the last three fives are drawn. */
+const TALLY = 5;
+const MOST_DOTS = 3 * TALLY;
+
+/** The panel about a player's votes in a row for a server. */
+export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): Html {
+  const goal = TALLY * Math.max(1, Math.ceil(streak / TALLY));
+  const first = Math.max(0, goal - MOST_DOTS);
+  const dots = Array.from({ length: goal - first }, (_, at) => first + at + 1);
+  const classOf = (vote: number) => (vote < streak ? 'on' : vote === streak ? 'on latest' : '');
+  const toGo = goal - streak;
+  const next = toGo > 0 ? t('{more} more for {goal} in a row.', { more: toGo, goal }) : '';
+  const figure = `${count(streak)}${isOpenEnded ? '+' : ''}`;
+  return html`<section class="panel"><h2>${t('Streak')}</h2>
+    <p class="fig">${figure} <small>${streak === 1 ? t('vote in a row') : t('votes in a row')}</small></p>
+    <ol class="dots" aria-hidden="true">${dots.map((vote) => html`<li class="${classOf(vote)}"></li>`)}</ol>
+    <p class="soft small">${next} ${t('{votes} this month.', { votes: counted(monthlyVotes, 'vote') })}
+      ${t('At most 48 hours may be between two votes.')}</p>
+  </section>`;
+}
+
+/**
+ * The panel with the time until the next vote: a ring that empties, which a script keeps up to date, the time in the
+ * reader's time zone and a calendar file. When the time is up, the script shows the link to vote instead.
+ */
+export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote): Html {
+  const { nextVoteAt, username, now } = view;
+  const page = `${site.base}${publicPath(server)}`;
+  const query = new URLSearchParams({ username });
+  const vote = html`<a class="button vote" href="${page}/vote?${String(query)}">${t('Vote now')}</a>`;
+  if (!nextVoteAt)
+    return html`<section class="panel"><h2>${t('Next vote')}</h2><p class="due">${vote}</p></section>`;
+  const left = Math.max(0, nextVoteAt.getTime() - now.getTime());
+  const hours = `${String(Math.floor(left / HOUR))}:${String(Math.floor((left % HOUR) / MINUTE)).padStart(2, '0')}`;
+  const share = ((100 * left) / COOLDOWN_MS).toFixed(1);
+  return html`<section class="panel next" data-next-vote="${nextVoteAt.toISOString()}">
+    <svg class="ring" viewBox="0 0 96 96" aria-hidden="true"><circle class="track" cx="48" cy="48" r="42"/><circle
+      class="fill" cx="48" cy="48" r="42" pathLength="100" stroke-dasharray="${share} 100"
+      transform="rotate(-90 48 48)"/></svg>
+    <div><h2>${t('Next vote')}</h2>
+      <p class="fig"><span data-left>${hours}</span> <small>${t('hours')}</small></p>
+      <p class="soft small">${localTime(nextVoteAt)}</p></div>
+    <p class="due" hidden>${vote}</p>
+    <p class="calendar"><a class="button quiet" href="${site.base}${reminderPath(server, nextVoteAt)}"
+      download>${icon('calendar-plus')} ${t('Calendar reminder')}</a></p>
+  </section>`;
+}
+
+/** The end of a player's cooldown; null if there is none. */
+type NextVote = { nextVoteAt: Date | null; username: string; now: Date };

@@ -1,0 +1,128 @@
+// The script of the page after a vote, and of the vote page during the cooldown: remembers the vote in this browser, lists
+// the other servers that this browser has voted for, and counts down to the next vote.
+
+const DAY_MS = 24 * 3_600_000;
+const MOST_REMEMBERED = 12;
+const FORGOTTEN_AFTER_MS = 30 * DAY_MS;
+const { lang } = document.documentElement;
+
+function stored(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Stores the player's name, and the server with the time of its next vote. The newest votes are kept. */
+function remember({ path, kind, username, ...voted }) {
+  const before = Object.entries(stored(localStorage, 'voted-servers'));
+  const others = before.filter(
+    ([other, { at }]) => other !== path && Date.now() - Date.parse(at) < FORGOTTEN_AFTER_MS,
+  );
+  const entry = { ...voted, username, at: new Date().toISOString() };
+  const servers = Object.fromEntries([[path, entry], ...others].slice(0, MOST_REMEMBERED));
+  const players = { ...stored(localStorage, 'player-names'), [kind]: username };
+  localStorage.setItem('voted-servers', JSON.stringify(servers));
+  localStorage.setItem('player-names', JSON.stringify(players));
+}
+
+/** Remembers the vote of this page if this tab has sent its form. */
+function rememberVote() {
+  const page = document.querySelector('[data-voted]');
+  if (!page) return;
+  const voted = JSON.parse(page.dataset.voted);
+  if (stored(sessionStorage, 'sent-vote').path !== `${voted.path}/vote`) return;
+  try {
+    sessionStorage.removeItem('sent-vote');
+    remember(voted);
+  } catch {
+    // The browser stores nothing for this site.
+  }
+}
+
+/** An element with attributes and children. Texts stay texts, also if they look like HTML. */
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const picture = (src, attributes) => make('img', { ...attributes, src, alt: '', loading: 'lazy' });
+const largestUnit = (ms) =>
+  ms >= 3_600_000 ? [Math.round(ms / 3_600_000), 'hour'] : [Math.max(1, Math.round(ms / 60_000)), 'minute'];
+
+/** A server of the list: with a link to vote if it is due, or else with the time until then. */
+function rowOf([path, { name, username, next, banner, icon, look, initials }], texts) {
+  const left = Date.parse(next) - Date.now();
+  const inText = new Intl.RelativeTimeFormat(lang).format(...largestUnit(Math.max(0, left)));
+  const link = `${path}/vote?${new URLSearchParams({ username })}`;
+  const forReaders = make('span', { class: 'for-readers' }, ` ${name}`);
+  const isDue = !(left > 0);
+  return make(
+    'li',
+    { class: isDue ? 'due-row' : 'due-row waits' },
+    make(
+      'a',
+      {
+        class: banner ? 'banner' : `banner plain ${look}`,
+        href: path,
+        tabindex: '-1',
+        'aria-hidden': 'true',
+      },
+      banner ? picture(banner, {}) : make('span', {}, initials),
+    ),
+    icon
+      ? picture(icon, { class: 'icon', width: '48', height: '48' })
+      : make('span', { class: `icon plain ${look}`, 'aria-hidden': 'true' }, make('span', {}, initials)),
+    make(
+      'div',
+      { class: 'what' },
+      make('h3', {}, make('a', { href: path }, make('bdi', {}, name))),
+      make('p', { class: 'meta' }, isDue ? texts.due : texts.voted),
+    ),
+    isDue
+      ? make('a', { class: 'button vote', href: link }, texts.vote, forReaders)
+      : make('p', { class: 'wait' }, inText),
+  );
+}
+
+/** Lists the other servers that this browser has voted for: those that are due first. */
+function listVoted() {
+  const part = document.querySelector('[data-voted-list]');
+  if (!part) return;
+  const list = part.querySelector('ul');
+  const texts = JSON.parse(list.dataset.texts);
+  const here = location.pathname.replace(/\/vote(\/[^/]*)?$/, '');
+  const others = Object.entries(stored(localStorage, 'voted-servers')).filter(([path]) => path !== here);
+  const dueAt = ([, { next }]) => Math.max(Date.now(), Date.parse(next) || 0);
+  others.sort((one, other) => dueAt(one) - dueAt(other));
+  list.append(...others.map((other) => rowOf(other, texts)));
+  part.hidden = others.length === 0;
+}
+
+const twoDigits = (number) => String(number).padStart(2, '0');
+
+/** Shows the time that is left, as hours, minutes and seconds and as a ring; then the link to vote. */
+function countDown(panel) {
+  const left = Date.parse(panel.dataset.nextVote) - Date.now();
+  const seconds = Math.max(0, Math.ceil(left / 1_000));
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor((seconds % 3_600) / 60)];
+  panel.querySelector('[data-left]').textContent =
+    `${hours}:${twoDigits(minutes)}:${twoDigits(seconds % 60)}`;
+  panel.querySelector('.fill').setAttribute('stroke-dasharray', `${(100 * Math.max(0, left)) / DAY_MS} 100`);
+  const isDue = left <= 0;
+  panel.querySelector('.due').hidden = !isDue;
+  panel.querySelector('.calendar').hidden = isDue;
+  return isDue;
+}
+
+rememberVote();
+listVoted();
+for (const panel of document.querySelectorAll('[data-next-vote]')) {
+  countDown(panel);
+  const timer = setInterval(() => {
+    if (countDown(panel)) clearInterval(timer);
+  }, 1_000);
+}

@@ -1,0 +1,59 @@
+import type { ChartPoint } from './chart.ts';
+import { type Html, html } from './html.ts';
+
+/** The axis of values: its ends, and the values that have a grid line and a label. */
+export type ChartAxis = { top: number; foot: number; ticks: number[] };
+
+/** The most spaces between grid lines. */
+const MOST_SPACES = 5;
+
+/**
+ * The axis of a chart, from 0 to a round number that is not below the greatest value.
+ *
+ * @param firstOnTop - 1 is at the top and the greatest value at the foot, for ranks
+ */
+export function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
+  const greatest = Math.max(...values.map((value) => value ?? 0), 2);
+  const step = roundStep(greatest / MOST_SPACES);
+  const end = Math.ceil(greatest / step) * step;
+  const ticks = Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step);
+  if (!firstOnTop) return { top: end, foot: 0, ticks: ticks.toReversed() };
+  return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
+}
+
+/** The least of 1, 2, 5, 10, 20, 50, … that is not below `least`. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
+}
+
+/** The place of a value, in percent of the chart's height from the top. */
+export function placeOf({ top, foot }: ChartAxis, value: number): number {
+  return round((100 * (top - value)) / (top - foot));
+}
+
+/** With one decimal: a thousandth of a chart is less than a pixel. */
+export function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** The middle of a point on the time axis, in percent of the width. A single point of a line is in the middle. */
+export function middleOf(place: 'line' | 'column', index: number, points: number): number {
+  if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
+  return (100 * (index + 0.5)) / points;
+}
+
+/** The labels of the time axis: the first and the last point, and three between them. */
+export function timeLabels(points: ChartPoint[], place: 'line' | 'column'): Html {
+  const last = points.length - 1;
+  const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];
+  const labels = indexes.map((index) => {
+    const x = `${round(middleOf(place, index, points.length))}%`;
+    const { label = '', at } = points[index] ?? {};
+    const isEnd = last > 0 && (index === 0 || index === last);
+    const name = isEnd ? (index === 0 ? 'first' : 'last') : index === Math.round(last / 2) ? '' : 'between';
+    const time = at ? html` data-time="${String(at.getTime())}"` : '';
+    return html`<line x1="${x}" x2="${x}" y2="5" /><text class="${name}" x="${x}" y="1.35em"${time}>${label}</text>`;
+  });
+  return html`<svg class="chart-times" aria-hidden="true">${labels}</svg>`;
+}

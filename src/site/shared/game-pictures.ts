@@ -1,0 +1,12 @@
+import { GAME_PICTURES } from '../look/games/list.ts';
+import { pixelPicture } from './generated-pictures.ts';
+import { type Html, html } from './html.ts';
+import type { Site } from './site-settings.ts';
+
+/** The picture of a game: our drawing, or one made from its id. Screen readers skip it, because the name is beside it. */
+export function gamePicture({ asset }: Pick<Site, 'asset'>, game: string, pixels: number): Html {
+  const drawn = GAME_PICTURES.find((one) => one === game);
+  if (!drawn) return pixelPicture(game, pixels);
+  const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
+  return html`<img src="${asset(`game-${drawn}.svg`)}" ${size} alt="" />`;
+}
