@@ -336,4 +336,9 @@ export const BROWSER_DATA: Record<string, BrowserData> = {
     data: defineMessage('Whether you chose light or dark colours.'),
     kept: defineMessage('until you delete the data of this site'),
   },
+  list: {
+    storage: 'localStorage',
+    data: defineMessage('Whether you chose cards or the compact list of servers.'),
+    kept: defineMessage('until you delete the data of this site'),
+  },
 };

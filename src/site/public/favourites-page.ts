@@ -40,8 +40,8 @@ const starred = z.object({
 const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
 
 /**
- * `/favourites`: the user's favourite servers, with the time of the next vote for each. The form of `/favourites/:serverId`
- * adds or removes one. If nobody is signed in, it leads to the sign-in, and the star is remembered until then.
+ * `/favourites`: the user's favourite servers, with the time of the next vote for each. The form of
+ * `/favourites/:serverId` adds or removes one. If nobody is signed in, it leads to the sign-in, and the star is remembered until then.
  */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;

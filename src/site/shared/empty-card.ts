@@ -14,7 +14,7 @@ export function emptyLine(text: Content): Html {
 }
 
 /**
- * What a page or a card shows instead of a list that the reader can begin: a drawing, a sentence, and the button that leads on.
+ * What a card shows instead of a list that the reader can begin: a drawing, a sentence, and the button that leads on.
  *
  * @param part - `icon` names the thing that is missing
  */

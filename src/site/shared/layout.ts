@@ -210,8 +210,8 @@ function themeSwitch(): Html {
 }
 
 /**
- * The link to sign in. From a page of the listing, it leads back to that page; from the home page and from forms, to the
- * user's own start page.
+ * The link to sign in. From a page of the listing, it leads back to that page; from the home page and from forms, to
+ * the user's own start page.
  */
 function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
   const next = metadata && address !== '/' ? `?next=${encodeURIComponent(`${base}${address}`)}` : '';
@@ -220,8 +220,8 @@ function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
 
 /** The links of a signed-in user to the account and out of it. On a phone, only their icons are visible. */
 function ownLinks({ base }: Site, path: string): Html {
-  const isCurrent = isUnder(path, `${base}/account`);
-  return html`<a class="framed" href="${base}/account" ${isCurrent ? html`aria-current="true"` : ''}>${icon('user')}<span
+  const current = isUnder(path, `${base}/account`) ? html`aria-current="true"` : '';
+  return html`<a class="framed" href="${base}/account" ${current}>${icon('user')}<span
       class="word">${t('Account')}</span></a>
     <form method="post" action="${base}/sign-out" class="one-button">
       <button class="framed" type="submit">${icon('log-out')}<span class="word">${t('Sign out')}</span></button>

@@ -77,7 +77,8 @@ function namedIcon(name: IconName) {
 }
 
 function buttons() {
-  return html`<div class="actions"><button type="button">Save</button><button class="quiet" type="button">Cancel</button>
+  return html`<div class="actions"><button type="button">Save</button>
+    <button class="quiet" type="button">Cancel</button>
     <button class="danger" type="button">Delete</button><a class="button vote" href="#">Vote</a>
     <button class="quiet copied" type="button">Copied</button><button class="link" type="button">A link</button></div>
     ${confirmed({
@@ -108,7 +109,7 @@ function cards(scheme: string) {
 
 function form(scheme: string) {
   return html`<form class="stack">
-    ${textField({ name: 'name', id: `name-${scheme}`, label: 'Name', hint: 'At most 60 characters.', value: 'Ember Keep' })}
+    ${textField({ name: 'name', id: `name-${scheme}`, label: 'Name', hint: 'At most 60 characters.' })}
     ${textField({ name: 'port', id: `port-${scheme}`, label: 'Port', value: '99999', error: 'Must be at most 65535.' })}
     ${select({ name: 'game', id: `game-${scheme}`, label: 'Game', options: [['rust', 'Rust']] })}
     ${textArea({ name: 'text', id: `text-${scheme}`, label: 'Text', rows: 2 })}
