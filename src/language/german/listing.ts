@@ -361,6 +361,7 @@ export const LISTING = {
   'a server that is not listed any more': 'ein Server, der nicht mehr gelistet ist',
   'A server that was removed or hidden': 'Ein Server, der entfernt oder verborgen wurde',
   'no votes on the page': 'keine Stimmen auf der Seite',
+  'Vote now': 'Jetzt abstimmen',
   'for {server}': 'für {server}',
   'After your first vote on a server’s page, this page shows when you may vote next.':
     'Nach deiner ersten Stimme auf der Seite eines Servers zeigt diese Seite, wann du wieder abstimmen kannst.',
