@@ -26,7 +26,8 @@ export async function errorDocs(app: FastifyInstance): Promise<void> {
 async function written({ base, name, logo, asset }: Site): Promise<string> {
   const rows = Object.entries(ERROR_CODES).map(
     ([code, { status, meaning }]) =>
-      html`<tr id="${code}"><td data-title="Status">${status}</td><th scope="row" data-title="Code"><code>${code}</code></th>
+      html`<tr id="${code}"><td data-title="Status">${status}</td>
+        <th scope="row" data-title="Code"><code>${code}</code></th>
         <td data-title="Meaning">${meaning.replaceAll('`', '')}</td></tr>`,
   );
   return String(

@@ -7,6 +7,8 @@ export function purposeOf(base: string, next: string): Content {
   if (path === `${base}/dashboard/servers/new`)
     return html`<p>${t('With an account, you list your server: its name and address are enough to begin.')}</p>`;
   if (path === `${base}/favourites` || path.startsWith(`${base}/favourites/`))
-    return html`<p>${t('With an account, your favourites are on one page, with the time of your next vote for each.')}</p>`;
+    return html`<p>${t(
+      'With an account, your favourites are on one page, with the time of your next vote for each.',
+    )}</p>`;
   return '';
 }
