@@ -5,7 +5,8 @@ import { PAGES, type Reader, STATES } from '../browser/sample-pages.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 
 /** Pages that are not translated: those for operators, developers and other sites, and the operator's own texts. */
-const NOT_OURS = /^\/(operator|styleguide$)|\/widget$|^\/(contact|imprint|privacy|terms)$|^decided reviews$|admin area/;
+const NOT_OURS =
+  /^\/(operator|styleguide$)|\/widget$|^\/(contact|imprint|privacy|terms)$|^decided reviews$|admin area/;
 
 /** The pages that exist in every language. */
 export const TRANSLATED_PAGES = [...PAGES, ...STATES].filter(

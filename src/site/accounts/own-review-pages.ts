@@ -6,7 +6,7 @@ import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
-import { emptyLine, emptyCard } from '../shared/empty-card.ts';
+import { emptyCard, emptyLine } from '../shared/empty-card.ts';
 import { queryOf } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
