@@ -4,6 +4,8 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import subsetFont from 'subset-font';
+import { drawSvg } from '../src/platform/pictures/draw-svg.ts';
+import { CARD_COLOURS } from '../src/site/public/card-colours.ts';
 
 /** The icons of the site, by their names in Lucide (https://lucide.dev). */
 export const ICONS = [
@@ -79,19 +81,40 @@ const CHARACTERS = Array.from({ length: 0x180 - 0x20 }, (_, at) => String.fromCo
 
 /** The display face: weights 500 to 800 of the characters that titles and names need. */
 export async function displayFace(): Promise<Buffer> {
-  const of = (subset: string) =>
-    new URL(
-      import.meta.resolve(
-        `@fontsource-variable/bricolage-grotesque/files/bricolage-grotesque-${subset}-wght-normal.woff2`,
-      ),
-    );
-  return subsetFont(await readFile(of('latin')), CHARACTERS, {
+  return subsetFont(await packagedFace(), CHARACTERS, {
     targetFormat: 'woff2',
     variationAxes: { wght: { min: 500, max: 800, default: 500 } },
   });
 }
 
+/** The display face for drawings, in one weight. Their renderer reads neither WOFF2 nor variable fonts. */
+export async function drawnFace(): Promise<Buffer> {
+  return subsetFont(await packagedFace(), CHARACTERS, {
+    targetFormat: 'truetype',
+    variationAxes: { wght: 800 },
+  });
+}
+
+function packagedFace(): Promise<Buffer> {
+  const name = 'bricolage-grotesque-latin-wght-normal.woff2';
+  return readFile(new URL(import.meta.resolve(`@fontsource-variable/bricolage-grotesque/files/${name}`)));
+}
+
+/** A preview card without texts and pictures, which is sent until a worker has drawn the server's. */
+export function placeholderCard(): Promise<Buffer> {
+  const { deep, line } = CARD_COLOURS;
+  const part = (x: number, y: number, width: number, height: number, fill: string = line) =>
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${Math.min(height / 2, 26)}" fill="${fill}"/>`;
+  return drawSvg(`<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630">
+    <rect width="1200" height="630" fill="${deep}"/><rect width="1200" height="300" fill="#124a50"/>
+    ${part(54, 212, 188, 188, deep)}${part(64, 222, 168, 168)}${part(268, 326, 480, 44)}${part(268, 394, 320, 24)}
+    ${[64, 540, 800].map((x) => part(x, 460, 130, 40) + part(x, 518, 190, 22)).join('')}
+    <path d="M64 568h1072" stroke="${line}" stroke-width="2"/>${part(64, 588, 140, 22)}</svg>`);
+}
+
 if (import.meta.main) {
   await writeFile(new URL('icon-shapes.ts', LOOK), await iconShapes());
   await writeFile(new URL('bricolage-grotesque.woff2', LOOK), await displayFace());
+  await writeFile(new URL('bricolage-grotesque-extra-bold.ttf', LOOK), await drawnFace());
+  await writeFile(new URL('../public/card-placeholder.png', LOOK), await placeholderCard());
 }

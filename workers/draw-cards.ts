@@ -3,12 +3,14 @@ import { ObjectId } from 'mongodb';
 import { serverInfo } from '../src/history/server-info.ts';
 import { inLanguage } from '../src/language/language.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
-import type { PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
+import type { DrawnPictures, PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { drawCard } from '../src/servers/draw-card.ts';
+import { readPicture } from '../src/servers/pictures.ts';
+import type { Server } from '../src/servers/server.ts';
 import { readLogo } from '../src/site/look/logo.ts';
-import { shareDrawing } from '../src/site/public/share-image.ts';
+import { CARD_BANNER, CARD_ICON, shareDrawing } from '../src/site/public/share-image.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
 
@@ -26,10 +28,23 @@ export function drawCardsWorker(
     const end = await drawCard(deps, new ObjectId(serverId), async (server) => {
       const info = await serverInfo(deps, server);
       const drawnLogo = await logo();
-      const svg = await inLanguage('en', async () => shareDrawing(info, deps.config.SERVICE_NAME, drawnLogo));
-      return pictureProcess.run('drawing', { svg });
+      const pictures = await picturesOf(deps, server);
+      const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
+      const svg = await inLanguage('en', async () => shareDrawing(card));
+      return pictureProcess.run('drawing', { svg, pictures });
     });
     return { end };
+  };
+}
+
+/** The server's banner and icon. A picture that was deleted in the meantime is left out. */
+async function picturesOf(deps: AppDeps, { profile }: Server): Promise<DrawnPictures> {
+  const { banner, icon } = profile ?? {};
+  const read = (id: string | null | undefined) => (id ? readPicture(deps, id) : null);
+  const [wide, own] = await Promise.all([read(banner?.wide), read(icon?.picture)]);
+  return {
+    ...(wide ? { banner: { bytes: wide, ...CARD_BANNER } } : {}),
+    ...(own ? { icon: { bytes: own, ...CARD_ICON } } : {}),
   };
 }
 

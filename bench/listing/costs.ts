@@ -161,7 +161,7 @@ await childCost('drawing of a preview', 60, async (n) => {
   const serverId = drawn[n % drawn.length]?._id;
   if (!serverId) return;
   await drawCard(deps, serverId, async (server) => {
-    const svg = shareDrawing(await serverInfo(deps, server), 'Tallyport');
+    const svg = shareDrawing({ info: await serverInfo(deps, server), site: 'Tallyport' });
     return pictures.run('drawing', { svg });
   });
   await deps.previewCards.updateOne({ _id: serverId }, { $set: { dueAt: new Date(0) } });

@@ -1,5 +1,6 @@
 import { ACCOUNTS } from './german/accounts.ts';
 import { FAVOURITES } from './german/favourites.ts';
+import { FEEDS } from './german/feeds.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
 import { LISTING } from './german/listing.ts';
@@ -32,4 +33,5 @@ export const GERMAN = {
   ...PRIVACY,
   ...NOTIFICATIONS,
   ...FAVOURITES,
+  ...FEEDS,
 } as const;

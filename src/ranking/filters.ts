@@ -57,6 +57,9 @@ export function versionsOf(text: string): string[] {
   return [...found].slice(0, MOST_VERSIONS);
 }
 
+/** The key of the list of the servers without a game, which only the sitemap shows. */
+export const NO_GAME_LIST = 'f:no-game';
+
 /** The first part of the keys of the lists in one order. */
 export function listPrefix(sort: Sort): string {
   return sort === 'rank' ? 'f:' : `s:${sort}:`;
@@ -89,7 +92,7 @@ export function listKeys(server: Filtered, now: Date): string[] {
       online.flatMap((on) => versions.map((version) => listKey({ game: one, country, online: on, version }))),
     ),
   );
-  return [...others, ...ofTags];
+  return [...others, ...ofTags, ...(game ? [] : [NO_GAME_LIST])];
 }
 
 /** Whether a server passes the filters at `now`. */

@@ -39,6 +39,8 @@ const listingSummaryDefinition = {
   games: choices,
   countries: choices,
   versions: choices,
+  /** The number of servers without a game. Absent in a summary of an older version. */
+  withoutGame: { type: Number },
   /** The versions of each of these games, by its id. Absent in a summary of an older version. */
   gameVersions: { type: Schema.Types.Mixed },
   /** Tags with the most servers first. Absent in a summary of an older version, as are the three fields below. */
@@ -81,6 +83,7 @@ export type ListingSummary = {
   games: Choice[];
   countries: Choice[];
   versions: Choice[];
+  withoutGame?: number;
   gameVersions?: Record<string, Choice[]>;
   tags?: Choice[];
   gameTags?: Record<string, Choice[]>;

@@ -1,5 +1,5 @@
 import { type Collection, ObjectId } from 'mongodb';
-import { type Filters, listKey } from './filters.ts';
+import { type Filters, listKey, NO_GAME_LIST } from './filters.ts';
 import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
 import { type ListingSummary, type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -87,15 +87,27 @@ export async function readListingSummary(deps: {
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 
-/** The slugs of the servers from a rank on, for lists of the whole ranking. Makes two queries by id. */
-export async function listedSlugs(
+/** A server in the sitemap. */
+export type Addressed = { slug: string; changedAt?: Date | null };
+
+/**
+ * The addresses of a game's servers from a place of its list on, and when each changed. Makes two queries by id.
+ *
+ * @param game - null for the servers without a game
+ */
+export async function addressesOf(
   { servers, rankedLists }: Pick<Rows, 'servers'> & Lists,
+  game: string | null,
   { skip, limit }: { skip: number; limit: number },
-): Promise<string[]> {
+): Promise<Addressed[]> {
+  const key = game === null ? NO_GAME_LIST : listKey({ game });
   const parts = Array.from({ length: Math.ceil(limit / PART) }, (_, i) => {
-    return partId(listKey({}), Math.floor(skip / PART) + i);
+    return partId(key, Math.floor(skip / PART) + i);
   });
   const lists = await rankedLists.find({ _id: { $in: parts } }).toArray();
-  const slugs = servers.find({ _id: { $in: lists.flatMap(idsOf) }, ...RANKED }, { projection: { slug: 1 } });
-  return (await slugs.map(({ slug }) => slug).toArray()).toSorted();
+  const projection = { _id: 0, slug: 1, changedAt: 1 };
+  const found = await servers
+    .find<Addressed>({ _id: { $in: lists.flatMap(idsOf) }, ...RANKED }, { projection })
+    .toArray();
+  return found.toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-import { type Filters, listKey } from './filters.ts';
+import { type Filters, listKey, NO_GAME_LIST } from './filters.ts';
 import type { Choice, ListingSummary } from './ranked-list.ts';
 import type { ListInProgress } from './replace-lists.ts';
 
@@ -23,6 +23,7 @@ export function listSummary(
     ...figures,
     online: lists.get(listKey({ online: true }))?.total ?? 0,
     games: choicesOf(lists, 'game', MOST_GAMES),
+    withoutGame: lists.get(NO_GAME_LIST)?.total ?? 0,
     countries: choicesOf(lists, 'country', MOST_CHOICES),
     versions: choicesOf(lists, 'version', MOST_CHOICES),
     tags: choicesOf(lists, 'tag', MOST_TAGS),

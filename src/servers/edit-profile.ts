@@ -145,7 +145,8 @@ export async function setProfile(
   const before: ProfileTexts = server.profile ?? {};
   const changed = FIELDS.filter((field) => String(before[field] ?? '') !== String(texts[field] ?? ''));
   if (changed.length === 0) return;
-  await deps.servers.updateOne({ _id: server._id, removedAt: null }, changesOf(texts, changed));
+  const changes = changesOf(texts, changed, deps.clock.now());
+  await deps.servers.updateOne({ _id: server._id, removedAt: null }, changes);
   await recordAudit(deps, {
     by,
     action: 'server.profile',
@@ -154,14 +155,14 @@ export async function setProfile(
   });
 }
 
-function changesOf(texts: ProfileTexts, changed: Fields[]): UpdateFilter<Server> {
+function changesOf(texts: ProfileTexts, changed: Fields[], changedAt: Date): UpdateFilter<Server> {
   const isSet = (field: Fields) => texts[field] !== undefined;
   const pathsOf = (fields: Fields[], value: (field: Fields) => unknown) =>
     Object.fromEntries(fields.map((field) => [`profile.${field}`, value(field)]));
   const set = changed.filter(isSet);
   const unset = changed.filter((field) => !isSet(field));
   return {
-    ...(set.length > 0 ? { $set: pathsOf(set, (field) => texts[field]) } : {}),
+    $set: { ...pathsOf(set, (field) => texts[field]), changedAt },
     ...(unset.length > 0 ? { $unset: pathsOf(unset, () => '') } : {}),
     ...(set.length > 0 ? { $pull: { 'profile.removals': { part: { $in: set.map(partOf) } } } } : {}),
   } as UpdateFilter<Server>;

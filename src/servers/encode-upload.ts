@@ -118,7 +118,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
   const before = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null, 'profile.bannerUpload.id': _id },
     {
-      $set: { 'profile.banner': banner },
+      $set: { 'profile.banner': banner, changedAt: deps.clock.now() },
       $unset: { 'profile.bannerUpload': '' },
       $pull: { 'profile.removals': { part: 'banner' } },
     },

@@ -107,6 +107,7 @@ export function newListing({
     _id,
     ...settings,
     listedAt,
+    changedAt: now,
     removedAt: null,
     rankPosition,
     ranked: null,
@@ -181,9 +182,10 @@ async function applyChanges(
   if (Object.keys(settings).length === 0) return existing;
   const { _id, name, slug: before } = existing;
   const slug = settings.name === undefined ? before : await slugForName(servers, existing, settings.name);
+  const fields = { ...settings, changedAt: now };
   const update = PROBE_SETTINGS.some((key) => key in settings)
-    ? withProbeReset(settings, 'game' in settings ? settings.game : existing.game, now)
-    : { $set: settings };
+    ? withProbeReset(fields, 'game' in settings ? settings.game : existing.game, now)
+    : { $set: fields };
   const slugs = { $each: [before, slug] };
   const renaming = { ...update, $set: { ...update.$set, slug }, $addToSet: { slugs } };
   try {
@@ -205,7 +207,7 @@ function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): P
 }
 
 function withProbeReset(
-  settings: Partial<ServerSettings>,
+  settings: Partial<ServerSettings> & Pick<Server, 'changedAt'>,
   game: string | null | undefined,
   now: Date,
 ): UpdateFilter<Server> {

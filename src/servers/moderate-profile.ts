@@ -58,6 +58,7 @@ export async function removeProfilePart(
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);
   const before = await deps.servers.findOneAndUpdate({ _id: serverId, removedAt: null, ...isFilled }, {
+    $set: { changedAt: removal.at },
     $unset: Object.fromEntries(unset.map((path) => [path, ''])),
     $push: { 'profile.removals': removal },
   } as UpdateFilter<Server>);

@@ -6,7 +6,7 @@ const previewCardDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   /** The day of the last request. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
-  /** A hash of the name, address, status and look that the card must show. */
+  /** A hash of the name, address, status, pictures and look that the card must show. */
   key: { type: String, required: true },
   /** The time since which a worker should draw the card; absent if it is drawn. */
   dueAt: { type: Date },

@@ -17,10 +17,10 @@ const REDRAWN_AFTER_MS = MINUTE;
 const FIGURES_MS = HOUR;
 
 /**
- * The maximum number of stored cards, of some 40 KB each. Those without a request for the longest time are deleted
- * first.
+ * The maximum number of stored cards, of some 40 KB each, or 300 KB if the banner is a photo. Those without a request for
+ * the longest time are deleted first.
  */
-export const MOST_CARDS = 20_000;
+export const MOST_CARDS = 10_000;
 const MOST_A_ROUND = 1_000;
 
 /** The state of a card without its bytes. */

@@ -44,7 +44,7 @@ export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: s
       _id: server._id,
       $or: [{ 'profile.banner': { $exists: true } }, { 'profile.bannerUpload': { $exists: true } }],
     },
-    { $unset: { 'profile.banner': '', 'profile.bannerUpload': '' } },
+    { $set: { changedAt: deps.clock.now() }, $unset: { 'profile.banner': '', 'profile.bannerUpload': '' } },
   );
   if (!before) return;
   if (before.profile?.bannerUpload) await deleteUpload(deps, before.profile.bannerUpload.id);
@@ -103,11 +103,12 @@ export async function setIcon(
   serverId: ObjectId,
   icon: { source: string; picture?: string } | undefined,
 ): Promise<void> {
+  const changedAt = deps.clock.now();
   const before = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null },
     icon
-      ? { $set: { 'profile.icon': icon }, $pull: { 'profile.removals': { part: 'icon' } } }
-      : { $unset: { 'profile.icon': '' } },
+      ? { $set: { 'profile.icon': icon, changedAt }, $pull: { 'profile.removals': { part: 'icon' } } }
+      : { $set: { changedAt }, $unset: { 'profile.icon': '' } },
   );
   if (before) await deleteUnusedPictures(deps, picturesOf(before));
 }

@@ -192,6 +192,11 @@ const serverDefinition = {
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
+  /**
+   * When the settings, texts or pictures on the public page last changed. Absent in servers of an older version until
+   * their next change.
+   */
+  changedAt: { type: Date },
   removedAt: { type: Date, default: null },
   /** When an operator hid the server from the ranking and the public lists. Its API still works. */
   hiddenAt: { type: Date, default: null },

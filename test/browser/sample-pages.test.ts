@@ -5,6 +5,8 @@ import { PAGES } from './sample-pages.ts';
 /** Routes without a page. */
 const NO_PAGES = [
   'GET /robots.txt', // a file
+  'GET /feed.atom', // a feed
+  'GET /games/:game/feed.atom', // a feed
   'GET /sitemap.xml', // a file
   'GET /sitemaps/:file', // a file
   'GET /dashboard/servers/:serverId/listener/test', // a redirect

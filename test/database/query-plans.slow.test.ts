@@ -28,7 +28,7 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/random-server.ts';
 import {
-  listedSlugs,
+  addressesOf,
   readListingSummary,
   readListPage,
   readNewcomers,
@@ -726,7 +726,7 @@ test('the public pages, of a thousand servers with names alike: three queries a 
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',
-      () => listedSlugs(deps, { skip: 0, limit: 1_000 }),
+      () => addressesOf(deps, 'rust', { skip: 0, limit: 1_000 }),
       ['query ranked_lists', 'query servers'],
     ],
     ['what there is to filter by', () => readListingSummary(deps), ['query listing_summary']],

@@ -24,7 +24,7 @@ test('every path that a document names exists', () => {
 });
 
 test('every TypeScript file that a document names exists', () => {
-  const files = globSync('{src,workers,test,bench,clients/typescript/{src,scripts}}/**/*.ts').map(
+  const files = globSync('{src,workers,test,bench,tools,clients/typescript/{src,scripts}}/**/*.ts').map(
     (file) => `/${file}`,
   );
   files.push('/vitest.config.ts');
@@ -56,7 +56,7 @@ test('code and configuration name only documents that exist', () => {
 });
 
 test('comments name only files that exist', () => {
-  const files = globSync('{src,workers,test,bench}/**/*.ts').map((file) => `/${file}`);
+  const files = globSync('{src,workers,test,bench,tools}/**/*.ts').map((file) => `/${file}`);
   const missing = globSync('{src,workers}/**/*.ts').flatMap((path) =>
     filesInComments(readFileSync(path, 'utf8'))
       .filter((named) => !files.some((file) => file.endsWith(`/${named}`)))

@@ -22,6 +22,8 @@ const TABLE: Record<string, Access> = {
   'GET /robots.txt': 'anyone',
   'GET /downloads/tallyport-relay.jar': 'anyone',
   'GET /language/:language': 'anyone',
+  'GET /feed.atom': 'anyone',
+  'GET /games/:game/feed.atom': 'anyone',
   'GET /sitemap.xml': 'anyone',
   'GET /sitemaps/:file': 'anyone',
   'GET /games': 'anyone',

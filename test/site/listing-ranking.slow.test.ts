@@ -432,26 +432,40 @@ test('the page shows the formula, and the figures of any server with its neighbo
   }
 });
 
-test('the site map has every listed server and no private page', async () => {
+test('the site map has every listed server by its game, and no private page', async () => {
   const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
-  await listServers(web.deps, [...servers(230), { name: 'Hidden', hiddenAt: new Date() }]);
+  const others = [
+    { name: 'No game', game: null },
+    { name: 'Hidden', hiddenAt: new Date() },
+  ];
+  await listServers(web.deps, [...servers(230), ...others]);
   const robots = await getPage(web, '/robots.txt');
   expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
   expect(robots.body).toContain('Disallow: /listing/dashboard\n');
   expect(robots.body).toContain('Sitemap: https://example.org/listing/sitemap.xml\n');
   const index = await getPage(web, '/sitemap.xml');
   expect(index.headers['content-type']).toBe('application/xml; charset=utf-8');
-  expect([...index.body.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url]) => url)).toEqual([
-    'https://example.org/listing/sitemaps/1.xml',
+  const addresses = (body: string) => Array.from(body.matchAll(/<loc>(.*?)<\/loc>/g), ([, url]) => url ?? '');
+  const files = addresses(index.body).map((url) => url.replace('https://example.org/listing', ''));
+  expect(files).toEqual([
+    '/sitemaps/pages.xml',
+    '/sitemaps/minecraft-1.xml',
+    '/sitemaps/rust-1.xml',
+    '/sitemaps/without-game-1.xml',
   ]);
-  const { body } = await getPage(web, '/sitemaps/1.xml');
-  const urls = [...body.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url]) => url);
-  expect(new Set(urls).size).toBe(235);
+  const bodies = await Promise.all(files.map(async (file) => (await getPage(web, file)).body));
+  const urls = bodies.flatMap(addresses);
+  // 231 servers, two games, and four other pages.
+  expect(urls).toHaveLength(237);
+  expect(new Set(urls).size).toBe(urls.length);
+  expect(addresses((await getPage(web, '/sitemaps/without-game-1.xml')).body)).toEqual([
+    'https://example.org/listing/servers/no-game',
+  ]);
   expect(urls).toContain('https://example.org/listing/games/rust');
   expect(urls).toContain('https://example.org/listing/');
   expect(urls).toContain('https://example.org/listing/servers/alpha-229');
   expect(urls).not.toContain('https://example.org/listing/servers/hidden');
-  for (const file of ['2.xml', '0.xml', 'x.xml', '1.html', '99999.xml']) {
+  for (const file of ['rust-2.xml', 'rust-0.xml', 'x.xml', 'nogame-1.xml', '--1.xml', 'rust-99999.xml']) {
     expect((await getPage(web, `/sitemaps/${file}`)).statusCode, file).toBe(404);
   }
 });

@@ -98,6 +98,26 @@ test('is drawn again an hour later for its figures, or a minute later when it sh
   expect(await dueCards(web.deps)).toEqual([]);
 });
 
+test('is drawn again a minute later when the server has another banner, icon or game', async () => {
+  await getCard();
+  await draw();
+  const id = 'a'.repeat(64);
+  for (const change of [
+    { 'profile.banner': { wide: id, narrow: id, width: 1_200, height: 300 } },
+    { 'profile.icon': { source: 's', picture: id } },
+    { game: 'rust' },
+  ]) {
+    await web.deps.servers.updateOne({ _id: serverId }, { $set: change });
+    await age(MINUTE);
+    await getCard();
+    expect(await dueCards(web.deps)).toEqual([serverId]);
+    await draw();
+    await age(MINUTE);
+    await getCard();
+    expect(await dueCards(web.deps)).toEqual([]);
+  }
+});
+
 test('a network causes sixty drawings a minute; over it the stored card or the placeholder is sent', async () => {
   const resetAt = after(web.deps.clock.now(), MINUTE);
   await web.deps.rateLimits.insertOne({ _id: 'cards:address:127.0.0.1', count: 60, resetAt });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/history/server-info.ts';
 import { HOUR } from '../../src/platform/clock.ts';
+import type { DrawnPictures } from '../../src/platform/pictures/picture-tasks.ts';
 import { badgeImage, bannerImage } from '../../src/site/public/server-images.ts';
 import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { fitted, imageText, textWidth } from '../../src/site/public/svg-text.ts';
@@ -102,7 +103,7 @@ const hostile = fc
 
 /** What our images may consist of: tags with quoted attributes, and text of allowed characters and escapes. */
 const TEXT = String.raw`(?:[^<>&"\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|&(?:amp|lt|gt|quot|#39);|')*`;
-const TAG = String.raw`<\/?[a-z]+(?:\s+[a-zA-Z:-]+="${TEXT}")*\/?>`;
+const TAG = String.raw`<\/?[a-zA-Z]+(?:\s+[a-zA-Z:-]+="${TEXT}")*\/?>`;
 
 it('images are well-formed for any server name', () => {
   fc.assert(
@@ -162,13 +163,53 @@ it('an answer that carries a renewed session is not cached by proxies', async ()
   expect((await getPage(web, '/servers/renewed/badge.svg')).headers['cache-control']).toMatch(/^public/);
 });
 
+const cardOf = (info: Partial<ServerInfo>, pictures?: DrawnPictures) =>
+  shareDrawing({ info: { ...INFO, ...info }, site: 'Tallyport', ...(pictures ? { pictures } : {}) });
+
 it('a drawing for previews of links shows the name, or the address if the fonts lack its characters', () => {
-  expect(shareDrawing(INFO, 'Tallyport')).toContain('>Harbour Lights<');
-  // The fonts have neither Hangul nor pictographs, so the address is drawn.
-  expect(shareDrawing({ ...INFO, name: '서버' }, 'Tallyport')).toContain('>play.example.org:25565<');
-  expect(shareDrawing({ ...INFO, name: '⚔ Swords ⚔' }, 'Tallyport')).toContain('>Swords<');
-  for (const name of ['<b>&amp;"\u0000', '👨‍👩‍👧‍👦', 'W'.repeat(100), 'سيرفر', '‮evil'])
-    expect(isWellFormed(shareDrawing({ ...INFO, name }, 'Tallyport'))).toBe(true);
+  expect(cardOf({})).toContain('>Harbour Lights<');
+  // The fonts have neither Hangul nor pictographs, so the address is drawn, once.
+  expect(cardOf({ name: '서버' }).match(/play\.example\.org:25565</g)).toHaveLength(1);
+  expect(cardOf({ name: '⚔ Swords ⚔' })).toContain('>Swords<');
+  for (const name of [
+    '<b>&amp;"\u0000',
+    '👨‍👩‍👧‍👦',
+    'W'.repeat(100),
+    'سيرفر',
+    '\u202eevil',
+    'href="picture:icon"',
+  ])
+    expect(isWellFormed(cardOf({ name }))).toBe(true);
+});
+
+it('a drawing is in the display face if it has all characters of the name, else in DejaVu', () => {
+  const faceOf = (name: string) =>
+    new RegExp(`font-family="([^"]+)"[^>]*>${name}<`).exec(cardOf({ name }))?.[1];
+  expect(faceOf('Grüne Höfe')).toMatch(/^Bricolage/);
+  for (const name of ['Łódź', 'Тихая', 'سيرفر']) expect(faceOf(name)).toBe('DejaVu Sans');
+});
+
+it('a drawing shows players or status, rank and votes', () => {
+  const words = (info: Partial<ServerInfo>) => text(cardOf(info)).replace(/\s+/g, ' ');
+  expect(words({ rankPosition: 12, votesCount: 1 })).toContain(
+    '1,204 of 2,000 players 12 rank 1 vote in 30 days',
+  );
+  expect(words({ playersSource: 'reports' })).toContain('1,204 of 2,000 players reported');
+  expect(words({ maxPlayers: 0, onlinePlayers: 1 })).toContain('1 player ');
+  expect(words({ playersHidden: true })).toContain('Online players hidden');
+  expect(words({ status: 'offline' })).toContain('Offline status');
+  expect(words({ status: 'unknown' })).toContain('Unknown status');
+});
+
+it('a drawing names the server’s own pictures; without them it has the generated ones', () => {
+  const made = { bytes: Buffer.alloc(1), width: 1, height: 1 };
+  const own = cardOf({}, { banner: made, icon: made });
+  expect(own.match(/href="picture:\w+"/g)).toEqual(['href="picture:banner"', 'href="picture:icon"']);
+  expect(own).not.toContain('>HL<');
+  expect(cardOf({})).not.toContain('picture:');
+  expect(cardOf({})).toContain('>HL<');
+  // A name cannot insert a picture.
+  expect(cardOf({ name: 'a href="picture:icon" b' })).not.toContain('href="picture:');
 });
 
 it('any site may frame the widget, which runs nothing; and no site another page', async () => {

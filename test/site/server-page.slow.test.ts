@@ -332,11 +332,11 @@ describe('a server’s page', () => {
 
   it('cuts a long description, with a link to the rest that needs no script', async () => {
     const { id, path } = await list('Wordy');
-    const describe = (description: string) =>
+    const writeDescription = (description: string) =>
       web.deps.servers.updateOne({ _id: id }, { $set: { profile: { description } } });
-    await describe('Short.');
+    await writeDescription('Short.');
     expect((await get(path, olivia)).body).not.toContain('whole-text');
-    await describe('Long words. '.repeat(700));
+    await writeDescription('Long words. '.repeat(700));
     expect((await get(path, olivia)).body).toContain('href="#whole-text"');
   });
 

@@ -552,6 +552,10 @@ describe('the vote page of a player in the cooldown', () => {
     await sendForm(open, `/servers/${beta.slug}/vote`, { username: 'Steve' }, headers);
     expect(await form()).toContain('value="Steve"');
     expect((await getPage(open, `/servers/${open.slug}`, headers)).body).toContain('value="Steve"');
+    // A game whose players vote with SteamIDs.
+    await open.deps.servers.updateOne({ _id: open.serverId }, { $set: { game: 'rust' } });
+    expect(await form()).not.toContain('Steve');
+    await open.deps.servers.updateOne({ _id: open.serverId }, { $set: { game: 'minecraft' } });
     await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
     expect(await form()).toContain('data-next-vote=');
   });

@@ -45,6 +45,8 @@ export const PRIVACY = {
     'Dass dieser Tab eine Stimme gesendet hat, damit die beiden anderen gespeichert werden, wenn sie angenommen ist.',
   'until the vote is accepted or the tab is closed': 'bis die Stimme angenommen oder der Tab geschlossen ist',
   'Whether you chose light or dark colours.': 'Ob du helle oder dunkle Farben gewählt hast.',
+  'Whether you chose cards or the compact list of servers.':
+    'Ob du Karten oder die kompakte Liste der Server gewählt hast.',
   'until you delete the data of this site': 'bis du die Daten dieser Website löschst',
   'Logs and backups': 'Logs und Sicherungen',
   'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.':

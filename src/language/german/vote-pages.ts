@@ -32,7 +32,6 @@ export const VOTE_PAGES = {
   'Voted today': 'Heute gewählt',
   'You voted here before': 'Hier hast du schon abgestimmt',
   'This list is stored in your browser only.': 'Diese Liste ist nur in deinem Browser gespeichert.',
-  'Similar servers': 'Ähnliche Server',
   '{players} playing': '{players} spielen',
   '{player} has voted for <bdi>{server}</bdi>.': '{player} hat für <bdi>{server}</bdi> abgestimmt.',
   'The last vote was on {time}.': 'Die letzte Stimme war am {time}.',

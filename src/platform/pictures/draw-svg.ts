@@ -1,23 +1,45 @@
 import { fileURLToPath } from 'node:url';
 import { Resvg, renderAsync } from '@resvg/resvg-js';
 import sharp from 'sharp';
+import { MOST_PIXELS } from './check-upload.ts';
+import type { DrawnPictures } from './picture-tasks.ts';
 
 // Only the picture process (picture-child.ts) may import this file. Each drawing leaks 3 MB outside the heap, which
 // garbage collection does not free (resvg-js 2.6.2).
 
+const file = (url: string | URL) => fileURLToPath(url);
+
 /** The only fonts of drawings, so that a drawing looks the same on every machine. */
-const FONTS = ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSansMono'].map((name) =>
-  fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)),
-);
+const FONTS = [
+  file(new URL('../../site/look/bricolage-grotesque-extra-bold.ttf', import.meta.url)),
+  ...['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSansMono'].map((name) =>
+    file(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)),
+  ),
+];
 
 /**
  * Draws one of Tallyport's own SVG drawings as PNG.
  *
- * @throws a text of the renderer for a damaged drawing
+ * @param pictures - the stored pictures that the drawing names
+ * @throws an error or a text of the libraries for a damaged drawing or picture
  */
-export async function drawSvg(svg: string): Promise<Buffer> {
+export async function drawSvg(svg: string, pictures: DrawnPictures = {}): Promise<Buffer> {
+  let drawing = svg;
+  for (const [name, picture] of Object.entries(pictures)) {
+    const data = await dataUrl(picture);
+    // Text in the drawing cannot contain the attribute, because its quotes are escaped.
+    drawing = drawing.replaceAll(`href="picture:${name}"`, () => `href="${data}"`);
+  }
   const font = { fontFiles: FONTS, loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' };
-  return (await renderAsync(svg, { font })).asPng();
+  const png = (await renderAsync(drawing, { font })).asPng();
+  // A photo takes 1 MB as PNG. With 256 colours it takes a quarter.
+  return pictures.banner ? sharp(png).png({ palette: true, dither: 0.6, effort: 3 }).toBuffer() : png;
+}
+
+/** A stored picture for the renderer, which does not read WebP. */
+async function dataUrl({ bytes, width, height }: Required<DrawnPictures>['icon']): Promise<string> {
+  const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS }).resize({ width, height, fit: 'cover' });
+  return `data:image/png;base64,${(await picture.png({ compressionLevel: 1 }).toBuffer()).toString('base64')}`;
 }
 
 /** The height of a drawn logo, in pixels. */

@@ -40,7 +40,7 @@ async function resultOf({ task, input }: PictureRequest) {
     case 'icon':
       return encodeIcon(input.bytes);
     case 'drawing':
-      return drawSvg(input.svg);
+      return drawSvg(input.svg, input.pictures);
     case 'logo':
       return drawLogo(input.bytes, input.format);
   }

@@ -3,14 +3,17 @@ import type { PictureFailure } from './picture-error.ts';
 /** A picture as the picture process returns it. Sizes are in pixels. */
 type Made = { bytes: Buffer; width: number; height: number };
 
+/** Stored pictures in a drawing, and the size in pixels at which each is shown. */
+export type DrawnPictures = Partial<Record<'banner' | 'icon', Made>>;
+
 /** The tasks of the picture process, with the input and the result of each. */
 export type PictureTasks = {
   /** An uploaded banner as WebP in two sizes. */
   banner: { input: { bytes: Buffer }; result: { wide: Made; narrow: Made } };
   /** A game server's icon as WebP. */
   icon: { input: { bytes: Buffer }; result: Made };
-  /** One of our SVG drawings as PNG. */
-  drawing: { input: { svg: string }; result: Buffer };
+  /** One of our SVG drawings as PNG. Its `<image href="picture:banner"/>` shows the picture with this name. */
+  drawing: { input: { svg: string; pictures?: DrawnPictures }; result: Buffer };
   /** The operator's logo as PNG. */
   logo: {
     input: { bytes: Buffer; format: 'svg' | 'png' | 'webp' };

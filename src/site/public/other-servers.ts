@@ -70,7 +70,8 @@ function favouritesPart(site: Site, list: NonNullable<OtherServers['favourites']
   const { username, rows } = list;
   if (rows.length === 0) return '';
   const due = rows.filter(({ nextVoteAt }) => nextVoteAt === null).length;
-  const detail = html`<p class="soft small">${t('{due} of {all} are due', { due, all: counted(rows.length, 'favourite') })}
+  const all = counted(rows.length, 'favourite');
+  const detail = html`<p class="soft small">${t('{due} of {all} are due', { due, all })}
     · <a href="${site.base}/favourites">${t('Your favourites')}</a></p>`;
   const shown = rows.slice(0, MOST_FAVOURITES_SHOWN);
   return section(
@@ -88,8 +89,8 @@ function dueRow(base: string, { server, nextVoteAt }: Votable, username: string 
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
     : html`<a class="button vote" href="${base}${publicPath(server, `/vote${query}`)}">${t('Vote')}<span
       class="for-readers"> ${name}</span></a>`;
-  return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}
-    <div class="what"><h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
+  return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">
+    ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what"><h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
     <p class="meta"><span>${nextVoteAt ? t('Voted today') : gameName(game)}</span></p></div>${action}</li>`;
 }
 

@@ -25,7 +25,7 @@ const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.u
 const DRAWINGS = { times: 60, windowMs: MINUTE };
 
 /** The version of the drawing. Increment it when cards must look different: then all cards are drawn again. */
-const DRAWING = 1;
+const DRAWING = 2;
 
 type Look = Pick<Site, 'name' | 'logo'>;
 
@@ -82,9 +82,16 @@ async function keepUpToDate(
 
 /** A hash of what a card shows, except the server's figures. */
 function keyOf(server: WithId<Server>, { name, logo }: Look, now: Date): string {
-  const shown = [DRAWING, server.name, addressOf(server), statusAt(server, now), name];
-  const ownLogo = logo.isOwn ? logo.path : '';
-  return createHash('sha256')
-    .update(JSON.stringify([...shown, ownLogo]))
-    .digest('base64url');
+  const { banner, icon } = server.profile ?? {};
+  const pictures = [banner?.wide ?? '', icon?.picture ?? '', logo.isOwn ? logo.path : ''];
+  const shown = [
+    DRAWING,
+    server.name,
+    server.game,
+    addressOf(server),
+    statusAt(server, now),
+    name,
+    ...pictures,
+  ];
+  return createHash('sha256').update(JSON.stringify(shown)).digest('base64url');
 }

@@ -3,6 +3,7 @@ import { limitPages } from '../limited-pages.ts';
 import { cachePublicPages } from '../send-public-page.ts';
 import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
+import { feeds } from './feeds.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
 import { pictures } from './picture-routes.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -20,6 +21,7 @@ export async function publicPages(app: FastifyInstance, parts: PublicParts): Pro
   howRankingWorks(app, parts);
   sitePages(app, parts);
   forSearchEngines(app, parts);
+  feeds(app, parts);
   serverPages(app, parts);
   votePages(app, parts);
   complaintPage(app, parts);

@@ -24,6 +24,7 @@ import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './
 import { newcomers, relatedLists } from './related-lists.ts';
 import { serverList } from './server-list.ts';
 import { starForm } from './star.ts';
+import { searchDataOf } from './structured-data.ts';
 
 /** How long the choices of the filters are cached. They change only with a ranking, every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
@@ -111,6 +112,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       description: describe(query, list, name),
       previous,
       next,
+      ...searchDataOf(site, query, list),
     };
     const isHome = isWhole && !narrowed;
     const end = listEnd(base, query, {

@@ -1,12 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { defineMessage } from '../../language/t.ts';
-import { listedSlugs, readListingSummary } from '../../ranking/read-lists.ts';
+import { addressesOf, readListingSummary } from '../../ranking/read-lists.ts';
+import { readTags } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
 import { html } from '../shared/html.ts';
+import { publicPath } from '../shared/server-paths.ts';
 import type { PublicParts } from './public-parts.ts';
-import { gamePath } from './ranking-query.ts';
+import { gamePath, tagPath } from './ranking-query.ts';
 
 /** The number of addresses per sitemap. The protocol allows 50,000, but smaller files are made faster. */
 const ADDRESSES_PER_FILE = 10_000;
@@ -27,7 +29,7 @@ const DISALLOWED = [
   '/*&q=',
 ];
 
-/** `/robots.txt` and the sitemaps: an index, and the files in it. */
+/** `/robots.txt` and the sitemaps: an index, a file of pages, and files with the servers of each game. */
 export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, url } = app.site;
 
@@ -49,13 +51,12 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     sendPublic(request, reply, '/sitemap.xml', {
       type: XML,
       make: async () => {
-        const { servers } = await readListingSummary(deps);
-        const files = Array.from(
-          { length: Math.max(1, Math.ceil(servers / ADDRESSES_PER_FILE)) },
-          (_, i) => i + 1,
+        const { games, withoutGame = 0 } = await readListingSummary(deps);
+        const files = [...games, { value: WITHOUT_GAME, servers: withoutGame }].flatMap(({ value, servers }) =>
+          Array.from({ length: Math.ceil(servers / ADDRESSES_PER_FILE) }, (_, i) => `${value}-${i + 1}.xml`),
         );
-        const entries = files.map(
-          (file) => html`<sitemap><loc>${url}/sitemaps/${file}.xml</loc></sitemap>\n`,
+        const entries = [PAGES, ...files].map(
+          (file) => html`<sitemap><loc>${url}/sitemaps/${file}</loc></sitemap>\n`,
         );
         return XML_HEAD + (await html`<sitemapindex xmlns="${NAMESPACE}">\n${entries}</sitemapindex>\n`);
       },
@@ -63,29 +64,61 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
   );
 
   app.get('/sitemaps/:file', CACHED, async (request, reply) => {
-    const [, number] = /^([1-9]\d{0,4})\.xml$/.exec((request.params as { file: string }).file) ?? [];
-    if (!number) throw new PageError(404, defineMessage('This site map does not exist.'));
-    return sendPublic(request, reply, `/sitemaps/${number}.xml`, {
+    const { file } = request.params as { file: string };
+    const part = partOf(file);
+    if (file !== PAGES && !part) throw noSuchMap();
+    return sendPublic(request, reply, `/sitemaps/${file}`, {
       type: XML,
       make: async () => {
         // A decoration of `cachePublicPages`.
         await app.limitPages(request);
-        const file = Number(number);
-        const slugs = await listedSlugs(deps, {
-          skip: (file - 1) * ADDRESSES_PER_FILE,
-          limit: ADDRESSES_PER_FILE,
-        });
-        if (slugs.length === 0 && file > 1)
-          throw new PageError(404, defineMessage('This site map does not exist.'));
-        const { games } = await readListingSummary(deps);
-        const fixed =
-          file === 1
-            ? ['/', '/how-ranking-works', '/docs/', ...games.map(({ value }) => gamePath(value))]
-            : [];
-        const paths = [...fixed, ...slugs.map((slug) => `/servers/${slug}`)];
-        const entries = paths.map((path) => html`<url><loc>${url}${path}</loc></url>\n`);
+        const found = part ? await serversOf(part) : await pages();
+        const entries = found.map(
+          ({ path, changedAt }) =>
+            html`<url><loc>${url}${path}</loc>${
+              changedAt ? html`<lastmod>${changedAt.toISOString()}</lastmod>` : ''
+            }</url>\n`,
+        );
         return XML_HEAD + (await html`<urlset xmlns="${NAMESPACE}">\n${entries}</urlset>\n`);
       },
     });
   });
+
+  /** The pages that are not servers'. They change with each ranking, so nothing is known about their last change. */
+  async function pages(): Promise<Entry[]> {
+    const [{ games, tags = [] }, known] = await Promise.all([readListingSummary(deps), readTags(deps)]);
+    const keys = new Set(known.map(({ key }) => key));
+    const ofGames = games.map(({ value }) => gamePath(value));
+    const ofTags = tags.filter(({ value }) => keys.has(value)).map(({ value }) => tagPath(value));
+    // An empty list of games or tags is not for search engines.
+    const lists = [...(ofGames.length > 0 ? ['/games'] : []), ...(ofTags.length > 0 ? ['/tags'] : [])];
+    return ['/', '/how-ranking-works', '/docs/', ...lists, ...ofGames, ...ofTags].map((path) => ({ path }));
+  }
+
+  async function serversOf({ game, file }: Part): Promise<Entry[]> {
+    const skip = (file - 1) * ADDRESSES_PER_FILE;
+    const found = await addressesOf(deps, game, { skip, limit: ADDRESSES_PER_FILE });
+    if (found.length === 0) throw noSuchMap();
+    return found.map((server) => ({ path: publicPath(server), changedAt: server.changedAt }));
+  }
+}
+
+type Entry = { path: string; changedAt?: Date | null | undefined };
+
+/** The file of the pages that are not servers'. */
+const PAGES = 'pages.xml';
+/** The beginning of the files of the servers without a game. No game's id has a hyphen. */
+const WITHOUT_GAME = 'without-game';
+
+/** Which servers a file has: those of a game, and the how many-th file of them it is. */
+type Part = { game: string | null; file: number };
+
+function partOf(name: string): Part | null {
+  const [, game, file] = /^([a-z0-9]{1,50}|without-game)-([1-9]\d{0,3})\.xml$/.exec(name) ?? [];
+  if (!game) return null;
+  return { game: game === WITHOUT_GAME ? null : game, file: Number(file) };
+}
+
+function noSuchMap(): PageError {
+  return new PageError(404, defineMessage('This site map does not exist.'));
 }

@@ -20,6 +20,7 @@ import { serverHead } from './server-head.ts';
 import { joinColumn } from './server-join.ts';
 import { aboutSection, keyFigures, motdSection, section, similarSection } from './server-story.ts';
 import { pathOf, RANGES, type Seen, type View } from './server-view.ts';
+import { gameServer } from './structured-data.ts';
 import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
@@ -41,7 +42,7 @@ export function serverBody(site: Site, view: View): Page {
     messages: MESSAGES,
     styles: ['public.css'],
     scripts: ['vote.js', 'charts.js'],
-    ...(isPast(view) ? {} : { metadata: metadataOf(view) }),
+    ...(isPast(view) ? {} : { metadata: metadataOf(site, view) }),
     body: html`<div class="server-page">
       ${server.hiddenAt ? notice('attention', hidden) : ''}
       <article class="profile">
@@ -99,22 +100,24 @@ function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
 
-function metadataOf({ server, seen, wanted, preview }: View): SearchMetadata {
+function metadataOf(site: Site, { server, seen, wanted, preview }: View): SearchMetadata {
   const { info, found } = seen;
   const motd = plainText(info.motd).replace(/\s+/g, ' ');
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
   const game = gameName(server.game);
   const about = server.profile?.shortText ?? motd;
+  const description = `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
+    server: server.name,
+    game: game ? ` (${game})` : '',
+    status: playersText(info),
+    rank: count(info.rankPosition),
+    votes: counted(info.votesCount, 'vote'),
+  })}${about ? ` ${about}` : ''}`;
   return {
     // The canonical address does not contain the range of a chart.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
-    description: `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
-      server: server.name,
-      game: game ? ` (${game})` : '',
-      status: playersText(info),
-      rank: count(info.rankPosition),
-      votes: counted(info.votesCount, 'vote'),
-    })}${about ? ` ${about}` : ''}`,
+    description,
+    items: gameServer(site, { server, info, reviews: found, description }),
     image: {
       path: publicPath(server, preview),
       ...SHARE_IMAGE,

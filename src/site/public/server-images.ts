@@ -11,9 +11,10 @@ import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { BADGE, BANNER } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';
+import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
-import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
+import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
 /** Any site may embed the images. If somebody opens an image as a page, it may neither load nor run anything. */
@@ -71,9 +72,13 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
   );
 }
 
-/** The banner: name, address, players and rank on a dark background. */
+/** The colours of a server's status on the banner. */
+const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
+
+/** The banner: name, address, players and rank on the dark ground of our pages' heads. */
 export function bannerImage(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
+  const { deep, line, text, soft } = CARD_COLOURS;
   const [edge, right] = [20, width - 20];
   const name = imageText(info.name);
   const players = playersText(info);
@@ -81,18 +86,18 @@ export function bannerImage(info: ServerInfo, site: string): Html {
   const room = right - edge - 24 - textWidth(players, 16);
   const address = fitted(imageText(addressOf(info)), 14, 360);
   const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
-  rx="8" fill="#1a2124" stroke="#2e383b"/>
+  rx="12" fill="${deep}" stroke="${line}"/>
 <circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
-<text x="${edge + 22}" y="36" font-size="20" font-weight="700" fill="#e5ebec">${fitted(name, 21, room)}</text>
-<text x="${right}" y="36" font-size="15" fill="#e5ebec" text-anchor="end">${players}</text>
-<text x="${edge}" y="61" font-size="14" fill="#9dabae"
+<text x="${edge + 22}" y="37" font-size="20" font-weight="800" fill="${text}">${fitted(name, 21, room)}</text>
+<text x="${right}" y="36" font-size="15" fill="${text}" text-anchor="end">${players}</text>
+<text x="${edge}" y="61" font-size="14" fill="${soft}"
   font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>
-<text x="${right}" y="61" font-size="15" fill="#e5ebec" text-anchor="end">${rank}</text>
-<text x="${edge}" y="81" font-size="12" fill="#9dabae">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
+<text x="${right}" y="61" font-size="15" fill="${text}" text-anchor="end">${rank}</text>
+<text x="${edge}" y="82" font-size="12" fill="${soft}">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
   return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
 }
 
-const BACKGROUNDS = { online: '#1c6a3c', offline: '#96281b', unknown: '#525f64' } as const;
+const BACKGROUNDS = { online: '#12656b', offline: '#96281b', unknown: '#4b6065' } as const;
 
 /** The badge, for a README or a forum signature: name and players. */
 export function badgeImage(info: ServerInfo): Html {
@@ -104,7 +109,7 @@ export function badgeImage(info: ServerInfo): Html {
     number,
   ];
   const width = left + right;
-  const drawing = html`<rect width="${width}" height="${height}" rx="3" fill="#30383b"/>
+  const drawing = html`<rect width="${width}" height="${height}" rx="3" fill="${CARD_COLOURS.deep}"/>
 <path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v${height - 6}a3 3 0 0 1 -3 3h${3 - right}z"
   fill="${BACKGROUNDS[info.status]}"/>
 <g font-size="11" fill="#ffffff" text-anchor="middle">

@@ -27,7 +27,7 @@ export function joinColumn(site: Site, view: View): Html {
       ${playersNow(server, seen)}
       <div class="addr"><code dir="ltr">${addressOf(server)}</code>
         <p>${copyAddress(addressOf(server), server.name)}</p></div>
-      <div class="voting" id="vote"><h2>${t('Vote')}</h2>
+      <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
         ${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div>
     </section>
     ${howToJoin(server)}

@@ -44,7 +44,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       readServer(deps, server, wanted),
       previewPath(deps, site, request, server),
       readerOf(deps, request, server, typed),
-      ownNameOf(deps, request),
+      ownNameOf(deps, request, server),
     ]);
     const voting = { config: deps.config, account: accountOf(deps, request), ownName };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });

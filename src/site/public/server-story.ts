@@ -19,9 +19,11 @@ export function keyFigures(seen: Seen): Html {
   const cells: [title: string, value: Content, detail?: Content][] = [
     [t('Rank'), html`${count(info.rankPosition)}${rankChange(seen)}`],
     [
-      t('Votes in 30 days'),
+      t('Votes'),
       count(info.votesCount),
-      rankVotes !== null && t('{votes} for the rank', { votes: decimal(rankVotes) }),
+      html`${t('in 30 days')}${
+        rankVotes === null ? '' : html`, ${t('{votes} for the rank', { votes: decimal(rankVotes) })}`
+      }`,
     ],
     found.total === 0
       ? [t('Rating'), '–', t('no reviews yet')]
@@ -30,13 +32,13 @@ export function keyFigures(seen: Seen): Html {
           html`${oneDecimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
           html`<a href="#reviews">${counted(found.total, 'review')}</a>`,
         ],
-    [t('Uptime in 30 days'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`],
+    [t('Uptime'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, t('in 30 days')],
     ...(peakPlayers > 0
       ? [
           [
-            t('Most players in 7 days'),
+            t('Most players'),
             count(peakPlayers),
-            t('{average} on average', { average: playersOnAverage(info.averagePlayers) }),
+            t('in 7 days, {average} on average', { average: playersOnAverage(info.averagePlayers) }),
           ] as [string, Content, Content],
         ]
       : []),

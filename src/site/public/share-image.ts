@@ -1,10 +1,13 @@
 import type { ServerInfo } from '../../history/server-info.ts';
+import type { DrawnPictures } from '../../platform/pictures/picture-tasks.ts';
 import { count, counted } from '../shared/format.ts';
-import { html } from '../shared/html.ts';
+import { hueOf, iconDrawing, initials } from '../shared/generated-pictures.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { SHARE_IMAGE } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';
-import { fitted, imageText, STATUS_COLOURS, svgImage, textWidth } from './svg-text.ts';
+import { CARD_COLOURS, generatedColours } from './card-colours.ts';
+import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
 /** The characters that the fonts contain. If a name has others, the address is drawn instead. */
 const DRAWABLE =
@@ -16,54 +19,153 @@ function drawable(text: string, fallback: string): string {
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;
 }
 
-/** DejaVu is wider than the fonts for which `fitted` estimates widths, by this factor. */
+/** The fonts of drawings are wider than those for which `fitted` estimates widths, by this factor. */
 const WIDER = 1.1;
 
-/** The height of the site's own logo in the drawing, in pixels. */
-const LOGO_HEIGHT = 48;
+/** The display face (src/site/look/), by the name in its file. */
+const DISPLAY = html`font-family="Bricolage Grotesque 96pt ExtraBold" font-weight="700"`;
+const BOLD = html`font-family="DejaVu Sans" font-weight="700"`;
+const MONO = html`font-family="DejaVu Sans Mono"`;
+
+/** The display face, or DejaVu for a text with characters that the display face lacks. */
+function face(text: string): Html {
+  return /^[\u0020-\u00ff‐–—‘’‚“”„†•…‹›€™]*$/.test(text) ? DISPLAY : BOLD;
+}
+
+/** The sizes in pixels at which a card shows the server's banner and icon. */
+export const CARD_BANNER = { width: SHARE_IMAGE.width, height: 300 } as const;
+export const CARD_ICON = { width: 168, height: 168 } as const;
+
+const LEFT = 64;
+const RIGHT = SHARE_IMAGE.width - LEFT;
+/** Where the icon begins, and where the name and the address stand beside it. */
+const ICON_TOP = 222;
+const BESIDE = LEFT + CARD_ICON.width + 36;
+/** A name is drawn in the largest of these sizes that fits, in pixels. */
+const NAME_SIZES = [68, 54];
+const SMALLEST_NAME = 44;
+
+/** The height of the site's logo in the drawing, in pixels. */
+const LOGO_HEIGHT = 36;
+
+export type Card = {
+  info: ServerInfo;
+  game?: string | null | undefined;
+  /** The name of the listing. */
+  site: string;
+  /** The operator's logo, beside the site's name. */
+  logo?: { png: Buffer; width: number; height: number } | undefined;
+  /** The server's own pictures; without one, a generated one is drawn. */
+  pictures?: DrawnPictures;
+};
 
 /**
- * The preview card as an SVG of 1,200 × 630 pixels: name, address, players, rank and votes. A worker converts it to PNG
- * with the fonts of `dejavu-fonts-ttf`.
- *
- * @param logo - is drawn beside the site's name
+ * The preview card as an SVG of 1,200 × 630 pixels: banner, icon, name, address, players, rank and votes. A worker
+ * converts it to PNG with the display face and the fonts of `dejavu-fonts-ttf`. It names the server's pictures
+ * (`picture:banner`), and the picture process inserts them.
  */
-export function shareDrawing(
-  info: ServerInfo,
-  site: string,
-  logo?: { png: Buffer; width: number; height: number },
-): string {
+export function shareDrawing({ info, game, site, logo, pictures = {} }: Card): string {
   const { width, height } = SHARE_IMAGE;
-  const [edge, right] = [80, width - 80];
   const address = imageText(addressOf(info));
   const name = drawable(info.name, address);
-  const players = playersText(info);
-  const figures = [
-    players,
-    `Rank ${count(info.rankPosition)}`,
-    `${counted(info.votesCount, 'vote')} in 30 days`,
-  ];
-  const room = right - edge;
+  const drawing = html`<rect width="${width}" height="${height}" fill="${CARD_COLOURS.deep}"/>
+${pictures.banner ? ownBanner() : plainBanner(info.name, game)}
+${icon(info.name, pictures)}
+${heading(name, address)}
+${figures(info)}
+${footer(site, logo)}`;
+  const label = `${name}: ${playersText(info)}, rank ${count(info.rankPosition)}`;
+  return String(svgImage({ width, height, label, drawing }));
+}
+
+function ownBanner(): Html {
+  const { width, height } = CARD_BANNER;
+  return html`<image width="${width}" height="${height}" href="picture:banner"/>`;
+}
+
+/** The ground of a server without a banner: squares in the colours of its pages, and its initials. */
+function plainBanner(name: string, game: string | null | undefined): Html {
+  const { width, height } = CARD_BANNER;
+  const { ground, pattern, figure } = generatedColours(hueOf({ name, game }));
+  const letters = drawable(initials(name), '');
+  return html`<defs><pattern id="squares" width="60" height="60" patternUnits="userSpaceOnUse">
+<rect width="60" height="60" fill="${ground}"/><path d="M0 0h30v30h-30zM30 30h30v30h-30z" fill="${pattern}"/>
+</pattern></defs><rect width="${width}" height="${height}" fill="url(#squares)"/>
+<text x="${width / 2}" y="200" font-size="150" ${face(letters)} fill="${figure}" text-anchor="middle">${letters}</text>`;
+}
+
+/** The icon above the lower edge of the banner, with a ring in the colour of the card. */
+function icon(name: string, pictures: DrawnPictures): Html {
+  const { width: side } = CARD_ICON;
+  const ring = html`<rect x="${LEFT - 10}" y="${ICON_TOP - 10}" width="${side + 20}" height="${side + 20}"
+  rx="34" fill="${CARD_COLOURS.deep}"/>
+<clipPath id="icon"><rect x="${LEFT}" y="${ICON_TOP}" width="${side}" height="${side}" rx="26"/></clipPath>`;
+  if (pictures.icon)
+    return html`${ring}<image x="${LEFT}" y="${ICON_TOP}" width="${side}" height="${side}" clip-path="url(#icon)"
+  href="picture:icon"/>`;
+  const { path, hue } = iconDrawing(name);
+  const { ground, figure } = generatedColours(hue);
+  return html`${ring}<g clip-path="url(#icon)"><rect x="${LEFT}" y="${ICON_TOP}" width="${side}" height="${side}"
+  fill="${ground}"/><path transform="translate(${LEFT + 18} ${ICON_TOP + 18}) scale(${(side - 36) / 8})"
+  d="${path}" fill="${figure}"/></g>`;
+}
+
+/** The name, smaller or cut if it is long, and the address below it. */
+function heading(name: string, address: string): Html {
+  const room = RIGHT - BESIDE;
   const line = (text: string, size: number) => fitted(text, size * WIDER, room);
-  const nameSize = textWidth(name, 76 * WIDER) <= room ? 76 : 56;
+  const size = NAME_SIZES.find((one) => textWidth(name, one * WIDER) <= room) ?? SMALLEST_NAME;
+  const below = name === address ? '' : line(address, 30);
+  return html`<text x="${BESIDE}" y="368" font-size="${size}" ${face(name)}
+  fill="${CARD_COLOURS.text}">${line(name, size)}</text>
+<text x="${BESIDE}" y="418" font-size="30" ${MONO} fill="${CARD_COLOURS.soft}">${below}</text>`;
+}
+
+/** Players or status, rank and votes, each as a large value with its words below. */
+function figures(info: ServerInfo): Html {
+  const { rankPosition, votesCount } = info;
+  const [players, words] = playersFigure(info);
+  const medal = CARD_COLOURS.medals[rankPosition - 1];
+  return html`${figureAt(LEFT, players, words, info.status === 'offline' ? CARD_COLOURS.bad : undefined)}
+${figureAt(540, medal ? medalOf(rankPosition, medal) : count(rankPosition), 'rank')}
+${figureAt(800, count(votesCount), `${counted(votesCount, 'vote').replace(/^\S+ /, '')} in 30 days`)}`;
+}
+
+/** The number of players and the words after it; without a number, the status. */
+function playersFigure(info: ServerInfo): [value: string, words: string] {
+  const [, number, words] = /^([\d,]+) (.+)$/.exec(playersText(info)) ?? [];
+  if (number && words) return [number, words];
+  if (info.status === 'online') return ['Online', 'players hidden'];
+  return [info.status === 'offline' ? 'Offline' : 'Unknown', 'status'];
+}
+
+function figureAt(x: number, value: Content, words: string, fill: string = CARD_COLOURS.text): Html {
+  const shown =
+    typeof value === 'string'
+      ? html`<text x="${x}" y="500" font-size="56" ${DISPLAY} fill="${fill}">${value}</text>`
+      : html`<g transform="translate(${x} 450)">${value}</g>`;
+  return html`${shown}<text x="${x}" y="540" font-size="28" fill="${CARD_COLOURS.soft}">${words}</text>`;
+}
+
+/** The medal of ranks 1 to 3: tally strokes on a disc. */
+function medalOf(rank: number, fill: string): Html {
+  const xs = { 1: [28], 2: [22, 34], 3: [18, 28, 38] }[rank] ?? [];
+  return html`<circle cx="28" cy="28" r="28" fill="${fill}"/>${xs.map(
+    (x) =>
+      html`<path d="M${x} 16v24" stroke="${CARD_COLOURS.onMedal}" stroke-width="5" stroke-linecap="round"/>`,
+  )}`;
+}
+
+/** The name of the listing, with the operator's logo. */
+function footer(site: string, logo: Card['logo']): Html {
   const logoWidth = logo ? Math.round((logo.width / logo.height) * LOGO_HEIGHT) : 0;
-  const beside = logo ? edge + logoWidth + 20 : edge;
-  const siteName = fitted(drawable(site, 'Game servers'), 34 * WIDER, right - beside);
-  const drawing = html`<rect width="${width}" height="${height}" fill="#1a2124"/>
-<rect width="${width}" height="12" fill="${STATUS_COLOURS[info.status]}"/>
+  const beside = logo ? LEFT + logoWidth + 16 : LEFT;
+  const name = fitted(drawable(site, 'Game servers'), 28 * WIDER, RIGHT - beside);
+  return html`<path d="M${LEFT} 568h${RIGHT - LEFT}" stroke="${CARD_COLOURS.line}" stroke-width="2"/>
 ${
   logo
-    ? html`<image x="${edge}" y="94" width="${logoWidth}" height="${LOGO_HEIGHT}"
+    ? html`<image x="${LEFT}" y="581" width="${logoWidth}" height="${LOGO_HEIGHT}"
   href="data:image/png;base64,${logo.png.toString('base64')}"/>`
     : ''
-}
-<text x="${beside}" y="130" font-size="34" fill="#9dabae">${siteName}</text>
-<text x="${edge}" y="240" font-size="${nameSize}" font-weight="700" fill="#e5ebec">${line(name, nameSize)}</text>
-<text x="${edge}" y="320" font-size="38" fill="#9dabae" font-family="DejaVu Sans Mono">${line(address, 38)}</text>
-<circle cx="${edge + 16}" cy="428" r="16" fill="${STATUS_COLOURS[info.status]}"/>
-${figures.map(
-  (text, row) =>
-    html`<text x="${edge + 56}" y="${442 + row * 58}" font-size="40" fill="#e5ebec">${line(text, 40)}</text>`,
-)}`;
-  return String(svgImage({ width, height, label: `${name}: ${figures.join(', ')}`, drawing }));
+}<text x="${beside}" y="609" font-size="28" ${face(name)} fill="${CARD_COLOURS.soft}">${name}</text>`;
 }

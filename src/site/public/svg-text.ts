@@ -61,6 +61,3 @@ export function svgImage(image: { width: number; height: number; label: string; 
   font-family="system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif">
 <title>${label}</title>${drawing}</svg>`;
 }
-
-/** The colours of a server's status on a dark background. */
-export const STATUS_COLOURS = { online: '#7fd0a0', offline: '#ffb0a1', unknown: '#9dabae' } as const;

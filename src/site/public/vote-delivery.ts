@@ -22,12 +22,14 @@ export function deliveryIcon(status: DeliveryStatus): IconName {
  * The state of the delivery as text for the player, without any detail of the listener. The owner's text is
  * `statusText`.
  */
-export function playerText(status: DeliveryStatus, vote: Pick<Vote, 'votedAt' | 'claim'>, now: Date): string {
+export function playerText(
+  status: DeliveryStatus,
+  vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt'>,
+  now: Date,
+): string {
   switch (status.state) {
     case 'none':
-      return vote.claim && !isOpen(status)
-        ? t('A plugin of the server has claimed your vote for the reward.')
-        : t(NONE[status.why]);
+      return noneText(status, vote);
     case 'waiting':
       return waitingText(status, now);
     case 'sending':
@@ -52,6 +54,12 @@ export function playerText(status: DeliveryStatus, vote: Pick<Vote, 'votedAt' | 
 }
 
 type Of<State extends DeliveryStatus['state']> = Extract<DeliveryStatus, { state: State }>;
+
+function noneText({ why }: Of<'none'>, { claim, excludedAt }: Pick<Vote, 'claim' | 'excludedAt'>): string {
+  if (why === 'quarantined') return t(NONE.quarantined);
+  if (claim) return t('A plugin of the server has claimed your vote for the reward.');
+  return t(NONE[excludedAt ? 'excluded' : why]);
+}
 
 function waitingText({ waitingFor, reason, fetched }: Of<'waiting'>, now: Date): string {
   if (fetched) return t('Your vote waits until the game server fetches it.');

@@ -56,8 +56,8 @@ export function votePage(site: Site, view: VotePageView): Page {
     ...(isPlain(view) ? { metadata: metadataOf(server) } : {}),
     body: html`<div class="done">
       ${isWaiting ? cooldownPart(site, view, streak) : formPart(site, view)}
-      ${streak ? streakPanel(streak) : ''}
       ${isWaiting ? nextVotePanel(site, server, { ...others, ...streak, username: nameIn(typed) }) : ''}
+      ${streak ? streakPanel(streak) : ''}
       ${isWaiting ? '' : ownersText(server)}
       ${otherServers(site, others)}
     </div>`,
@@ -67,17 +67,18 @@ export function votePage(site: Site, view: VotePageView): Page {
 /** The head of the page and the form. */
 function formPart(site: Site, view: VotePageView): Html {
   const { server, typed, config } = view;
+  const about = t('About <bdi>{server}</bdi>', { server: server.name });
   return html`${stamp(
     site,
     server,
     html`${serverIcon(site.base, pictured(server), 96)}
       <h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
-      <p><a href="${site.base}${publicPath(server)}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a></p>`,
+      <p><a href="${site.base}${publicPath(server)}">${about}</a></p>`,
   )}
     ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
     <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
-      <p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>
-      ${whyOff(config, server) ? '' : networkRules(config)}
+      <div class="rules"><p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>
+        ${whyOff(config, server) ? '' : networkRules(config)}</div>
     </section>`;
 }
 

@@ -70,7 +70,7 @@ function formPage(app: FastifyInstance, deps: AppDeps): void {
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
       const { username } = request.query as { username?: unknown };
-      const ownName = username === undefined ? await ownNameOf(deps, request) : undefined;
+      const ownName = username === undefined ? await ownNameOf(deps, request, server) : undefined;
       const name = usernameSchema.safeParse(username ?? ownName).data;
       const typed = { values: { username: name ?? '' }, errors: {} };
       return sendPage(request, reply, votePage(app.site, await viewOf(deps, request, server, typed)));

@@ -30,8 +30,9 @@ export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
 const TALLY = 5;
 const MOST_DOTS = 3 * TALLY;
 
-/** The panel about a player's votes in a row for a server. */
-export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): Html {
+/** The panel about a player's votes in a row for a server; empty without any. */
+export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): Content {
+  if (streak === 0) return '';
   const goal = TALLY * Math.max(1, Math.ceil(streak / TALLY));
   const first = Math.max(0, goal - MOST_DOTS);
   const dots = Array.from({ length: goal - first }, (_, at) => first + at + 1);

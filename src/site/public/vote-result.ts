@@ -47,13 +47,16 @@ type Around = {
 export function resultPage(site: Site, result: VoteState, around: Around | null): Page {
   const { server, vote, now } = result;
   const { username } = vote;
+  const voted = around?.remembers
+    ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"`
+    : '';
   return {
     title: t('Your vote for {server}', { server: server.name }),
     width: 'full',
     styles: ['public.css'],
     scripts: ['voted.js'],
     live: true,
-    body: html`<div class="done" ${around?.remembers ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : ''}>
+    body: html`<div class="done" ${voted}>
       ${stamp(site, server, stateOfVote(site, result))}
       ${
         around
@@ -86,9 +89,9 @@ function stateOfVote(site: Site, result: VoteState): Html {
   const { server, vote, status, state, now } = result;
   const sentence = playerText(status, vote, now);
   const open = isOpen(status);
-  const isHeld = Boolean(vote.quarantinedAt);
+  const counts = !vote.quarantinedAt && !vote.excludedAt;
   const delivery =
-    isHeld && status.state === 'none'
+    !counts && status.state === 'none'
       ? ''
       : html`<p class="arrived ${open ? '' : 'settled'}">${icon(deliveryIcon(status))} ${sentence}</p>`;
   return livePart({
@@ -97,7 +100,7 @@ function stateOfVote(site: Site, result: VoteState): Html {
     announcement: sentence,
     open,
     ...(open ? { mark: markOf(state, open, now) } : {}),
-    body: html`${verdict(result)}${delivery}${isHeld || vote.excludedAt ? '' : standing(site, result)}`,
+    body: html`${verdict(result)}${delivery}${counts ? standing(site, result) : ''}`,
   });
 }
 

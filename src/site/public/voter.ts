@@ -2,7 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { establishedAccount } from '../../accounts/established.ts';
 import { notedUsername } from '../../favourites/favourites.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
+import { nameKind } from './name-kind.ts';
 import type { VoteFormView } from './vote-form.ts';
 
 /** The voter of a request. A user whose account is not established votes like a visitor. */
@@ -16,10 +18,14 @@ export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest)
   return voterOf(deps, request).account ? 'established' : 'young';
 }
 
-/** The player name of the user's last vote. */
+/** The player name of the user's last vote, if it is of the kind that the server's players vote with. */
 export async function ownNameOf(
   deps: Pick<AppDeps, 'favourites'>,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
+  server: Pick<Server, 'game'>,
 ): Promise<string | undefined> {
-  return signedIn ? ((await notedUsername(deps, signedIn.user._id)) ?? undefined) : undefined;
+  const name = signedIn && (await notedUsername(deps, signedIn.user._id));
+  if (!name) return undefined;
+  const isSteamId = /^\d{17}$/.test(name);
+  return isSteamId === (nameKind(server) === 'steam') ? name : undefined;
 }

@@ -16,6 +16,8 @@ function stored(storage, key) {
 
 function fillInName() {
   const { username } = names.elements;
+  // With a SteamID that Steam confirmed, there is no name to enter.
+  if (!username || username.type === 'hidden') return;
   const { nameKind, remember } = names.dataset;
   const isNamed = new URLSearchParams(location.search).has('username');
   if (remember !== undefined && !username.value && !isNamed) {

@@ -1,4 +1,3 @@
-import type { ChartPoint } from './chart.ts';
 import { type Html, html } from './html.ts';
 
 /** The axis of values: its ends, and the values that have a grid line and a label. */
@@ -44,7 +43,7 @@ export function middleOf(place: 'line' | 'column', index: number, points: number
 }
 
 /** The labels of the time axis: the first and the last point, and three between them. */
-export function timeLabels(points: ChartPoint[], place: 'line' | 'column'): Html {
+export function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'column'): Html {
   const last = points.length - 1;
   const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];
   const labels = indexes.map((index) => {

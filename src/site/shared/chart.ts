@@ -144,7 +144,9 @@ type Drawn = {
 
 function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawing, texts, place }: Drawn) {
   if (points.every(({ value }) => value === null)) return emptyLine(empty);
-  const ticks = axis?.ticks.map((value) => ({ y: percent(placeOf(axis, value)), text: shown(value) })) ?? [];
+  const ticks = axis
+    ? axis.ticks.map((value) => ({ y: percent(placeOf(axis, value)), text: shown(value) }))
+    : [];
   const widest = ticks.map(({ text }) => text).toSorted((a, b) => b.length - a.length)[0];
   const scale = axis
     ? html`<div class="chart-scale" aria-hidden="true"><span>${widest}</span><svg>${ticks.map(

@@ -10,10 +10,17 @@ function bytesOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The classes of a server's colours, from its name and game: `h4 p2`. The same server always looks the same. */
-export function colourClasses({ name, game }: { name: string; game?: string | null | undefined }): string {
-  const [hue = 0, pattern = 0] = bytesOf(`${name}\n${game ?? ''}`);
-  return `h${hue % HUES} p${(pattern % PATTERNS) + 1}`;
+type Named = { name: string; game?: string | null | undefined };
+
+/** The number of a server's hue, from its name and game. The same server always looks the same. */
+export function hueOf({ name, game }: Named): number {
+  return (bytesOf(`${name}\n${game ?? ''}`)[0] ?? 0) % HUES;
+}
+
+/** The classes of a server's colours, from its name and game: `h4 p2`. */
+export function colourClasses(server: Named): string {
+  const pattern = bytesOf(`${server.name}\n${server.game ?? ''}`)[1] ?? 0;
+  return `h${hueOf(server)} p${(pattern % PATTERNS) + 1}`;
 }
 
 /** The first letters of the first two words of a name, in capitals: `Der Kleine Hof` is `DK`. Empty without letters. */
@@ -47,8 +54,15 @@ function squares(text: string, size: number): string {
   });
 }
 
+const hueOfDrawing = (text: string) => (bytesOf(text)[31] ?? 0) % HUES;
+
+/** The drawing in a generated icon: a path in a box of 8 × 8, and the number of its hue. */
+export function iconDrawing(name: string): { path: string; hue: number } {
+  return { path: squares(name, 8), hue: hueOfDrawing(name) };
+}
+
 function drawing(text: string, squaresAside: number, className: string, pixels: number): Html {
-  const hue = `h${(bytesOf(text)[31] ?? 0) % HUES}`;
+  const hue = `h${hueOfDrawing(text)}`;
   const box = `-1 -1 ${squaresAside + 2} ${squaresAside + 2}`;
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
   return html`<svg class="${className} drawn ${hue}" viewBox="${box}" ${size} aria-hidden="true"><path

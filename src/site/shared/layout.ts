@@ -15,6 +15,7 @@ import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { contactHref } from './contact.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 import { icon } from './icon.ts';
+import { type JsonLd, jsonLdBlock } from './json-ld.ts';
 import { notice } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
@@ -55,6 +56,10 @@ export type SearchMetadata = {
   /** The neighbouring pages of a list, as paths under the site's base. */
   previous?: string | undefined;
   next?: string | undefined;
+  /** What the page is about, in the words of schema.org. */
+  items?: readonly JsonLd[];
+  /** The Atom feed of what the page lists: its title, and its path under the site's base. */
+  feed?: { title: string; path: string };
 };
 
 /** The page that adds a server, for signed-in users. */
@@ -182,12 +187,21 @@ function searchMetadata(
     )}
     ${list.previous ? html`<link rel="prev" href="${url}${list.previous}" />` : ''}
     ${list.next ? html`<link rel="next" href="${url}${list.next}" />` : ''}
+    ${list.feed ? feedLink(url, list.feed) : ''}
+    ${list.items ? jsonLdBlock(list.items) : ''}
     <meta property="og:type" content="website" />
     <meta property="og:site_name" content="${name}" />
     <meta property="og:title" content="${title}" />
     <meta property="og:description" content="${description}" />
     <meta property="og:url" content="${url}${own}" />
     ${card}`;
+}
+
+/** The link to a feed in the language of the page. English is the feed's own language. */
+function feedLink(url: string, { title, path }: { title: string; path: string }): Html {
+  const language = languageNow();
+  const address = language === 'en' ? path : inLanguageOf(path, language);
+  return html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${url}${address}" />`;
 }
 
 /** The navigation. An entry is the current one on its page and on the pages below it. */

@@ -39,7 +39,9 @@ export function spreadOf({
   const average = t('{average} of 5 stars', { average: decimal(averageRating) });
   const reviews = t('{reviews} in all', { reviews: counted(total, 'review') });
   return html`<div class="score">
-    <p class="score-number"><span aria-hidden="true">${oneDecimal(averageRating)}</span>${forReaders(html`${average}`)}</p>
+    <p class="score-number"><span aria-hidden="true">${oneDecimal(averageRating)}</span>${forReaders(
+      html`${average}`,
+    )}</p>
     <div>${starsText(Math.round(averageRating), true)} <span class="soft small">${reviews}</span>
     <table class="spread">
       <caption class="for-readers">${t('Reviews by rating')}</caption>

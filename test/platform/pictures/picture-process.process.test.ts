@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
+import sharp from 'sharp';
 import { afterEach, expect, it, vi } from 'vitest';
 import { createPictureProcess, type PictureProcess } from '../../../src/platform/pictures/picture-process.ts';
 import { EVENTUALLY } from '../../support/eventually.ts';
@@ -68,6 +69,30 @@ it('draws, encodes and refuses pictures in a child process, which has no secrets
   const [, nice] = /\) \S+(?: \S+){15} (\S+)/.exec(await readFile(`/proc/${pids[0]}/stat`, 'utf8')) ?? [];
   expect(Number(nice)).toBe(10);
   expect((await readFile(`/proc/${pids[0]}/oom_score_adj`, 'utf8')).trim()).toBe('800');
+});
+
+it('inserts stored pictures into a drawing, cut to the size at which it shows them', async () => {
+  const pictures = open();
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="80" height="20"><text>picture:banner</text>
+    <image width="40" height="20" href="picture:banner"/><image x="40" width="40" height="20" href="picture:icon"/></svg>`;
+  const solid = (width: number, height: number, background: string) =>
+    sharp({ create: { width, height, channels: 3, background } })
+      .webp({ lossless: true })
+      .toBuffer();
+  const drawn = await pictures.run('drawing', {
+    svg,
+    pictures: {
+      banner: { bytes: await solid(30, 90, '#ff0000'), width: 40, height: 20 },
+      icon: { bytes: await solid(64, 64, '#0000ff'), width: 40, height: 20 },
+    },
+  });
+  const { data, info } = await sharp(drawn).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const pixel = (x: number) => [...data.subarray((10 * info.width + x) * 3, (10 * info.width + x) * 3 + 3)];
+  expect([info.width, info.height]).toEqual([80, 20]);
+  expect([pixel(5), pixel(75)]).toEqual([
+    [255, 0, 0],
+    [0, 0, 255],
+  ]);
 });
 
 it('the child is replaced after 50 pictures', async () => {

@@ -1,0 +1,156 @@
+import type { ServerInfo } from '../../history/server-info.ts';
+import { languageNow } from '../../language/language.ts';
+import { t } from '../../language/t.ts';
+import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
+import { ENOUGH_REVIEWS } from '../../ranking/sorts.ts';
+import type { Server } from '../../servers/server.ts';
+import { gameName } from '../shared/game-names.ts';
+import type { JsonLd } from '../shared/json-ld.ts';
+import type { SearchMetadata } from '../shared/layout.ts';
+import { publicPath } from '../shared/server-paths.ts';
+import type { Site } from '../shared/site-settings.ts';
+import { feedPath, feedTitle } from './feeds.ts';
+import { headingOf } from './ranking-filters.ts';
+import { gamePath, type RankingQuery } from './ranking-query.ts';
+
+type Place = Pick<Site, 'url' | 'name'>;
+/** A step of the way to a page. `path` is under the site's base; the page itself has none. */
+type Step = { name: string; path?: string };
+
+/** The listing, and how to search it. */
+export function webSite({ url, name }: Place): JsonLd {
+  return {
+    '@type': 'WebSite',
+    '@id': `${url}/#site`,
+    url: `${url}/`,
+    name,
+    inLanguage: languageNow(),
+    potentialAction: {
+      '@type': 'SearchAction',
+      target: { '@type': 'EntryPoint', urlTemplate: `${url}/?q={search_term_string}` },
+      'query-input': 'required name=search_term_string',
+    },
+  };
+}
+
+/** The way from the home page to a page. */
+export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
+  const all: Step[] = [{ name, path: '/' }, ...steps];
+  return {
+    '@type': 'BreadcrumbList',
+    itemListElement: all.map((step, at) => ({
+      '@type': 'ListItem',
+      position: at + 1,
+      name: step.name,
+      item: step.path === undefined ? undefined : `${url}${step.path}`,
+    })),
+  };
+}
+
+/**
+ * A page of the ranking.
+ *
+ * @param total - the number of servers on all pages
+ * @param before - the number of servers on the pages before
+ */
+export function itemList(
+  { url }: Place,
+  name: string,
+  { rows, total, before }: { rows: { name: string; slug: string }[]; total: number; before: number },
+): JsonLd {
+  return {
+    '@type': 'ItemList',
+    name,
+    numberOfItems: total,
+    itemListOrder: 'https://schema.org/ItemListOrderAscending',
+    itemListElement: rows.map((row, at) => ({
+      '@type': 'ListItem',
+      position: before + at + 1,
+      name: row.name,
+      url: `${url}${publicPath(row)}`,
+    })),
+  };
+}
+
+/** The items of a page of the ranking, and the feed of its newest servers. */
+export function searchDataOf(
+  site: Place,
+  query: RankingQuery,
+  { rows, total }: ListPage,
+): Pick<SearchMetadata, 'feed' | 'items'> {
+  const { filters, tagName, page } = query;
+  const list = itemList(site, headingOf(query), { rows, total, before: (page - 1) * ROWS });
+  const name = filters.game ? gameName(filters.game) : filters.tag ? tagName : undefined;
+  return {
+    feed: { title: feedTitle(site.name, filters.game), path: feedPath(filters.game) },
+    items: [list, name ? breadcrumbs(site, [{ name }]) : webSite(site)],
+  };
+}
+
+/** What a server's page knows about the server. */
+export type Described = {
+  server: Pick<Server, 'name' | 'slug' | 'game' | 'profile'>;
+  info: ServerInfo;
+  reviews: { total: number; averageRating: number };
+  description: string;
+};
+
+/** A game server with its game; its rating if it has enough reviews; and the way to its page. */
+export function gameServer(site: Place, described: Described): JsonLd[] {
+  const { server, info, description } = described;
+  const { game, profile } = server;
+  const { url } = site;
+  const id = `${url}${publicPath(server)}#server`;
+  const picture = profile?.banner?.wide ?? profile?.icon?.picture;
+  const ofGame = game ? [{ name: gameName(game), path: gamePath(game) }] : [];
+  const isOnline = info.status === 'online';
+  return [
+    {
+      '@type': 'GameServer',
+      '@id': id,
+      name: server.name,
+      url: `${url}${publicPath(server)}`,
+      description,
+      image: picture ? `${url}/pictures/${picture}.webp` : undefined,
+      game: game
+        ? {
+            '@type': 'VideoGame',
+            name: gameName(game),
+            url: `${url}${gamePath(game)}`,
+            playMode: 'MultiPlayer',
+          }
+        : undefined,
+      playersOnline: isOnline && !info.playersHidden ? info.onlinePlayers : undefined,
+      serverStatus: statusOf(info),
+    },
+    ...ratingOf(id, described),
+    breadcrumbs(site, [...ofGame, { name: server.name }]),
+  ];
+}
+
+/** The status in the words of schema.org; undefined while it is unknown. */
+function statusOf({ status, onlinePlayers, maxPlayers, playersHidden }: ServerInfo): string | undefined {
+  if (status === 'unknown') return undefined;
+  if (status === 'offline') return 'https://schema.org/OfflineTemporarily';
+  const isFull = !playersHidden && maxPlayers > 0 && onlinePlayers >= maxPlayers;
+  return isFull ? 'https://schema.org/OnlineFull' : 'https://schema.org/Online';
+}
+
+/**
+ * The average of the approved reviews. It is an item of its own, because a `GameServer` has no property
+ * `aggregateRating` in schema.org. Few reviews say little, so there is none below `ENOUGH_REVIEWS`.
+ */
+function ratingOf(id: string, { server, reviews: { total, averageRating } }: Described): JsonLd[] {
+  if (total < ENOUGH_REVIEWS) return [];
+  return [
+    {
+      '@type': 'AggregateRating',
+      name: t('Reviews of {server}', { server: server.name }),
+      itemReviewed: { '@id': id },
+      ratingValue: averageRating,
+      bestRating: 5,
+      worstRating: 1,
+      reviewCount: total,
+    },
+  ];
+}
