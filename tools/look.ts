@@ -30,6 +30,7 @@ export const ICONS = [
   'link',
   'list',
   'log-in',
+  'log-out',
   'menu',
   'message-circle',
   'play',

@@ -19,8 +19,11 @@ type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Conf
  * an address that is not theirs. The user who opens the link sets the password.
  *
  * Unconfirmed accounts, made by an earlier version or by a listing without mail, get the same link.
+ *
+ * @param next - the page to which the user returns. It is stored and not part of the link: anybody can enter a stranger's
+ * address, and would choose the text of a link in our mail.
  */
-export async function offerAccount(sources: SigningUp, email: string): Promise<void> {
+export async function offerAccount(sources: SigningUp, email: string, next = ''): Promise<void> {
   const { users, verifications, clock, config } = sources;
   const address = email.trim().toLowerCase();
   const user = await users.findOne({ email: address });
@@ -31,6 +34,7 @@ export async function offerAccount(sources: SigningUp, email: string): Promise<v
     _id: new ObjectId(),
     identifier: identifierOf(token),
     value: address,
+    ...(next === '' ? {} : { next }),
     expiresAt: after(now, LINK_MS),
   });
   const link = `${config.PUBLIC_URL}/verify-email?token=${token}`;
@@ -47,13 +51,16 @@ export async function sendEntryLink(sources: SigningUp, auth: Auth, email: strin
   else await auth.api.requestPasswordReset({ body: { email } });
 }
 
-/** The address that a sign-up link confirms; null when the link is unknown or expired. */
-export async function addressOfSignUp(
+/**
+ * The address that a sign-up link confirms, and the page to which the user returns (`''` for none); null when the link is
+ * unknown or expired.
+ */
+export async function readSignUp(
   { verifications, clock }: Links,
   token: string,
-): Promise<string | null> {
+): Promise<{ email: string; next: string } | null> {
   const found = await verifications.findOne(usable(token, clock));
-  return found?.value ?? null;
+  return found && { email: found.value, next: found.next ?? '' };
 }
 
 /**
@@ -68,8 +75,9 @@ export async function finishSignUp(
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<User | 'useless-link' | 'has-account'> {
   const { users, verifications, clock } = sources;
-  const email = await addressOfSignUp(sources, token);
-  if (email === null) return 'useless-link';
+  const link = await readSignUp(sources, token);
+  if (link === null) return 'useless-link';
+  const { email } = link;
   const context = await auth.$context;
   const hash = await context.password.hash(password);
   // When the form is sent twice at once, only one request continues.

@@ -82,6 +82,8 @@ const verificationDefinition = {
   identifier: { type: String, required: true },
   /** For a link to set a password: the user's id. For a sign-up link: the e-mail address. */
   value: { type: String, required: true },
+  /** For a sign-up link: the page on which the sign-up began, as a path. */
+  next: { type: String },
   expiresAt: { type: Date, required: true },
 } as const;
 export const verificationSchema = new Schema(verificationDefinition, { collection: 'verifications' });

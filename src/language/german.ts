@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './german/accounts.ts';
+import { FAVOURITES } from './german/favourites.ts';
 import { FEEDS } from './german/feeds.ts';
 import { IDENTITY } from './german/identity.ts';
 import { INPUT } from './german/input.ts';
@@ -33,5 +34,6 @@ export const GERMAN = {
   ...INPUT,
   ...PRIVACY,
   ...NOTIFICATIONS,
+  ...FAVOURITES,
   ...FEEDS,
 } as const;

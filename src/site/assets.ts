@@ -36,7 +36,7 @@ const ofAltcha = (module: string) =>
   }) as const;
 
 /** The parts of public.css, in their order. */
-const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css'];
+const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
@@ -56,6 +56,7 @@ const FILES = [
   // The public pages load it after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
+  { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
   ...GAME_PICTURES.map(
     (game) =>
       ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,

@@ -43,8 +43,8 @@ async function backTo(href: string, name: string): Promise<string> {
         :root { --scalar-custom-header-height: 2.75rem; }
         .back { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 2.75rem; padding: 0.6rem 1.5rem;
           font: 1rem/1.5 system-ui, sans-serif; color-scheme: light dark;
-          background: light-dark(#ffffff, #1a2124); border-bottom: 1px solid light-dark(#dbe1e2, #2e383b); }
-        .back a { color: light-dark(#0f6168, #6fc7cc); }
+          background: light-dark(#0c3b41, #08262b); }
+        .back a { color: #f1f7f4; }
       </style>
       <nav class="back" aria-label="Site"><a href="${href}">← ${name}</a></nav>`,
   );

@@ -6,8 +6,10 @@ import { inLanguage } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { after, SECOND } from '../platform/clock.ts';
+import { drawing } from './shared/empty-card.ts';
 import { exactTime, relative, time } from './shared/format.ts';
 import { type Content, type Html, html } from './shared/html.ts';
+import type { IconName } from './shared/icon.ts';
 import { layout, sendHtml } from './shared/layout.ts';
 import { textField } from './shared/parts.ts';
 import type { Site } from './shared/site-settings.ts';
@@ -42,6 +44,8 @@ const TITLES: Record<number, Text> = {
   500: defineMessage('Something went wrong on our side'),
   503: defineMessage('Temporarily unavailable'),
 };
+
+const ICONS: Record<number, IconName> = { 404: 'search', 429: 'clock', 503: 'clock' };
 
 const HELP: Record<number, Text> = {
   404: defineMessage('Check the address. The page may have been removed.'),
@@ -96,7 +100,8 @@ function sendErrorPage(
     width: 'narrow',
     path: request.url.split('?')[0] ?? '',
     isLanguageInAddress: false,
-    body: html`<h1>${t(TITLES[status] ?? 'Error')}</h1>
+    body: html`${drawing(ICONS[status] ?? 'triangle-alert')}
+      <h1>${t(TITLES[status] ?? 'Error')}</h1>
       <p>${translated(sentence)}</p>
       ${help ? html`<p class="soft">${t(help)}</p>` : ''}
       ${retry(headers)} ${nextSteps(site, request, status)}`,
@@ -132,12 +137,14 @@ function nextSteps({ base }: Site, request: FastifyRequest, status: number): Con
     id: request.id,
   });
   return html`${status === 404 ? searchForm(base) : ''}
-    <p class="actions">${again}<a class="button quiet" href="${base}/">${t('Go to the ranking')}</a></p>
+    <p class="actions">${again}<a class="button quiet" href="${base}/">${t('Go to the ranking')}</a>${
+      status === 404 ? html`<a class="button quiet" href="${base}/games">${t('Games')}</a>` : ''
+    }</p>
     ${status === 500 ? html`<p class="soft small">${number}</p>` : ''}`;
 }
 
 function searchForm(base: string): Html {
-  return html`<form method="get" action="${base}/" class="filters" role="search" aria-label="${t('Servers')}">
+  return html`<form method="get" action="${base}/" class="search-row" role="search" aria-label="${t('Servers')}">
     ${textField({ name: 'q', label: t('Find a server'), type: 'search', maxlength: 100, spellcheck: false })}
     <button type="submit">${t('Find')}</button>
   </form>`;

@@ -20,6 +20,7 @@ import { serveRelayJar } from './relay-jar.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { refreshAnnouncement } from './shared/announcement.ts';
 import { serveFlags } from './shared/flags.ts';
+import { styleguide } from './styleguide/styleguide-page.ts';
 
 /** No third-party content, no inline scripts or styles, no framing by other sites. */
 const CONTENT_SECURITY_POLICY = [
@@ -83,6 +84,7 @@ export async function site(
       takePageSlots(limited);
       await limited.register(publicPages, { deps, metrics });
       await limited.register(accountPages, { deps, auth, devices });
+      styleguide(limited, deps.config);
       await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });
     // The admin area has no limits of pages: operators need it most when the site is overloaded.

@@ -73,7 +73,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   verifications: {
     title: defineMessage('Links by mail'),
-    data: defineMessage('E-mail address or account, and a hash of the link'),
+    data: defineMessage('E-mail address or account, a hash of the link, and the page to which it leads back'),
     why: defineMessage('To confirm an address or to set a password'),
     kept: () => days(LINK_MS),
     ttl: { field: 'expiresAt', seconds: AT_ONCE },

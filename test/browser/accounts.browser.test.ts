@@ -28,13 +28,14 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     const { page, open, check } = await openTab(browser, site.url, options);
     await open('/');
     await check();
+    await page.getByRole('link', { name: 'Sign in', exact: true }).click();
     await page.getByRole('link', { name: 'Sign up', exact: true }).first().click();
     await check();
     await page.getByLabel('Your name').fill('Ada Owner');
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign up' }).click();
-    await page.getByRole('heading', { name: 'Your servers' }).waitFor();
+    await page.getByRole('heading', { name: 'Your favourites' }).waitFor();
     await check();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
@@ -46,7 +47,31 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Your servers' }).waitFor();
+    await page.getByRole('heading', { name: 'Your favourites' }).waitFor();
+  });
+
+  test('a visitor who presses a star signs up and has the favourite; the switch says whether the colours are dark', async () => {
+    await addOwnedServer(site.deps, new ObjectId(), { name: 'Beta Craft', address: 'beta.example.org' });
+    const { page, open, check } = await openTab(browser, site.url, { viewport: { width: 320, height: 640 } });
+    await open('/servers/beta-craft');
+    const isDark = (pressed: boolean) =>
+      page.getByRole('button', { name: 'Dark colours', pressed }).waitFor();
+    await isDark(false);
+    await page.getByRole('button', { name: 'Dark colours' }).click();
+    await isDark(true);
+    for (const name of ['Servers', 'Games', 'Sign in'])
+      await expect.poll(() => page.locator('.site-head').getByRole('link', { name }).isVisible()).toBe(true);
+    await page.getByRole('button', { name: 'Add to your favourites: Beta Craft' }).click();
+    await isDark(true);
+    await check();
+    await page.getByRole('link', { name: 'Sign up', exact: true }).click();
+    await page.getByLabel('Your name').fill('Pia Player');
+    await page.getByLabel('E-mail address').fill('pia@example.org');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await page.getByText('The server is now among your favourites.').waitFor();
+    await page.getByRole('link', { name: 'Beta Craft' }).waitFor();
+    await check();
   });
 
   test('without JavaScript, a user stars a server, votes, sees the next vote, and asks to delete the account', async () => {

@@ -28,7 +28,7 @@ const ofServer = (part: string): SamplePage => ({
 
 /** One page for each route, filled with data. */
 export const PAGES: SamplePage[] = [
-  ...fixed('stranger', '/', '/games', '/tags', '/how-ranking-works'),
+  ...fixed('stranger', '/', '/games', '/tags', '/how-ranking-works', '/styleguide'),
   ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms'),
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
@@ -67,6 +67,11 @@ export const PAGES: SamplePage[] = [
     '/dashboard',
     '/dashboard/servers/new',
   ),
+  {
+    route: '/favourites/:serverId',
+    reader: 'owner',
+    path: ({ harbour }) => `/favourites/${harbour.toHexString()}`,
+  },
   {
     route: '/dashboard/drafts/:draftId',
     reader: 'owner',

@@ -5,7 +5,7 @@ import type { Tab } from './tab.ts';
 
 /** Signs a user up and opens the dashboard. */
 export async function signUp({ page, open }: Tab, email: string): Promise<void> {
-  await open('/sign-up');
+  await open('/sign-up?next=/dashboard');
   await page.getByLabel('Your name').fill('Ada Owner');
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);

@@ -3,6 +3,7 @@ import { IntlMessageFormat } from 'intl-messageformat';
 import { expect, test } from 'vitest';
 import { ACCOUNTS } from '../../src/language/german/accounts.ts';
 import { IDENTITY } from '../../src/language/german/identity.ts';
+import { FAVOURITES } from '../../src/language/german/favourites.ts';
 import { INPUT } from '../../src/language/german/input.ts';
 import { LISTENERS } from '../../src/language/german/listeners.ts';
 import { LISTING } from '../../src/language/german/listing.ts';
@@ -27,6 +28,7 @@ const PARTS = [
   INPUT,
   PRIVACY,
   NOTIFICATIONS,
+  FAVOURITES,
 ];
 const entries = PARTS.flatMap((part) => Object.entries(part));
 

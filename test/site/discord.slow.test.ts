@@ -102,7 +102,7 @@ test('the callback is under the base path', async () => {
   );
   const state = there.searchParams.get('state') ?? '';
   const back = await getPage(web, `/api/auth/callback/discord?code=x&state=${state}`, cookiesOf(left));
-  expect(back.headers.location).toBe('http://localhost:3000/listing/dashboard');
+  expect(back.headers.location).toBe('http://localhost:3000/listing/sign-in');
 });
 
 test('Discord is linked to the account with the same confirmed address, which keeps its password', async () => {

@@ -4,8 +4,9 @@ import { fillListing, type SampleListing } from '../browser/sample-listing.ts';
 import { PAGES, type Reader, STATES } from '../browser/sample-pages.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 
-/** Pages that are not translated: those for operators and for other sites, and the operator's own texts. */
-const NOT_OURS = /^\/operator|\/widget$|^\/(contact|imprint|privacy|terms)$|^decided reviews$|admin area/;
+/** Pages that are not translated: those for operators, developers and other sites, and the operator's own texts. */
+const NOT_OURS =
+  /^\/(operator|styleguide$)|\/widget$|^\/(contact|imprint|privacy|terms)$|^decided reviews$|admin area/;
 
 /** The pages that exist in every language. */
 export const TRANSLATED_PAGES = [...PAGES, ...STATES].filter(

@@ -36,10 +36,15 @@ describe('the accent', () => {
     assert(
       property(hex, (colour) => {
         const { light, dark } = accentShades(colour);
-        for (const ground of ['#ffffff', '#f5f7f7', light.soft, light.on])
+        for (const ground of ['#ffffff', '#eaf0ef', light.soft, light.on])
           expect(contrast(light.accent, ground)).toBeGreaterThanOrEqual(4.5);
-        for (const ground of ['#1a2124', '#12171a', dark.soft, dark.on])
+        for (const ground of ['#132023', '#0b1416', dark.soft, dark.on])
           expect(contrast(dark.accent, ground)).toBeGreaterThanOrEqual(4.5);
+        for (const { deep, onDeepSoft, deepEdge } of [light, dark]) {
+          expect(contrast(deep, '#f1f7f4')).toBeGreaterThanOrEqual(7);
+          expect(contrast(deep, onDeepSoft)).toBeGreaterThanOrEqual(4.5);
+          expect(contrast(deep, deepEdge)).toBeGreaterThanOrEqual(3);
+        }
       }),
       { examples: [['#000000'], ['#ffffff'], ['#808080'], ['#ff0000'], ['#0000ff']] },
     );

@@ -44,6 +44,19 @@ test('with mail, an account exists only after the address is confirmed with the 
   expect(await isSignedIn(web, cookiesOf(signedIn))).toBe(true);
 });
 
+test('a sign-up leads back to the page where it began, also through the mail, whose link does not contain it', async () => {
+  const next = '/favourites/0123456789abcdef01234567';
+  await sendForm(web, '/sign-up', { email: NEWCOMER.email, next });
+  const link = await linkTo(web.deps, NEWCOMER.email);
+  expect(link).toMatch(/^\/verify-email\?token=[\w-]+$/);
+  const confirmed = await finish(web, tokenOf(link));
+  expect(confirmed.headers.location).toBe(`/sign-in?done=verified&next=${encodeURIComponent(next)}`);
+
+  await sendForm(web, '/sign-up', { email: 'other@example.org', next: '//elsewhere.example' });
+  const other = await finish(web, tokenOf(await linkTo(web.deps, 'other@example.org')));
+  expect(other.headers.location).toBe('/sign-in?done=verified');
+});
+
 test('an invalid confirmation link says what to do', async () => {
   await sendForm(web, '/sign-up', NEWCOMER);
   const token = tokenOf(await linkTo(web.deps, NEWCOMER.email));

@@ -234,7 +234,7 @@ test('a user signs in over https, under a base path', async () => {
   const left = await sendForm(secure, '/sign-in/oidc', {}, { origin });
   const back = await signInAt(provider, leavesFor(left));
   const answer = await secure.app.inject({ url: `${back.pathname}${back.search}`, headers: cookiesOf(left) });
-  expect(answer.headers.location).toBe(`${origin}/listing/dashboard`);
+  expect(answer.headers.location).toBe(`${origin}/listing/sign-in`);
   expect(await isSignedIn(secure, cookiesOf(answer))).toBe(true);
 });
 
@@ -419,7 +419,7 @@ test.each([
   ['/\\evil.example'],
 ])('after signing in nobody is sent to another site: next=%s', async (next) => {
   const { answer } = await goThere({ next });
-  expect(answer.headers.location).toBe('http://localhost:3000/dashboard');
+  expect(answer.headers.location).toBe('http://localhost:3000/sign-in');
 });
 
 test('a provider that is down refuses sign-ins only, and the next one works', async () => {

@@ -1,5 +1,7 @@
+import type { WithId } from 'mongodb';
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { openAppDeps } from '../../src/process/app-deps.ts';
+import type { ServerDraft } from '../../src/servers/server-draft.ts';
 import { freshNames } from '../support/databases.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
@@ -28,7 +30,7 @@ test('a user signs up, signs out and signs in, and reaches the requested page', 
   const web = await openWebAppOn(await testDeps());
   const up = await sendForm(web, '/sign-up', NEWCOMER);
   expect(up.statusCode).toBe(303);
-  expect(up.headers.location).toBe('/dashboard');
+  expect(up.headers.location).toBe('/favourites');
   expect(await web.deps.credentials.findOne({})).toMatchObject({
     password: expect.stringMatching(/^scrypt\$32768\$8\$3\$/),
   });
@@ -62,7 +64,7 @@ test('cookies are limited to this site and its path, and secure with https', asy
   const secure = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
   const headers = { origin: 'https://example.org' };
   const answer = await sendForm(secure, '/sign-up', NEWCOMER, headers);
-  expect(answer.headers.location).toBe('/listing/dashboard');
+  expect(answer.headers.location).toBe('/listing/favourites');
   for (const one of answer.cookies) {
     expect(one).toMatchObject({ path: '/listing', secure: true, httpOnly: true, sameSite: 'Lax' });
     expect(one.name).toMatch(/^__Secure-tallyport\./);
@@ -171,13 +173,17 @@ test('a visitor is redirected to sign in and then back to the page', async () =>
   expect((await getPage(web, `/sign-in?next=${script}`)).body).not.toContain('<script>alert');
 });
 
-test('an operator without a server of their own lands in the admin area, all others in the dashboard', async () => {
-  const [plain, managing, owner] = [
+test('an operator lands in the admin area, owners in the dashboard, and players at their favourites', async () => {
+  const [plain, managing, owner, drafting, player] = [
     await signIn(web, { role: 'operator', twoFactor: false }),
     await signIn(web, { role: 'operator', twoFactor: false }),
     await signIn(web),
+    await signIn(web),
+    await signIn(web),
   ];
   await addOwnedServer(web.deps, managing.userId);
+  await addOwnedServer(web.deps, owner.userId, { address: 'owner.example.org' });
+  await web.deps.serverDrafts.insertOne({ ownerId: drafting.userId } as WithId<ServerDraft>);
   const goal = async ({ email }: SignedInUser, next?: string) => {
     const fields = { email, password: PASSWORD, ...(next === undefined ? {} : { next }) };
     return (await sendForm(web, '/sign-in', fields)).headers.location;
@@ -188,6 +194,8 @@ test('an operator without a server of their own lands in the admin area, all oth
   expect(await goal(plain, '//elsewhere.example')).toBe('/operator');
   expect(await goal(managing)).toBe('/dashboard');
   expect(await goal(owner)).toBe('/dashboard');
+  expect(await goal(drafting)).toBe('/dashboard');
+  expect(await goal(player)).toBe('/favourites');
   expect((await getPage(web, '/sign-in', plain.headers)).headers.location).toBe('/operator');
   expect((await getPage(web, '/sign-in', owner.headers)).headers.location).toBe('/dashboard');
 });

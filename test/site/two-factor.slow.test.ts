@@ -67,7 +67,7 @@ test('setup shows the secret as a QR code and as text, and needs a correct code 
   const refused = await sendForm(web, '/account/two-factor/confirm', { code: '000000' }, headers);
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('The code is wrong.');
-  expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, email)).headers.location).toBe('/favourites');
   // If the setup is started a second time, the newer secret counts.
   await setUpTwoFactor(web, { headers });
   await halfSignedIn(web, email);
@@ -235,7 +235,7 @@ test('turning it off needs the password and a code', async () => {
   await halfSignedIn(web, email);
   const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD, code }, headers);
   expect(off.headers.location).toBe('/account?done=two-factor-off');
-  expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
+  expect((await sendSignIn(web, email)).headers.location).toBe('/favourites');
 });
 
 test.each([
@@ -288,5 +288,5 @@ test('the sign-in page does not reveal valid codes to a session', async () => {
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', both);
   expect((await sendCode(web, codeOf(secret), both)).body).toContain('Too many wrong codes.');
   const signedIn = await sendCode(web, codeOf(secret), await halfSignedIn(web, nora.email));
-  expect(signedIn.headers.location).toBe('/dashboard');
+  expect(signedIn.headers.location).toBe('/favourites');
 });

@@ -240,8 +240,6 @@ export const ACCOUNTS = {
   Delete: 'Löschen',
   'the review of {name}': 'die Bewertung von {name}',
   'There are no more reviews.': 'Es gibt keine weiteren Bewertungen.',
-  'You have written no reviews yet. A review is written on a <a>server’s page</a>.':
-    'Du hast noch keine Bewertungen geschrieben. Eine Bewertung schreibst du auf der <a>Seite eines Servers</a>.',
   'Use at least {min} characters.': 'Nimm mindestens {min} Zeichen.',
   'Use at most {max} characters.': 'Nimm höchstens {max} Zeichen.',
   'This password is too common. Choose another one.': 'Dieses Passwort ist zu verbreitet. Wähle ein anderes.',
@@ -285,8 +283,8 @@ export const ACCOUNTS = {
   'The code is wrong or has expired.': 'Der Code ist falsch oder abgelaufen.',
   'Sign in': 'Anmelden',
   'Forgot your password?': 'Passwort vergessen?',
-  'New here? <a>Sign up</a> to list or review a server.':
-    'Neu hier? <a>Registriere dich</a>, um einen Server zu listen oder zu bewerten.',
+  'New here? <a>Sign up</a> to keep favourites, write reviews or list your server.':
+    'Neu hier? <a>Registriere dich</a> für Favoriten, Bewertungen oder deinen eigenen Server.',
   Continue: 'Weiter',
   'You can export your data three times in an hour.':
     'Du kannst deine Daten dreimal in einer Stunde herunterladen.',

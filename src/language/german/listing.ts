@@ -188,7 +188,6 @@ export const LISTING = {
   'How to join': 'So spielst du mit',
   Vote: 'Abstimmen',
   Favourite: 'Favorit',
-  'sign in to add {server}': 'melde dich an, um {server} hinzuzufügen',
   'An operator of this listing confirmed the owner':
     'Ein Betreiber dieses Verzeichnisses hat den Besitzer bestätigt',
   'Owner confirmed': 'Besitzer bestätigt',
@@ -357,8 +356,6 @@ export const LISTING = {
   'not listed any more': 'nicht mehr gelistet',
   Remove: 'Entfernen',
   'a server that is not listed any more': 'ein Server, der nicht mehr gelistet ist',
-  'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.':
-    'Du hast noch keine Favoriten. Markiere Server mit einem Stern in der <a>Rangliste</a> oder auf ihren Seiten.',
   'A server that was removed or hidden': 'Ein Server, der entfernt oder verborgen wurde',
   'no votes on the page': 'keine Stimmen auf der Seite',
   'Vote now': 'Jetzt abstimmen',

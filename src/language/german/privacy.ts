@@ -8,8 +8,8 @@ export const PRIVACY = {
   'What {listing} stores about you, why, and for how long.':
     'Was {listing} über dich speichert, warum und wie lange.',
   'In short': 'In Kürze',
-  'If you only look at pages, you get no cookie unless you choose a language, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.':
-    'Siehst du dir nur Seiten an, bekommst du kein Cookie, außer du wählst eine Sprache, und nichts wird von anderen Websites geladen. Es gibt keine Werbung und keine Auswertung der Besucher.',
+  'If you only look at pages, you get no cookie unless you choose a language or press a star, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.':
+    'Siehst du dir nur Seiten an, bekommst du kein Cookie, außer du wählst eine Sprache oder drückst einen Stern, und nichts wird von anderen Websites geladen. Es gibt keine Werbung und keine Auswertung der Besucher.',
   'A vote is stored with the player name that you enter. Your IP address is not stored with it, and the voted server does not get it.':
     'Eine Stimme wird mit dem Spielernamen gespeichert, den du eingibst. Deine IP-Adresse wird nicht dazu gespeichert, und der gewählte Server bekommt sie nicht.',
   'Signed-in users download their data and delete their account on the page <a>Account</a>.':
@@ -18,9 +18,17 @@ export const PRIVACY = {
     'Der Betreiber von {name} kann einen Spielernamen aus allen Stimmen und Bewertungen entfernen.',
   'What is stored, why, and for how long': 'Was gespeichert wird, warum und wie lange',
   'Who else gets data': 'Wer sonst Daten bekommt',
+  'When you sign in, a cookie keeps you signed in.':
+    'Wenn du dich anmeldest, hält dich ein Cookie angemeldet.',
+  'When you sign in, a cookie recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out.':
+    'Wenn du dich anmeldest, erkennt ein Cookie deinen Browser ({duration} lang), damit falsche Passwörter, die andere eingeben, dich nicht aussperren.',
+  'If you choose a language, a cookie remembers it for a year.':
+    'Wenn du eine Sprache wählst, merkt sich ein Cookie das ein Jahr lang.',
+  'If you press a star without being signed in, a cookie remembers the server until you sign in, at most a day.':
+    'Wenn du einen Stern drückst, ohne angemeldet zu sein, merkt sich ein Cookie den Server, bis du dich anmeldest, höchstens einen Tag.',
   Cookies: 'Cookies',
-  'Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.':
-    'Cookies werden gesetzt, wenn du dich anmeldest: eines hält dich angemeldet, und eines erkennt deinen Browser ({duration} lang), damit falsche Passwörter, die andere eingeben, dich nicht aussperren. Beide sind für die Anmeldung nötig. Ein drittes merkt sich ein Jahr lang die Sprache, die du wählst.',
+  'Whether you chose cards or the compact list of servers.':
+    'Ob du Karten oder die kompakte Liste der Server gewählt hast.',
   'Stored in your browser only': 'Nur in deinem Browser gespeichert',
   'Scripts of the pages store these in your browser. No other site can read them.':
     'Skripte der Seiten speichern dies in deinem Browser. Keine andere Website kann es lesen.',
@@ -86,7 +94,8 @@ export const PRIVACY = {
   '{time} after the last use, or until you sign out':
     '{time} nach der letzten Nutzung oder bis du dich abmeldest',
   'Links by mail': 'Links in Mails',
-  'E-mail address or account, and a hash of the link': 'E-Mail-Adresse oder Konto und ein Hash des Links',
+  'E-mail address or account, a hash of the link, and the page to which it leads back':
+    'E-Mail-Adresse oder Konto, ein Hash des Links und die Seite, zu der er zurückführt',
   'To confirm an address or to set a password': 'Um eine Adresse zu bestätigen oder ein Passwort zu setzen',
   'Changes of an e-mail address': 'Änderungen einer E-Mail-Adresse',
   'The present and the new address': 'Die jetzige und die neue Adresse',

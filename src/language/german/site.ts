@@ -28,7 +28,7 @@ export const SITE = {
   Account: 'Konto',
   Games: 'Spiele',
   'Copy address': 'Adresse kopieren',
-  'Switch between light and dark': 'Zwischen hell und dunkel wechseln',
+  'Dark colours': 'Dunkle Farben',
   'You may see this server, but not change it.': 'Du kannst diesen Server sehen, aber nicht ändern.',
   Website: 'Website',
   Discord: 'Discord',

@@ -3,15 +3,17 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
 /**
- * Where a user goes after signing in, if they did not ask for another page: the dashboard, or the admin area for
- * operators without a server.
+ * Where a user goes after signing in, if they did not ask for another page: owners, also of a draft, to the dashboard,
+ * operators to the admin area, players to their favourites.
  */
 export async function homeOf(
-  deps: Pick<AppDeps, 'users' | 'servers'>,
+  deps: Pick<AppDeps, 'users' | 'servers' | 'serverDrafts'>,
   base: string,
   userId: ObjectId,
 ): Promise<string> {
+  if (await hasServers(deps, userId)) return `${base}/dashboard`;
   const user = await deps.users.findOne({ _id: userId }, { projection: { role: 1 } });
-  if (user?.role !== 'operator' || (await hasServers(deps, userId))) return `${base}/dashboard`;
-  return `${base}/operator`;
+  if (user?.role === 'operator') return `${base}/operator`;
+  const draft = await deps.serverDrafts.findOne({ ownerId: userId }, { projection: { _id: 1 } });
+  return draft ? `${base}/dashboard` : `${base}/favourites`;
 }

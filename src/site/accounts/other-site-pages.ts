@@ -63,7 +63,8 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth 
     path: `/sign-in/${id}`,
     access: ANYONE,
     run: async ({ request, reply, values }) => {
-      const next = nextPath(values.next, base, `${base}/dashboard`);
+      // Without a page to return to: the sign-in page leads a signed-in user to the own start page.
+      const next = nextPath(values.next, base, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
       if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
       try {

@@ -6,12 +6,13 @@ import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
+import { emptyCard, emptyLine } from '../shared/empty-card.ts';
 import { queryOf } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
-import { button, confirmed, forReaders, linkTo, pager } from '../shared/parts.ts';
+import { button, confirmed, forReaders, pager } from '../shared/parts.ts';
 import { reviewState, reviewText, reviewTimes, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -106,10 +107,10 @@ function ownReview(base: string, review: WithId<Review>, server: Reviewed | unde
 }
 
 function nothing(base: string, from: string | undefined): Content {
-  const words = from
-    ? t('There are no more reviews.')
-    : t('You have written no reviews yet. A review is written on a <a>server’s page</a>.', {
-        a: linkTo(`${base}/`),
-      });
-  return html`<div class="empty">${words}</div>`;
+  if (from) return emptyLine(t('There are no more reviews.'));
+  return emptyCard({
+    icon: 'message-circle',
+    text: t('You have written no reviews yet. You write them on the pages of servers.'),
+    action: { href: `${base}/`, text: t('Find a server') },
+  });
 }

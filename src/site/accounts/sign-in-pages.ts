@@ -23,6 +23,7 @@ import type { AccountParts } from './account-parts.ts';
 import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import { homeOf } from './home.ts';
 import { errorOfOtherSite, otherSiteButtons } from './other-site-pages.ts';
+import { purposeOf } from './purpose.ts';
 import { suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({
@@ -140,7 +141,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
         const code = refusalCode(error);
         request.log.warn({ event: 'account.sign_in_refused', address: request.ip, code });
         if (code === 'EMAIL_NOT_VERIFIED' && !(await countMail(deps, who))) {
-          await offerAccount(deps, data.email);
+          await offerAccount(deps, data.email, next);
         }
         return refused(
           401,
@@ -222,6 +223,7 @@ function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed):
     width: 'narrow',
     messages: MESSAGES,
     body: html`<h1>${t('Sign in')}</h1>
+      ${purposeOf(base, next)}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${emailField({ values, errors })}
@@ -237,7 +239,7 @@ function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed):
         <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
       </form>
       ${buttons}
-      <p>${t('New here? <a>Sign up</a> to list or review a server.', {
+      <p>${t('New here? <a>Sign up</a> to keep favourites, write reviews or list your server.', {
         a: linkTo(`${base}/sign-up${queryText({ next })}`),
       })}</p>`,
   };

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
@@ -12,7 +13,7 @@ import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -28,7 +29,9 @@ import {
   tooManyLinks,
   withMinimumDuration,
 } from './better-auth-calls.ts';
+import { homeOf } from './home.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
+import { purposeOf } from './purpose.ts';
 
 /** The rules for a new password. */
 export const newPassword = z
@@ -61,20 +64,21 @@ const signUpForm = addressForm.extend({ name: shownText(60), password: newPasswo
 /**
  * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form asks only for the address, and
  * the user chooses name and password behind a link (see verify-email-pages.ts). Without mail: the form creates the
- * account at once.
+ * account at once. In both cases the user goes on to `next`, or else to the own start page.
  */
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { config } = parts.deps;
   const sendsMail = config.SMTP_URL !== undefined;
   const sites = otherSites(config);
-  const inside = (next: unknown) => nextPath(next, base, `${base}/dashboard`);
+  const inside = (next: unknown) => nextPath(next, base, '');
   const page = (next: string, typed: Typed) =>
     signUpPage({ base, next, sendsMail, buttons: otherSiteButtons(base, sites, next) }, typed);
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     const next = inside((request.query as { next?: unknown }).next);
-    if (request.signedIn) return reply.redirect(next, 303);
+    if (request.signedIn)
+      return reply.redirect(next || (await homeOf(parts.deps, base, request.signedIn.user._id)), 303);
     return sendPage(request, reply, page(next, UNTOUCHED));
   });
 
@@ -92,12 +96,12 @@ function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, insi
     access: ANYONE,
     schema: addressForm,
     show: (_request, typed) => page(inside(typed.values.next), typed),
-    run: async ({ request, data: { email } }) => {
+    run: async ({ request, data: { email, next } }) => {
       const usedUp = await networkSignUpsUsed(deps, request.ip);
       if (usedUp) return tooManyAccounts(usedUp);
       const retryAt = await countMail(deps, { email, address: request.ip });
       if (retryAt) return tooManyLinks(retryAt);
-      await withMinimumDuration(() => offerAccount(deps, email));
+      await withMinimumDuration(() => offerAccount(deps, email, inside(next)));
       return { page: sentPage(email) };
     },
   });
@@ -105,6 +109,7 @@ function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, insi
 
 /** The form of a listing without mail: it creates an account whose address cannot be confirmed. */
 function creatingAccounts(app: FastifyInstance, parts: AccountParts, { page, inside }: SignUpForm): void {
+  const { base } = app.site;
   const { deps, auth, devices } = parts;
   formRoute(app, {
     path: '/sign-up',
@@ -133,7 +138,7 @@ function creatingAccounts(app: FastifyInstance, parts: AccountParts, { page, ins
         giveCookies(reply, headers);
         reply.header('set-cookie', devices.cookieFor(email));
         request.log.info({ event: 'account.signed_up', userId: response.user.id });
-        return inside(data.next);
+        return inside(data.next) || (await homeOf(deps, base, new ObjectId(response.user.id)));
       } catch (error) {
         return refused(
           409,
@@ -163,6 +168,7 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, typed: Typed): P
     title: t('Sign up'),
     width: 'narrow',
     body: html`<h1>${t('Sign up')}</h1>
+      ${purposeOf(base, next)}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : nameField(typed)}
@@ -172,7 +178,7 @@ function signUpPage({ base, next, sendsMail, buttons }: SignUp, typed: Typed): P
       </form>
       ${buttons}
       <p>${t('Have an account? <a>Sign in</a>.', {
-        a: linkTo(`${base}/sign-in?next=${encodeURIComponent(next)}`),
+        a: linkTo(`${base}/sign-in${queryText({ next })}`),
       })}</p>`,
   };
 }

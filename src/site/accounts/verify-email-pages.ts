@@ -2,15 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { addressOfSignUp, finishSignUp } from '../../accounts/sign-up.ts';
+import { finishSignUp, readSignUp } from '../../accounts/sign-up.ts';
 import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { ANYONE } from '../route-options.ts';
-import { type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
+import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { nextPath } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -29,14 +30,14 @@ const finishForm = z.object({
  */
 export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const addressOf = (token: unknown) =>
-    typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? addressOfSignUp(deps, token) : null;
+  const read = (token: unknown) =>
+    typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? readSignUp(deps, token) : null;
 
   app.get('/verify-email', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
-    const email = await addressOf(token);
-    if (email === null) return sendPage(request, reply, invalidLinkPage(base), 400);
-    return sendPage(request, reply, finishPage({ base, email, token: String(token) }, UNTOUCHED));
+    const link = await read(token);
+    if (!link) return sendPage(request, reply, invalidLinkPage(base), 400);
+    return sendPage(request, reply, finishPage({ base, ...link, token: String(token) }, UNTOUCHED));
   });
 
   formRoute(app, {
@@ -45,17 +46,17 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
     schema: finishForm,
     secrets: ['password'],
     check: async (request) => {
-      if ((await addressOf(typedValues(request).token)) !== null) return null;
+      if (await read(typedValues(request).token)) return null;
       request.log.warn({ event: 'account.verification_refused', address: request.ip });
       return { page: invalidLinkPage(base), status: 400 };
     },
     show: async (_request, typed) => {
       const { token = '' } = typed.values;
-      const email = await addressOf(token);
-      return email === null ? invalidLinkPage(base) : finishPage({ base, email, token }, typed);
+      const link = await read(token);
+      return link ? finishPage({ base, ...link, token }, typed) : invalidLinkPage(base);
     },
     run: async ({ request, data }) => {
-      const email = (await addressOf(data.token)) ?? '';
+      const { email, next } = (await read(data.token)) ?? { email: '', next: '' };
       const own = refuseOwn(data.password, { email, name: data.name });
       if (own) return own;
       const made = await makeWithinLimits(
@@ -70,7 +71,7 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
       if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };
       if (finished === 'has-account') return { page: hasAccountPage(base), status: 409 };
       request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
-      return `${base}/sign-in?done=verified`;
+      return `${base}/sign-in${queryText({ done: 'verified', next: nextPath(next, base, '') })}`;
     },
   });
 }

@@ -9,6 +9,7 @@ import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
+import { emptyLine } from '../shared/empty-card.ts';
 import { allValues, queryOf, queryText, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
@@ -58,7 +59,7 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
           ${decided ? decisionNotice(base, decided, done === 'meanwhile') : ''}
           ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
-          ${rows.length === 0 ? html`<p class="empty">${EMPTY[state]}</p>` : cards}
+          ${rows.length === 0 ? emptyLine(EMPTY[state]) : cards}
           ${state === 'pending' && rows.length > 1 ? approveMany(base) : ''}
           ${pager({
             first: from ? listPath(base, state) : undefined,

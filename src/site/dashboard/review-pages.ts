@@ -9,6 +9,7 @@ import type { Server } from '../../servers/server.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { emptyLine } from '../shared/empty-card.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
@@ -43,10 +44,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     const body = html`${spreadCard(found)}
       ${card({
         title: t('Reviews'),
-        body:
-          reviews.length === 0
-            ? html`<div class="empty">${empty}</div>`
-            : html`<ol class="reviews">${reviews}</ol>`,
+        body: reviews.length === 0 ? emptyLine(empty) : html`<ol class="reviews">${reviews}</ol>`,
       })}
       ${pager({
         newer: page > 1 ? `${path}?page=${page - 1}` : undefined,

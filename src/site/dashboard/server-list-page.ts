@@ -17,6 +17,7 @@ import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { emptyCard } from '../shared/empty-card.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
@@ -137,7 +138,11 @@ function serverTable({ base, servers, listeners, userId, now }: Table): Html {
         cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
       },
     ],
-    empty: t('You have no servers yet. Add your first one in two minutes.'),
+    empty: emptyCard({
+      icon: 'plug-zap',
+      text: t('You have no servers yet. Add your first one in two minutes.'),
+      action: { href: `${base}/dashboard/servers/new`, text: t('Add a server') },
+    }),
   });
 }
 

@@ -3,21 +3,44 @@ type Colour = [number, number, number];
 
 /**
  * The accent colours for the light or the dark scheme: `accent` for links and buttons, `soft` as the background of
- * marked parts, `on` for the text on a button.
+ * marked parts, `on` for the text on a button; `deep` for the head of a page, with its quieter texts and its edges.
  */
-type Shades = { accent: string; soft: string; on: string };
+type Shades = {
+  accent: string;
+  soft: string;
+  on: string;
+  deep: string;
+  onDeepSoft: string;
+  deepEdge: string;
+};
 
 /**
- * For each scheme: the backgrounds of pages and cards in site.css, and the colour towards which an accent with too
- * little contrast is mixed.
+ * For each scheme: the backgrounds of pages and cards in site.css, the colour towards which an accent with too little
+ * contrast is mixed, and the contrast of the head with its text.
  */
 const SCHEMES = {
-  light: { grounds: ['#eaf0ef', '#ffffff'], card: '#ffffff', towards: '#000000', on: '#ffffff', tint: 0.1 },
-  dark: { grounds: ['#0b1416', '#132023'], card: '#132023', towards: '#ffffff', on: '#08201f', tint: 0.2 },
+  light: {
+    grounds: ['#eaf0ef', '#ffffff'],
+    card: '#ffffff',
+    towards: '#000000',
+    on: '#ffffff',
+    tint: 0.1,
+    depth: 11,
+  },
+  dark: {
+    grounds: ['#0b1416', '#132023'],
+    card: '#132023',
+    towards: '#ffffff',
+    on: '#08201f',
+    tint: 0.2,
+    depth: 14,
+  },
 } as const;
 
 /** The minimum contrast for text in WCAG 2.2, level AA. */
 const LEAST_CONTRAST = 4.5;
+/** The contrasts of the quieter text and of the edges in the head. The head is dark in both schemes. */
+const ON_DEEP = { text: '#f1f7f4', soft: 7, edge: 4 };
 const STEP = 0.02;
 
 /**
@@ -31,13 +54,30 @@ export function accentShades(colour: string): { light: Shades; dark: Shades } {
 }
 
 function shadesOf(colour: string, scheme: keyof typeof SCHEMES): Shades {
-  const { grounds, card, towards, on, tint } = SCHEMES[scheme];
-  for (let part = 0; ; part += STEP) {
-    const accent = mixed(colour, towards, Math.min(part, 1));
-    const soft = mixed(card, accent, tint);
-    const isReadable = [...grounds, soft].every((ground) => contrast(accent, ground) >= LEAST_CONTRAST);
-    if ((isReadable && contrast(accent, on) >= LEAST_CONTRAST) || part >= 1) return { accent, soft, on };
+  const { grounds, card, towards, on, tint, depth } = SCHEMES[scheme];
+  const softOf = (accent: string) => mixed(card, accent, tint);
+  const accent = mixedUntil(colour, towards, (shade) =>
+    [...grounds, softOf(shade), on].every((ground) => contrast(shade, ground) >= LEAST_CONTRAST),
+  );
+  const deep = mixedUntil(colour, '#000000', (shade) => contrast(shade, ON_DEEP.text) >= depth);
+  const onDeep = (least: number) => mixedUntil(deep, '#ffffff', (shade) => contrast(shade, deep) >= least);
+  return {
+    accent,
+    soft: softOf(accent),
+    on,
+    deep,
+    onDeepSoft: onDeep(ON_DEEP.soft),
+    deepEdge: onDeep(ON_DEEP.edge),
+  };
+}
+
+/** The first mix of two colours that is right, from `one` towards `other`. */
+function mixedUntil(one: string, other: string, isRight: (colour: string) => boolean): string {
+  for (let part = 0; part < 1; part += STEP) {
+    const colour = mixed(one, other, part);
+    if (isRight(colour)) return colour;
   }
+  return other;
 }
 
 /** The contrast ratio of two colours by WCAG: 1 to 21. */
@@ -70,5 +110,16 @@ function parsed(colour: string): Colour {
 /** CSS rules that replace our accent colour by the operator's. They must follow the stylesheet. */
 export function accentRules(colour: string): string {
   const { light, dark } = accentShades(colour);
-  return `:root{--accent:light-dark(${light.accent},${dark.accent});--accent-soft:light-dark(${light.soft},${dark.soft});--on-accent:light-dark(${light.on},${dark.on})}\n`;
+  const tokens: Record<string, keyof Shades> = {
+    accent: 'accent',
+    'accent-soft': 'soft',
+    'on-accent': 'on',
+    deep: 'deep',
+    'on-deep-soft': 'onDeepSoft',
+    'on-deep-edge': 'deepEdge',
+  };
+  const rules = Object.entries(tokens).map(
+    ([token, shade]) => `--${token}:light-dark(${light[shade]},${dark[shade]})`,
+  );
+  return `:root{${rules.join(';')}}\n`;
 }

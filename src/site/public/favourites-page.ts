@@ -1,35 +1,34 @@
 import type { FastifyInstance } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
-import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
-import {
-  addFavourite,
-  countFavouriteChange,
-  type Favourite,
-  listFavourites,
-  removeFavourite,
-} from '../../favourites/favourites.ts';
+import { type Favourite, listFavourites, removeFavourite } from '../../favourites/favourites.ts';
 import { playersHidden, statusAt } from '../../history/current-status.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { userOf } from '../guard-routes.ts';
-import { SIGNED_IN } from '../route-options.ts';
+import { ANYONE, SIGNED_IN } from '../route-options.ts';
+import { emptyCard } from '../shared/empty-card.ts';
 import { queryText } from '../shared/form.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
-import { count, localTime } from '../shared/format.ts';
+import { formRoute } from '../shared/form-route.ts';
+import { count, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
-import { dataTable, linkTo, pager } from '../shared/parts.ts';
+import { pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
+import { playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { type Pictured, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
+import { addFavouritePage, addOrThrow, countOrThrow, listedServer } from './add-favourite-page.ts';
 import type { PublicParts } from './public-parts.ts';
 import { star, starAnchor, starForm } from './star.ts';
+import { rememberFavourite } from './wanted-favourite.ts';
 
 const FAVOURITES_A_PAGE = 50;
 
@@ -38,9 +37,11 @@ const starred = z.object({
   next: z.string().max(2_048).default(''),
 });
 
+const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
+
 /**
- * `/favourites`: the user's favourite servers, with the time of the next vote for each; `/favourites/:serverId` adds or
- * removes one.
+ * `/favourites`: the user's favourite servers, with the time of the next vote for each. The form of
+ * `/favourites/:serverId` adds or removes one. If nobody is signed in, it leads to the sign-in, and the star is remembered until then.
  */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
@@ -54,104 +55,110 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
       title: t('Your favourites'),
+      styles: ['public.css'],
+      messages: MESSAGES,
       body: html`<h1>${t('Your favourites')}</h1>
         ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
         ${starForm(to(page))}
-        <section class="card">${table(list, rows)}
-          ${pager({
-            newer: page > 1 ? to(page - 1) : undefined,
-            older: page * limit < total ? to(page + 1) : undefined,
-          })}
-        </section>`,
+        ${rows.length > 0 ? serverList(list, rows) : html`<section class="card">${nothing(base)}</section>`}
+        ${pager({
+          newer: page > 1 ? to(page - 1) : undefined,
+          older: page * limit < total ? to(page + 1) : undefined,
+        })}`,
     });
   });
 
+  addFavouritePage(app, { deps });
+
   formRoute(app, {
     path: '/favourites/:serverId',
-    access: SIGNED_IN,
+    access: ANYONE,
     schema: starred,
-    run: async ({ request, data }) => {
+    run: async ({ request, reply, data }) => {
       const serverId = idParam(request, 'serverId');
-      const { _id: userId } = userOf(request);
-      const retryAt = await countFavouriteChange(deps, userId);
-      if (retryAt)
-        return refused(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
+      if (!request.signedIn && data.favourite === 'no')
+        return `${base}/sign-in${queryText({ done: 'not-sent', next: path })}`;
+      if (!request.signedIn) {
+        rememberFavourite(reply, deps.config, serverId);
+        return `${base}/sign-in${queryText({ next: `${path}/${serverId.toHexString()}` })}`;
+      }
       if (data.favourite === 'no') {
+        const { _id: userId } = userOf(request);
+        await countOrThrow(deps, userId);
         await removeFavourite(deps, userId, serverId);
         return nextPath(data.next, base, path);
       }
-      const server = await deps.servers.findOne({ _id: serverId, removedAt: null, hiddenAt: null });
-      if (!server) return refused(404, t('No server is listed at this address.'));
-      if (!(await addFavourite(deps, userId, serverId))) {
-        const most = MOST_FAVOURITES;
-        return refused(409, t('You have {most} favourites, the most possible. Remove one first.', { most }));
-      }
+      const server = await listedServer(deps, serverId);
+      await addOrThrow(deps, request, serverId);
       const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
       return `${next}#${starAnchor(server)}`;
     },
   });
 }
 
-/** The data for the cells of the list. `username` is the player name of the user's last vote. */
-type List = { base: string; config: Config; now: Date; username: string | null };
-
-function table(list: List, rows: Favourite[]): Html {
-  const { base, now } = list;
-  return dataTable({
-    caption: t('Your favourites'),
-    rows,
-    columns: [
-      { title: t('Server'), heads: true, cell: ({ server }) => nameCell(base, server) },
-      {
-        title: t('Status'),
-        cell: ({ server }) =>
-          server ? statusBadge(server, now) : html`<span class="soft">${t('not listed any more')}</span>`,
-      },
-      { title: t('Players'), kind: 'number', cell: ({ server }) => (server ? players(server, now) : '–') },
-      { title: t('Next vote'), cell: (favourite) => nextVote(list, favourite) },
-      {
-        title: t('Remove'),
-        cell: ({ serverId, server }) =>
-          star(
-            { base },
-            {
-              id: serverId.toHexString(),
-              name: server?.name ?? t('a server that is not listed any more'),
-              slug: server?.slug ?? serverId.toHexString(),
-              isFavourite: true,
-            },
-          ),
-      },
-    ],
-    empty: t(
-      'You have no favourites yet. Mark servers with a star in the <a>ranking</a> or on their pages.',
-      { a: linkTo(`${base}/`) },
+function nothing(base: string): Html {
+  return emptyCard({
+    icon: 'star',
+    text: t(
+      'You have no favourites yet. Press the star of a server that you like, and it waits for you here.',
     ),
+    action: { href: `${base}/`, text: t('Find a server') },
   });
 }
 
-function players(server: WithId<Server>, now: Date): string {
+/** The data for the rows of the list. `username` is the player name of the user's last vote. */
+type List = { base: string; config: Config; now: Date; username: string | null };
+
+function serverList(list: List, rows: Favourite[]): Html {
+  return html`<ol class="favourites">${rows.map((favourite) => row(list, favourite))}</ol>`;
+}
+
+function row(list: List, favourite: Favourite): Html {
+  const { base, now } = list;
+  const { server, serverId } = favourite;
+  const id = serverId.toHexString();
+  if (!server) {
+    const name = t('a server that is not listed any more');
+    return html`<li class="favourite gone"><p class="soft">${t('A server that was removed or hidden')}</p>
+      ${star({ base }, { id, name, slug: id, isFavourite: true })}</li>`;
+  }
+  const { name, slug } = server;
+  return html`<li class="favourite">${serverIcon(base, picturesOf(server), 48)}
+    <div class="what"><h2><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h2>
+      <p class="meta">${server.game ? html`<span>${gameName(server.game)}</span>` : ''}${players(server, now)}</p></div>
+    ${voteOf(list, favourite, server)}
+    ${star({ base }, { id, name, slug, isFavourite: true })}</li>`;
+}
+
+/** The pictures of a server that its profile has. */
+function picturesOf({ name, profile }: WithId<Server>): Pictured {
+  return { name, icon: profile?.icon ?? undefined };
+}
+
+/** The number of players, or the status of a server that is not online. */
+function players(server: WithId<Server>, now: Date): Content {
   const status = statusAt(server, now);
-  if (status === 'offline') return '0';
-  if (playersHidden(server.current)) return t('players hidden');
+  if (status !== 'online') return statusBadge(server, now);
+  if (playersHidden(server.current)) return html`<span>${t('players hidden')}</span>`;
   const { onlinePlayers, maxPlayers } = server.current;
-  return status === 'unknown' && onlinePlayers + maxPlayers === 0 ? '–' : count(onlinePlayers);
+  return html`<span class="players"><b>${count(onlinePlayers)}</b>${playersBar(onlinePlayers, maxPlayers)}</span>`;
 }
 
-function nameCell(base: string, server: Favourite['server']): Content {
-  if (!server) return html`<span class="soft">${t('A server that was removed or hidden')}</span>`;
-  return html`<a href="${base}${publicPath(server)}"><bdi>${server.name}</bdi></a>
-    ${server.game ? html`<span class="about">${gameName(server.game)}</span>` : ''}`;
-}
-
-function nextVote({ base, config, username }: List, { server, nextVoteAt }: Favourite): Content {
-  if (!server) return '–';
-  if (nextVoteAt) return localTime(nextVoteAt);
-  if (whyOff(config, server)) return html`<span class="soft">${t('no votes on the page')}</span>`;
-  const text = nextVoteAt === null ? t('Vote now') : t('Vote');
+/** The link to vote; inside the cooldown, when the player voted and may vote next. */
+function voteOf(
+  { base, config, username, now }: List,
+  { nextVoteAt }: Favourite,
+  server: WithId<Server>,
+): Content {
+  if (nextVoteAt) {
+    const times = { voted: timeAgo(after(nextVoteAt, -DAY), now), next: relative(nextVoteAt, now) };
+    return html`<p class="next">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
+  }
+  if (whyOff(config, server)) return html`<p class="next">${t('no votes on the page')}</p>`;
   const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
   const of = t('for {server}', { server: server.name });
-  return html`<a href="${base}${path}">${text}<span class="for-readers"> ${of}</span></a>`;
+  return html`<p class="next"><a class="button vote" href="${base}${path}">${t('Vote')}<span
+    class="for-readers"> ${of}</span></a></p>`;
 }
 
 function aboutTimes(username: string | null): Content {

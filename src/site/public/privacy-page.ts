@@ -17,17 +17,6 @@ import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
  */
 export function privacyPage(site: Site, config: Config): Html {
   const { name } = site;
-  const cookies = t(
-    'Cookies are set when you sign in: one that keeps you signed in, and one that recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out. Both are needed for signing in. A third one remembers the language that you choose, for a year.',
-    { duration: duration(DEVICE_LIFETIME_MS) },
-  );
-  const steam =
-    config.STEAM_SIGN_IN === 'off'
-      ? ''
-      : t(
-          'If you sign in through Steam on a vote form, one cookie ties the sign-in to your browser for {short}, and one remembers your SteamID for {long}, until you press “Not you?”.',
-          { short: duration(SIGN_IN_MS), long: duration(PROVEN_ID_MS) },
-        );
   const logs = t(
     'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.',
   );
@@ -35,7 +24,7 @@ export function privacyPage(site: Site, config: Config): Html {
     ${card({ title: t('In short'), body: summary(site) })}
     ${card({ title: t('What is stored, why, and for how long'), id: 'stored', body: storedTable(config) })}
     ${card({ title: t('Who else gets data'), id: 'recipients', body: recipients(name, config) })}
-    ${card({ title: t('Cookies'), id: 'cookies', body: html`<p>${cookies} ${steam}</p>` })}
+    ${card({ title: t('Cookies'), id: 'cookies', body: cookies(config) })}
     ${card({ title: t('Stored in your browser only'), id: 'browser', body: browserData() })}
     ${card({ title: t('Logs and backups'), id: 'logs', body: html`<p>${logs}</p>` })}`;
 }
@@ -44,7 +33,7 @@ function summary(site: Site): Html {
   const { base, name } = site;
   const sentences = [
     t(
-      'If you only look at pages, you get no cookie unless you choose a language, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.',
+      'If you only look at pages, you get no cookie unless you choose a language or press a star, and nothing is loaded from other sites. There is no advertising and no analysis of visitors.',
     ),
     t(
       'A vote is stored with the player name that you enter. Your IP address is not stored with it, and the voted server does not get it.',
@@ -56,6 +45,30 @@ function summary(site: Site): Html {
   ];
   return html`<ul>${items(sentences)}</ul>
     ${contactLine(site)}`;
+}
+
+/** The cookies, each with its reason and lifetime. */
+function cookies({ STEAM_SIGN_IN: steam }: Config): Html {
+  const sentences = [
+    t('When you sign in, a cookie keeps you signed in.'),
+    t(
+      'When you sign in, a cookie recognises your browser for {duration}, so that wrong passwords that others enter do not lock you out.',
+      { duration: duration(DEVICE_LIFETIME_MS) },
+    ),
+    t('If you choose a language, a cookie remembers it for a year.'),
+    t(
+      'If you press a star without being signed in, a cookie remembers the server until you sign in, at most a day.',
+    ),
+    ...(steam === 'off'
+      ? []
+      : [
+          t(
+            'If you sign in through Steam on a vote form, one cookie ties the sign-in to your browser for {short}, and one remembers your SteamID for {long}, until you press “Not you?”.',
+            { short: duration(SIGN_IN_MS), long: duration(PROVEN_ID_MS) },
+          ),
+        ]),
+  ];
+  return html`<ul>${items(sentences)}</ul>`;
 }
 
 function items(sentences: Content[]): Content {

@@ -73,22 +73,16 @@ function tools(site: Site, view: View): Html {
   return html`<div class="tools">${favourite(site, view)}${share}${dashboard}</div>`;
 }
 
-/** The button that makes the server a favourite; for visitors, a link to sign in. */
+/** The button that makes the server a favourite. Visitors sign in first. */
 function favourite({ base }: Site, { server, reader }: View): Content {
   const path = `${base}${publicPath(server)}`;
-  if (!reader) {
-    const how = t('sign in to add {server}', { server: server.name });
-    return html`<a class="button quiet" href="${base}/sign-in?next=${encodeURIComponent(path)}">${icon(
-      'heart',
-    )}${t('Favourite')}<span class="for-readers">: ${how}</span></a>`;
-  }
-  const { isFavourite } = reader;
+  const isFavourite = reader?.isFavourite ?? false;
   if (server.hiddenAt && !isFavourite) return '';
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
   const to = html`formaction="${base}/favourites/${server._id.toHexString()}"`;
   return html`<form method="post"><input type="hidden" name="next" value="${path}" />
     <button class="quiet" type="submit" ${to} name="favourite" value="${isFavourite ? 'no' : 'yes'}"
-      id="${starAnchor(server)}" title="${does}">${icon('heart', isFavourite ? 'solid' : 'outline')}${t(
+      id="${starAnchor(server)}" title="${does}">${icon('star', isFavourite ? 'solid' : 'outline')}${t(
         'Favourite',
       )}<span class="for-readers">: ${does}: ${server.name}</span></button>
   </form>`;

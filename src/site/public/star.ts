@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
 import type { Site } from '../shared/site-settings.ts';
 
 /** A server that a user can make a favourite, and whether it is one. */
@@ -18,11 +19,14 @@ export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
   return `star-${slug}`;
 }
 
-/** The button that adds a server to the user's favourites or removes it. The page must contain a `starForm`. */
+/**
+ * The button that adds a server to the user's favourites or removes it. Visitors sign in first. The page must contain a
+ * `starForm`.
+ */
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
-  const sign = html`<span aria-hidden="true">${isFavourite ? '★' : '☆'}</span>`;
+  const sign = icon('star', isFavourite ? 'solid' : 'outline');
   const words = html`<span class="for-readers">${does}: ${name}</span>`;
   return html`<button class="star" type="submit" form="${FORM}"
     formaction="${base}/favourites/${id}" name="favourite" value="${isFavourite ? 'no' : 'yes'}"

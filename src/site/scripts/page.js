@@ -36,22 +36,30 @@ document.addEventListener('click', (event) => {
 });
 
 // The switch between light and dark. Without a choice, the page follows the system.
-for (const button of document.querySelectorAll('[data-theme-switch]')) {
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    const { dataset } = document.documentElement;
-    const isDark = dataset.theme
-      ? dataset.theme === 'dark'
-      : matchMedia('(prefers-color-scheme: dark)').matches;
-    dataset.theme = isDark ? 'light' : 'dark';
-    try {
-      localStorage.setItem('theme', dataset.theme);
-    } catch {
-      // The browser stores nothing for this site: the choice holds for this page.
-    }
-  });
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const isDark = () =>
+  (document.documentElement.dataset.theme ?? (systemIsDark.matches ? 'dark' : '')) === 'dark';
+
+function showTheme() {
+  for (const button of document.querySelectorAll('[data-theme-switch]')) {
+    button.hidden = false;
+    button.ariaPressed = String(isDark());
+  }
 }
 
+document.addEventListener('click', ({ target }) => {
+  if (!(target instanceof Element && target.closest('[data-theme-switch]'))) return;
+  const theme = isDark() ? 'light' : 'dark';
+  document.documentElement.dataset.theme = theme;
+  showTheme();
+  try {
+    localStorage.setItem('theme', theme);
+  } catch {
+    // The browser stores nothing for this site: the choice holds for this page.
+  }
+});
+systemIsDark.addEventListener('change', showTheme);
+showTheme();
 // The switch between cards and the compact list. The stylesheet obeys `data-list`, and without it the switch itself.
 for (const choice of document.querySelectorAll('[name="list-view"]')) {
   const { dataset } = document.documentElement;

@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
 import { type ChartAxis, chartAxis, middleOf, placeOf, round, timeLabels } from './chart-axis.ts';
+import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
 /**
@@ -142,7 +143,7 @@ type Drawn = {
 };
 
 function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawing, texts, place }: Drawn) {
-  if (points.every(({ value }) => value === null)) return html`<p class="empty">${empty}</p>`;
+  if (points.every(({ value }) => value === null)) return emptyLine(empty);
   const ticks = axis
     ? axis.ticks.map((value) => ({ y: percent(placeOf(axis, value)), text: shown(value) }))
     : [];

@@ -62,6 +62,9 @@ export type SearchMetadata = {
   feed?: { title: string; path: string };
 };
 
+/** The page that adds a server, for signed-in users. */
+const ADD_SERVER = '/dashboard/servers/new';
+
 /** The settings of htmx: elements that a user has opened stay open after a refresh, and scripts add no styles. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
@@ -97,7 +100,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     }
     <title>${title} · ${name}</title>
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
-   <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
+    <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
     <script src="${site.asset('theme.js')}"></script>
     ${['site.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${site.asset(name)}" />`)}
     <script type="module" src="${site.asset('page.js')}"></script>
@@ -111,8 +114,9 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/">${picture}${name}</a>
+      <a class="brand" href="${base}/">${picture}<span dir="auto">${name}</span></a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
+      <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : signInLink(site, page)}</div>
     </header>
     ${bars(site)}
     <main id="content" class="${width}" tabindex="-1">${body}</main>
@@ -200,22 +204,41 @@ function feedLink(url: string, { title, path }: { title: string; path: string })
   return html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${url}${address}" />`;
 }
 
+/** The navigation. An entry is the current one on its page and on the pages below it. */
 function links({ base }: Site, user: User | null, path: string): Html {
-  const link = (href: string, text: string) =>
-    html`<a href="${base}${href}" ${isUnder(path, `${base}${href}`) ? html`aria-current="true"` : ''}>${text}</a>`;
+  const link = (href: string, text: string, isCurrent = isUnder(path, `${base}${href}`)) =>
+    html`<a href="${base}${href}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
   const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
-  const servers = html`<a href="${base}/" ${isListing ? html`aria-current="true"` : ''}>${t('Servers')}</a>`;
-  const everywhere = html`${servers}${link('/games', t('Games'))}`;
-  const theme = html`<button class="theme" type="button" hidden data-theme-switch
-    aria-label="${t('Switch between light and dark')}">${icon('sun-moon')}</button>`;
-  if (!user) {
-    return html`${everywhere}<a class="add" href="${base}/dashboard/servers/new">${t('Add a server')}</a>${theme}
-      <a class="key" href="${base}/sign-in">${t('Sign in')}</a>`;
-  }
+  const everywhere = html`${link('/', t('Servers'), isListing)}${link('/games', t('Games'))}`;
+  // A visitor most likely has no account yet. The sign-up page has a link for those who have one.
+  if (!user)
+    return html`${everywhere}<a href="${base}/sign-up?next=${base}${ADD_SERVER}">${t('Add a server')}</a>`;
   return html`${everywhere}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
-    ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''} ${link('/account', t('Account'))}${theme}
+    ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''}`;
+}
+
+/** The button that changes between light and dark. It needs a script, which also says the present state. */
+function themeSwitch(): Html {
+  return html`<button class="theme" type="button" hidden data-theme-switch aria-pressed="false"
+    title="${t('Dark colours')}">${icon('sun-moon')}<span class="for-readers">${t('Dark colours')}</span></button>`;
+}
+
+/**
+ * The link to sign in. From a page of the listing, it leads back to that page; from the home page and from forms, to
+ * the user's own start page.
+ */
+function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
+  const next = metadata && address !== '/' ? `?next=${encodeURIComponent(`${base}${address}`)}` : '';
+  return html`<a class="framed" href="${base}/sign-in${next}" rel="nofollow">${t('Sign in')}</a>`;
+}
+
+/** The links of a signed-in user to the account and out of it. On a phone, only their icons are visible. */
+function ownLinks({ base }: Site, path: string): Html {
+  const current = isUnder(path, `${base}/account`) ? html`aria-current="true"` : '';
+  return html`<a class="framed" href="${base}/account" ${current}>${icon('user')}<span
+      class="word">${t('Account')}</span></a>
     <form method="post" action="${base}/sign-out" class="one-button">
-      <button class="link" type="submit">${t('Sign out')}</button>
+      <button class="framed" type="submit">${icon('log-out')}<span class="word">${t('Sign out')}</span></button>
     </form>`;
 }
 

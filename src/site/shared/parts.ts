@@ -1,4 +1,5 @@
 import { type Text, t } from '../../language/t.ts';
+import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /** The meaning of a state for the reader, which decides its colour. A text always accompanies the colour. */
@@ -225,7 +226,10 @@ export type Column<T> = {
   cell: (row: T) => Content;
 };
 
-/** A table, which becomes a list of cards on narrow pages. If there are no rows, `empty` is shown. */
+/**
+ * A table, which becomes a list of cards on narrow pages. If there are no rows, `empty` is shown: a sentence, or an
+ * `emptyCard`.
+ */
 export function dataTable<T>(table: {
   caption: string;
   columns: Column<T>[];
@@ -233,7 +237,7 @@ export function dataTable<T>(table: {
   empty: Content;
 }): Html {
   const { caption, columns, rows, empty } = table;
-  if (rows.length === 0) return html`<div class="empty">${empty}</div>`;
+  if (rows.length === 0) return typeof empty === 'string' ? emptyLine(empty) : html`${empty}`;
   const cell = (row: T, { title, kind, heads, cell }: Column<T>) =>
     heads
       ? html`<th scope="row" data-title="${title}"><div>${cell(row)}</div></th>`

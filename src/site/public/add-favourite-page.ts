@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ObjectId, WithId } from 'mongodb';
+import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
+import { addFavourite, countFavouriteChange } from '../../favourites/favourites.ts';
+import { t } from '../../language/t.ts';
+import type { Server } from '../../servers/server.ts';
+import { PageError } from '../error-pages.ts';
+import { userOf } from '../guard-routes.ts';
+import { SIGNED_IN } from '../route-options.ts';
+import { html } from '../shared/html.ts';
+import { idParam } from '../shared/id-param.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import type { Site } from '../shared/site-settings.ts';
+import type { PublicParts } from './public-parts.ts';
+import { forgetFavourite, wantedFavourite } from './wanted-favourite.ts';
+
+type Deps = PublicParts['deps'];
+
+/**
+ * `/favourites/:serverId`: where a visitor arrives who pressed a star and then signed in or up. In the browser in which
+ * the star was pressed, the server is added at once. Elsewhere, such as behind a link from a mail or from another site,
+ * a button asks first, because opening an address must not change anything.
+ */
+export function addFavouritePage(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
+  const { base } = app.site;
+
+  app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
+    const server = await listedServer(deps, idParam(request, 'serverId'));
+    if (!wantedFavourite(request)?.equals(server._id))
+      return sendPage(request, reply, askPage(app.site, server));
+    await addOrThrow(deps, request, server._id);
+    forgetFavourite(reply, deps.config);
+    return reply.header('cache-control', 'no-store').redirect(`${base}/favourites?done=added`, 303);
+  });
+}
+
+/**
+ * A listed server by its id.
+ *
+ * @throws {PageError} 404 if none is listed
+ */
+export async function listedServer({ servers }: Deps, _id: ObjectId): Promise<WithId<Server>> {
+  const server = await servers.findOne({ _id, removedAt: null, hiddenAt: null });
+  if (!server) throw new PageError(404, t('No server is listed at this address.'));
+  return server;
+}
+
+/**
+ * Makes a server a favourite of the user, within the limits of changes and of favourites.
+ *
+ * @throws {PageError} 429 or 409
+ */
+export async function addOrThrow(deps: Deps, request: FastifyRequest, serverId: ObjectId): Promise<void> {
+  const { _id: userId } = userOf(request);
+  await countOrThrow(deps, userId);
+  if (await addFavourite(deps, userId, serverId)) return;
+  const most = MOST_FAVOURITES;
+  throw new PageError(409, t('You have {most} favourites, the most possible. Remove one first.', { most }));
+}
+
+/** @throws {PageError} 429 if the user changed the favourites too often */
+export async function countOrThrow(deps: Deps, userId: ObjectId): Promise<void> {
+  const retryAt = await countFavouriteChange(deps, userId);
+  if (retryAt)
+    throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
+}
+
+function askPage({ base }: Site, { name }: WithId<Server>): Page {
+  const title = t('Add to your favourites');
+  return {
+    title,
+    width: 'narrow',
+    body: html`<h1>${title}</h1>
+      <form method="post" class="card stack">
+        <p><bdi><strong>${name}</strong></bdi></p>
+        <input type="hidden" name="next" value="${base}/favourites" />
+        <button type="submit" name="favourite" value="yes">${title}</button>
+      </form>`,
+  };
+}

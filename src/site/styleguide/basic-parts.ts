@@ -1,0 +1,142 @@
+import { ICON_SHAPES } from '../look/icon-shapes.ts';
+import { barChart } from '../shared/chart.ts';
+import { emptyCard } from '../shared/empty-card.ts';
+import { html } from '../shared/html.ts';
+import { type IconName, icon } from '../shared/icon.ts';
+import {
+  badge,
+  button,
+  card,
+  checkbox,
+  confirmed,
+  copyable,
+  dataTable,
+  facts,
+  figure,
+  notice,
+  select,
+  tabs,
+  textArea,
+  textField,
+} from '../shared/parts.ts';
+import type { Sample } from './styleguide-page.ts';
+
+/** The tokens of colours in site.css. */
+const COLOURS = [
+  'paper card well quiet-soft line edge soft ink',
+  'accent accent-soft on-accent deep on-deep on-deep-soft',
+  'vote vote-over vote-under on-vote',
+  'good good-soft bad bad-soft attention attention-soft star star-fill',
+];
+
+/** The parts that every page may use. `scheme` makes the ids of fields different. */
+export function basics(scheme: string): Sample[] {
+  return [
+    { name: 'Type', body: type() },
+    { name: 'Colours', body: COLOURS.map(swatches) },
+    {
+      name: 'Icons',
+      body: html`<p class="icons">${(Object.keys(ICON_SHAPES) as IconName[]).map(namedIcon)}</p>`,
+    },
+    { name: 'Buttons', body: buttons() },
+    { name: 'Notices and badges', body: notices() },
+    { name: 'Card, facts and figures', body: cards(scheme) },
+    { name: 'Form', body: form(scheme) },
+    { name: 'Tabs', body: tabs(`Tabs, ${scheme}`, entries('Overview', 'Votes', 'Settings'), '#Votes') },
+    { name: 'Table', body: table() },
+    { name: 'Chart', body: chart(scheme) },
+    { name: 'Text to copy', body: copyable('tallyport migrate', `Command, ${scheme}`) },
+    {
+      name: 'Empty state',
+      body: emptyCard({
+        icon: 'star',
+        text: 'You have no favourites yet.',
+        action: { href: '#', text: 'Find a server' },
+      }),
+    },
+  ];
+}
+
+function type() {
+  return html`<p class="title">Title, 30 to 44 px</p><p class="head">Head, 24 px</p><p class="name">Name, 20 px</p>
+    <p>Text, 16 px, with <a href="#">a link</a> and <code>code</code></p><p class="small soft">Small, 14 px, quiet</p>
+    <p class="tiny">Tiny, 13 px</p>`;
+}
+
+function swatches(names: string) {
+  return html`<ul class="swatches">${names
+    .split(' ')
+    .map(
+      (name) =>
+        html`<li><svg aria-hidden="true"><rect width="100%" height="100%" fill="var(--${name})"/></svg>${name}</li>`,
+    )}</ul>`;
+}
+
+function namedIcon(name: IconName) {
+  return html`<span title="${name}">${icon(name)}</span>`;
+}
+
+function buttons() {
+  return html`<div class="actions"><button type="button">Save</button>
+    <button class="quiet" type="button">Cancel</button>
+    <button class="danger" type="button">Delete</button><a class="button vote" href="#">Vote</a>
+    <button class="quiet copied" type="button">Copied</button><button class="link" type="button">A link</button></div>
+    ${confirmed({
+      text: 'Remove…',
+      consequence: 'The server is no longer listed.',
+      form: button({ to: '#', text: 'Remove', kind: 'danger' }),
+    })}`;
+}
+
+function notices() {
+  const tones = ['good', 'bad', 'attention', 'quiet'] as const;
+  return html`${tones.map((tone) => notice(tone, `A notice: ${tone}`))}
+    <p class="actions">${tones.map((tone) => badge(tone, tone))}</p>`;
+}
+
+function cards(scheme: string) {
+  return card({
+    title: 'Harbour Lights',
+    id: `card-${scheme}`,
+    actions: html`<a class="button quiet" href="#">Edit</a>`,
+    body: html`${facts([
+      ['Address', 'play.example.org'],
+      ['Version', '1.21.4'],
+    ])}
+      <div class="figures">${figure('Players', '143', 'of 2,000')}${figure('Rank', '1')}</div>`,
+  });
+}
+
+function form(scheme: string) {
+  return html`<form class="stack">
+    ${textField({ name: 'name', id: `name-${scheme}`, label: 'Name', hint: 'At most 60 characters.' })}
+    ${textField({ name: 'port', id: `port-${scheme}`, label: 'Port', value: '99999', error: 'Must be at most 65535.' })}
+    ${select({ name: 'game', id: `game-${scheme}`, label: 'Game', options: [['rust', 'Rust']] })}
+    ${textArea({ name: 'text', id: `text-${scheme}`, label: 'Text', rows: 2 })}
+    ${checkbox({ name: 'online', id: `online-${scheme}`, label: 'Only online servers', checked: true })}</form>`;
+}
+
+function entries(...texts: string[]) {
+  return texts.map((text) => ({ href: `#${text}`, text }));
+}
+
+function table() {
+  return dataTable({
+    caption: 'Votes',
+    rows: [
+      { player: 'Steve', state: badge('good', 'delivered'), votes: 12 },
+      { player: 'Alex', state: badge('attention', 'waiting'), votes: 3 },
+    ],
+    columns: [
+      { title: 'Player', heads: true, cell: ({ player }) => player },
+      { title: 'State', cell: ({ state }) => state },
+      { title: 'Votes', kind: 'number', cell: ({ votes }) => votes },
+    ],
+    empty: '',
+  });
+}
+
+function chart(scheme: string) {
+  const points = [4, 7, 5, null, 9, 12, 8].map((value, at) => ({ label: `${at + 1} May`, value }));
+  return barChart({ title: `Votes, ${scheme}`, points, shown: String, numbers: html``, empty: '' });
+}
