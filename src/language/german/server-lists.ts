@@ -65,7 +65,6 @@ export const SERVER_LISTS = {
   Cards: 'Karten',
   'Compact list': 'Kompakte Liste',
   New: 'Neu',
-  Offline: 'Offline',
   'seen {when}': 'zuletzt {when}',
   'No answer now': 'Antwortet gerade nicht',
   'Not checked': 'Nicht geprüft',
