@@ -288,5 +288,5 @@ test('the sign-in page does not reveal valid codes to a session', async () => {
   for (let n = 0; n < 5; n += 1) await sendCode(web, '000000', both);
   expect((await sendCode(web, codeOf(secret), both)).body).toContain('Too many wrong codes.');
   const signedIn = await sendCode(web, codeOf(secret), await halfSignedIn(web, nora.email));
-  expect(signedIn.headers.location).toBe('/favourites');
+  expect(signedIn.headers.location).toBe('/dashboard');
 });

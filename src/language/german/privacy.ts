@@ -27,8 +27,6 @@ export const PRIVACY = {
   'If you press a star without being signed in, a cookie remembers the server until you sign in, at most a day.':
     'Wenn du einen Stern drückst, ohne angemeldet zu sein, merkt sich ein Cookie den Server, bis du dich anmeldest, höchstens einen Tag.',
   Cookies: 'Cookies',
-  'Whether you chose cards or the compact list of servers.':
-    'Ob du Karten oder die kompakte Liste der Server gewählt hast.',
   'Stored in your browser only': 'Nur in deinem Browser gespeichert',
   'Scripts of the pages store these in your browser. No other site can read them.':
     'Skripte der Seiten speichern dies in deinem Browser. Keine andere Website kann es lesen.',
