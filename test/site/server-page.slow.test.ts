@@ -217,8 +217,8 @@ describe('a server’s page', () => {
     await answerReview(web.deps, { serverId: id, reviewId, answer: HOSTILE }, 'test');
     for (const { body } of [await get(path), await get(path, olivia)]) {
       expect(body).not.toMatch(/<script>|<img src=x|onerror=y>(?!&)/);
-      // The scripts are theme.js, page.js, vote.js and charts.js.
-      expect(body.match(/<script/g)?.length).toBe(4);
+      // The scripts are theme.js, page.js, vote.js, charts.js, and the data for search engines.
+      expect(body.match(/<script/g)?.length).toBe(5);
       expect(body.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(6);
     }
     for (const image of ['banner', 'badge']) {
