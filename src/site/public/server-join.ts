@@ -41,13 +41,15 @@ function playersNow(server: Server, seen: Seen): Html {
   if (status === 'offline') {
     return html`<p class="now-state off">${icon('zap')} ${t('Offline')}</p>${lastSeen(server, seen)}`;
   }
-  if (status === 'unknown' || lastCheckedAt === null) {
+  if (status === 'unknown') {
     const text = whyNotProbed(server.game) ? t('Not probed') : t('Status unknown');
     return html`<p class="now-state">${icon('circle-help')} ${text}</p>${lastSeen(server, seen)}`;
   }
   if (playersHidden) {
     return html`<p class="now-state">${icon('eye-off')} ${t('Online, players hidden')}</p>`;
   }
+  // Nothing has told the number of players yet.
+  if (lastCheckedAt === null) return html`<p class="now-state">${t('Online')}</p>`;
   const b = (text: Html) => html`<b>${text}</b>`;
   const players = count(onlinePlayers);
   const text =
