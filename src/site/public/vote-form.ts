@@ -95,7 +95,8 @@ function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { v
     server,
     html`${sign('clock')}<h1>${t('{player} has voted for <bdi>{server}</bdi>.', { player, server: server.name })}</h1>
       <p class="arrived">${votedAt ? t('The last vote was on {time}.', { time: localTime(votedAt) }) : ''}</p>
-      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a> ${other}</p>${votingAs(`${page}/vote`, provenId)}`,
+      <p><a href="${page}">${t('About <bdi>{server}</bdi>', { server: server.name })}</a> ${other}</p>
+      ${votingAs(`${page}/vote`, provenId)}`,
   );
 }
 
