@@ -8,7 +8,7 @@ export type ServerAbove = { name: string; slug: string; votesAhead: number };
 
 /**
  * The server one rank above, and by how many of the votes that decide the ranking it is ahead. The figures are those of
- * the last ranking. Makes two queries by id.
+ * the last ranking. Makes three queries by id.
  *
  * @returns null for the first rank, for a server that was not ranked yet, and if both have equally many votes
  */

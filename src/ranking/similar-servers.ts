@@ -10,7 +10,7 @@ type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
 
 /**
  * Servers of the same game that were online in the last ranking: those with the most tags in common first, then the
- * best ranked ones. A server without a game is compared by its tags only. Makes two queries by id.
+ * best ranked ones. A server without a game is compared by its tags only. Makes three queries by id.
  *
  * @param most - the most rows; fewer if there are fewer, or if one was hidden since the last ranking
  */

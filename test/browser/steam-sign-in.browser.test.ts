@@ -31,7 +31,7 @@ describe.skipIf(!chromium)('a player of a Steam game, in a browser', () => {
     await visitor.check();
 
     await page.getByRole('button', { name: 'Vote', exact: true }).click();
-    await page.getByText(`The vote of ${GABE} counts.`).waitFor();
+    await page.getByRole('heading', { name: `Your vote counts, ${GABE}.` }).waitFor();
     expect(await site.deps.votes.findOne({ serverId })).toMatchObject({ username: GABE, identity: 'proven' });
 
     await open('/servers/rusty/vote');

@@ -721,8 +721,8 @@ test('the public pages, of a thousand servers with names alike: three queries a 
     ['one of the thousand', () => searchListing(deps, 'crafy 777'), search],
     ['an address', () => searchListing(deps, 'play.example.org'), search],
     ['a random server', () => randomSlug(deps, { game: 'rust' }), draw],
-    ['the server one rank above', () => serverAbove(deps, { rankPosition: 900, ranked }), draw],
-    ['similar servers', () => similarServers(deps, alike, 6), draw],
+    ['the server one rank above', () => serverAbove(deps, { rankPosition: 900, ranked }), page],
+    ['similar servers', () => similarServers(deps, alike, 6), page],
     ['what no name has', () => searchListing(deps, 'zzzz'), ['query ranked_lists']],
     [
       'a file of the site map',

@@ -8,11 +8,7 @@ import { testDeps } from '../support/test-deps.ts';
 /** Lists servers, the best ranked first, each with its tags; `similarTo` names the servers similar to one of them. */
 async function listed(servers: (Listed & { name: string; tags?: string[] })[]) {
   const deps = await testDeps();
-  const ranked = servers.map(({ tags: _, ...one }, index) => ({
-    online: 5,
-    ...one,
-    votes: servers.length - index,
-  }));
+  const ranked = servers.map((one, index) => ({ online: 5, ...one, votes: servers.length - index }));
   const ids = await listServers(deps, ranked);
   for (const [index, { tags }] of servers.entries())
     if (tags) await deps.servers.updateOne({ _id: ids[index] as ObjectId }, { $set: { profile: { tags } } });

@@ -134,7 +134,7 @@ test('every error code has a row at /docs/errors, to which `doc_url` leads', asy
   expect([...page.body.matchAll(/<tr id="([\w-]+)">/g)].map(([, code]) => code)).toEqual(
     Object.keys(ERROR_CODES),
   );
-  expect(page.headers['content-security-policy']).toMatch(/style-src 'sha256-/);
+  expect(page.headers['content-security-policy']).toContain("style-src 'self'");
 });
 
 test('after a failure the next request makes the reference again', async () => {

@@ -83,6 +83,7 @@ export function getPage({ app, deps }: WebApp, path: string, headers: Record<str
 /** The text of a page, without tags. */
 export function textOf(page: string): string {
   return page
+    .replace(/<script[^>]*>.*?<\/script>/gs, ' ')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .replaceAll('&#39;', '’');

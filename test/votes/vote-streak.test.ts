@@ -21,7 +21,7 @@ async function withVotes(votes: [hours: number, more?: object][], votesNamedSinc
 
 test('a streak is the votes in a row with at most 48 hours between two', async () => {
   const streak = await withVotes([[30], [60], [108], [157], [181]]);
-  expect(streak).toEqual({ monthlyVotes: 5, streak: 3, isOpenEnded: false, nextVoteAt: null });
+  expect(streak).toEqual({ monthlyVotes: 5, streak: 3, isOpenEnded: false, nextVoteAt: null, votedAt: null });
 });
 
 test('it ends 48 hours after the newest vote; the month and the next vote are told apart from it', async () => {
@@ -30,14 +30,22 @@ test('it ends 48 hours after the newest vote; the month and the next vote are to
     streak: 0,
     isOpenEnded: false,
     nextVoteAt: null,
+    votedAt: null,
   });
   expect(await withVotes([[1], [25], [24 * 30]])).toEqual({
     monthlyVotes: 2,
     streak: 2,
     isOpenEnded: false,
     nextVoteAt: after(ago(1), DAY),
+    votedAt: ago(1),
   });
-  expect(await withVotes([])).toEqual({ monthlyVotes: 0, streak: 0, isOpenEnded: false, nextVoteAt: null });
+  expect(await withVotes([])).toEqual({
+    monthlyVotes: 0,
+    streak: 0,
+    isOpenEnded: false,
+    nextVoteAt: null,
+    votedAt: null,
+  });
 });
 
 test('an excluded vote counts for nothing but its cooldown; an imported one counts', async () => {
@@ -46,6 +54,7 @@ test('an excluded vote counts for nothing but its cooldown; an imported one coun
     streak: 1,
     isOpenEnded: false,
     nextVoteAt: after(ago(2), DAY),
+    votedAt: ago(2),
   });
   expect(await withVotes([[20], [44, { seq: -5 }], [68, { seq: -6 }]])).toMatchObject({
     streak: 3,

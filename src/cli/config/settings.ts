@@ -14,7 +14,12 @@ export type Setting = {
 };
 
 /** Settings that only tests or older versions use. */
-const NOT_FOR_OPERATORS = new Set(['CLOCK_OFFSET_MS', 'DISCORD_API_URL', 'OPERATOR_PASSWORD_HASH', 'STEAM_OPENID_URL']);
+const NOT_FOR_OPERATORS = new Set([
+  'CLOCK_OFFSET_MS',
+  'DISCORD_API_URL',
+  'OPERATOR_PASSWORD_HASH',
+  'STEAM_OPENID_URL',
+]);
 
 /** The settings of .env.example and all others that are set, with their values and sources, without secrets. */
 export function listSettings(

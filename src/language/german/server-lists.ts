@@ -57,7 +57,7 @@ export const SERVER_LISTS = {
   '<b>{votes}</b> votes in {days} days': '<b>{votes}</b> Stimmen in {days} Tagen',
   'Most listed games': 'Spiele mit den meisten Servern',
   'All tags': 'Alle Schlagwörter',
-  Top: 'Top',
+  Top: 'Rang',
   Filters: 'Filter',
   '{active} set': '{active} gesetzt',
   Done: 'Fertig',

@@ -27,6 +27,7 @@ export const SITE = {
   'Admin area': 'Verwaltung',
   Account: 'Konto',
   Games: 'Spiele',
+  Notices: 'Hinweise',
   'Copy address': 'Adresse kopieren',
   'Dark colours': 'Dunkle Farben',
   'You may see this server, but not change it.': 'Du kannst diesen Server sehen, aber nicht ändern.',

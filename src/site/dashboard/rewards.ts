@@ -55,6 +55,7 @@ export function rewardsCard(path: string, rewards: Rewards | undefined, hasClaim
     body: html`${warning}
       <form method="post" action="${path}/rewards" class="stack">
         ${select({
+          id: 'rewards-choice',
           name: 'rewards',
           label: t('How players are rewarded'),
           hint: t(

@@ -90,7 +90,8 @@ function dueRow(base: string, { server, nextVoteAt }: Votable, username: string 
     : html`<a class="button vote" href="${base}${publicPath(server, `/vote${query}`)}">${t('Vote')}<span
       class="for-readers"> ${name}</span></a>`;
   return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">
-    ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what"><h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
+    ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what">
+    <h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
     <p class="meta"><span>${nextVoteAt ? t('Voted today') : gameName(game)}</span></p></div>${action}</li>`;
 }
 

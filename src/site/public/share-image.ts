@@ -91,7 +91,8 @@ function plainBanner(name: string, game: string | null | undefined): Html {
   return html`<defs><pattern id="squares" width="60" height="60" patternUnits="userSpaceOnUse">
 <rect width="60" height="60" fill="${ground}"/><path d="M0 0h30v30h-30zM30 30h30v30h-30z" fill="${pattern}"/>
 </pattern></defs><rect width="${width}" height="${height}" fill="url(#squares)"/>
-<text x="${width / 2}" y="200" font-size="150" ${face(letters)} fill="${figure}" text-anchor="middle">${letters}</text>`;
+<text x="${width / 2}" y="200" font-size="150" ${face(letters)} fill="${figure}"
+  text-anchor="middle">${letters}</text>`;
 }
 
 /** The icon above the lower edge of the banner, with a ring in the colour of the card. */

@@ -129,7 +129,8 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
 function bars({ announcement, notice }: Site): Content {
   const shown = announcement.shown();
   if (!shown && !notice) return '';
-  return html`<div class="bars">${shown}${notice ? html`<p class="site-notice" dir="auto">${notice}</p>` : ''}</div>`;
+  const line = notice ? html`<p class="site-notice" dir="auto">${notice}</p>` : '';
+  return html`<aside class="bars" aria-label="${t('Notices')}">${shown}${line}</aside>`;
 }
 
 /** The footer's links: our pages, the operator's pages, and the operator's links. */

@@ -19,7 +19,7 @@ import {
   textArea,
   textField,
 } from '../shared/parts.ts';
-import type { Sample } from './styleguide-page.ts';
+import type { Sample } from './sample.ts';
 
 /** The tokens of colours in site.css. */
 const COLOURS = [

@@ -2,7 +2,7 @@ import { face } from '../shared/generated-pictures.ts';
 import { html } from '../shared/html.ts';
 import { copyAddress, miniServer, playersBar, rankMark, voteLink } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
-import type { Sample } from './styleguide-page.ts';
+import type { Sample } from './sample.ts';
 
 /** Names of every kind: two words, one word, another script, a very long one. */
 const NAMES = [
