@@ -8,7 +8,7 @@ import { FLAGS } from './browser-flags.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The maximum size of a page with all its files, in transferred bytes. */
+/** The maximum size of a page with all its files but without its pictures, in transferred bytes. */
 const PAGE_LIMIT_BYTES = 100 * 1_024;
 
 /** The axe rules whose result depends on window size, theme or language. */
@@ -119,17 +119,19 @@ function cookiesOf({ headers }: SignedInUser, url: string) {
   });
 }
 
-/** Counts the transferred bytes of the current page, compressed and with headers. */
+/** Counts the transferred bytes of the current page without its pictures, compressed and with headers. */
 async function weighing(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
   let bytes = 0;
-  session.on('Network.requestWillBeSent', ({ type }) => {
+  const pictures = new Set<string>();
+  session.on('Network.requestWillBeSent', ({ requestId, type }) => {
     if (type === 'Document') bytes = 0;
+    if (type === 'Image') pictures.add(requestId);
   });
-  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
+  session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    if (!pictures.has(requestId)) bytes += encodedDataLength;
   });
   return () => bytes;
 }
