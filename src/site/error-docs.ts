@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { compressOnce, encodedFor } from '../http/compressed.ts';
 import { ERROR_CODES } from '../http/error-codes.ts';
+import { onceForKey } from '../platform/once.ts';
 import { html, raw } from './shared/html.ts';
 
 const STYLE = `
@@ -15,10 +16,11 @@ const STYLE = `
 
 /** `/docs/errors`: the meaning of each error code. The `doc_url` of an error response links to its row. */
 export async function errorDocs(app: FastifyInstance): Promise<void> {
-  const { base, name } = app.site;
+  const { base } = app.site;
   const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
-  const page = await compressOnce(await written(base, name, app.site.logo.href));
-  app.get('/docs/errors', { schema: { hide: true } }, (request, reply) => {
+  const pageFor = onceForKey(async (name) => compressOnce(await written(base, name, app.site.logo.href)));
+  app.get('/docs/errors', { schema: { hide: true } }, async (request, reply) => {
+    const page = await pageFor(app.site.name);
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, page));
   });

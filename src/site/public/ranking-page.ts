@@ -36,7 +36,7 @@ const REDIRECT_SECONDS = 60;
  * other addresses redirect to these.
  */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
-  const { base, name } = app.site;
+  const { base } = app.site;
   const summaryNow = cachedFor(SUMMARY_TTL_MS, () => readListingSummary(deps));
   const tagsNow = cachedFor(SUMMARY_TTL_MS, () => readTags(deps));
 
@@ -96,7 +96,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
-    const description = describe(query, list, name);
+    const description = describe(query, list, app.site.name);
     const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
     const metadata: SearchMetadata = { canonical: to(page), description, previous, next };
     return {
