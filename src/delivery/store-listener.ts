@@ -45,7 +45,9 @@ export type ListenerSet = Listener & {
   isCredentialsChange: boolean;
 };
 
-/** Who sets a listener, and whether votes that were sent as often as allowed are sent again (`resendUsedUp`). */
+/**
+ * `by` is the person who sets the listener. With `resendUsedUp`, votes that were sent as often as allowed are sent again.
+ */
 type SetListenerOptions = { by: string; resendUsedUp: boolean };
 
 /** What a setter stores; `sameSecret`: the token, key or secret is unchanged. */
@@ -141,8 +143,8 @@ type Changed = Omit<
 >;
 
 /**
- * Who set the new token or key, and when: votes that are unconfirmed because of the earlier one are sent again. null:
- * they are not.
+ * If votes that are unconfirmed because of the earlier token or key are sent again: who set the new one, and when. Else
+ * null.
  */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
@@ -169,11 +171,11 @@ function update(
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [isPausedByOwner, { $ifNull: ['$released', null] }, release] };
   // A proof belongs to one address and is void for another.
-  const unproven = same.sameAddress ? {} : { proven: [] };
+  const noProof = same.sameAddress ? {} : { proven: [] };
   const resendOwed = resends && owedAfter(same.sameCredentials, resends);
   const updated = {
     ...known,
-    ...unproven,
+    ...noProof,
     pause,
     released,
     resendOwed,

@@ -64,7 +64,7 @@ type TokenRequest = {
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
- * Who the maker of a user's tokens of a server is: the user, as its owner or full member; otherwise the operator. If an
+ * The maker of a user's tokens of a server: the user, as its owner or full member; otherwise the operator. If an
  * operator is also a read-only member, the token is an operator's, because a token of that role would not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {

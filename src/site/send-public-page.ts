@@ -7,7 +7,8 @@ import { inLanguage } from '../language/language.ts';
 import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
 import { inPageSlot } from './page-slots.ts';
-import { inLanguageOf, type Page, sendPage, wholePage } from './shared/layout.ts';
+import { type Page, sendPage, wholePage } from './shared/layout.ts';
+import { inLanguageOf } from './shared/search-metadata.ts';
 
 /** How long a process caches a page for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;

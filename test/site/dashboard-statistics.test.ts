@@ -101,9 +101,7 @@ it('unknown values are grey in charts and empty in CSV files', async () => {
   expect(page).toContain('50 % online, 25 % offline, 25 % not measured');
   expect(page).toContain('0 % online, 100 % not measured');
   // The day between them has no data: a gap in the charts of players and latency.
-  const gaps = [...page.matchAll(/<rect class="gap" x="([\d.]+%)" width="([\d.]+%)" height="100%"/g)];
-  const times = Map.groupBy(gaps, ([, x, width]) => `${x} ${width}`);
-  expect([...times.values()].filter((alike) => alike.length === 2).length).toBeGreaterThan(0);
+  expect(page.split(/<rect class="gap" x="0%" width="100%"/)).toHaveLength(3);
   const players = (await get(serverId, '/players.csv')).body.split('\r\n');
   expect(players).toEqual([
     '\ufeffday,average_players,peak_players',

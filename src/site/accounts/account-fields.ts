@@ -38,8 +38,12 @@ export function nameField({ values, errors }: Typed): Html {
   });
 }
 
-/** The field for a new password. */
-export function newPasswordField({ errors }: Typed, label = t('Password')): Html {
+/** The field for a new password. `hint` is what its reader must know besides the rules. */
+export function newPasswordField(
+  { errors }: Pick<Typed, 'errors'>,
+  label = t('Password'),
+  hint = t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
+): Html {
   return textField({
     name: 'password',
     label,
@@ -49,6 +53,6 @@ export function newPasswordField({ errors }: Typed, label = t('Password')): Html
     minlength: PASSWORD_LENGTH.min,
     maxlength: PASSWORD_LENGTH.max,
     error: errors.password,
-    hint: t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
+    hint,
   });
 }

@@ -14,6 +14,7 @@ import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, card, dataTable, facts, linkTo, textField } from '../shared/parts.ts';
+import { newPasswordField } from './account-fields.ts';
 import { addressPart } from './address-views.ts';
 import { agentName } from './agent-name.ts';
 import { deletionBanner } from './deletion-views.ts';
@@ -140,19 +141,11 @@ function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Accou
       required: true,
       error: errors.current,
     })}
-    ${textField({
-      name: 'password',
-      label: t('New password'),
-      type: 'password',
-      autocomplete: 'new-password',
-      required: true,
-      minlength: PASSWORD_LENGTH.min,
-      maxlength: PASSWORD_LENGTH.max,
-      error: errors.password,
-      hint: t('At least {min} characters. Your other sessions will be signed out.', {
-        min: PASSWORD_LENGTH.min,
-      }),
-    })}
+    ${newPasswordField(
+      { errors },
+      t('New password'),
+      t('At least {min} characters. Your other sessions will be signed out.', { min: PASSWORD_LENGTH.min }),
+    )}
     <button type="submit" class="quiet">${t('Change password')}</button>
   </form>`;
 }

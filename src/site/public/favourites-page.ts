@@ -23,7 +23,7 @@ import { pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
 import { playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { type Pictured, serverIcon } from '../shared/server-pictures.ts';
+import { picturesOf, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { addFavouritePage, addOrThrow, countOrThrow, listedServer } from './add-favourite-page.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -128,11 +128,6 @@ function row(list: List, favourite: Favourite): Html {
       <p class="meta">${server.game ? html`<span>${gameName(server.game)}</span>` : ''}${players(server, now)}</p></div>
     ${voteOf(list, favourite, server)}
     ${star({ base }, { id, name, slug, isFavourite: true })}</li>`;
-}
-
-/** The pictures of a server that its profile has. */
-function picturesOf({ name, profile }: WithId<Server>): Pictured {
-  return { name, icon: profile?.icon ?? undefined };
 }
 
 /** The number of players, or the status of a server that is not online. */

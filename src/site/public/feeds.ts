@@ -9,7 +9,7 @@ import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
 import { gameName, isGame } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
-import { inLanguageOf } from '../shared/layout.ts';
+import { inLanguageOf } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { gamePath } from './ranking-query.ts';

@@ -11,9 +11,9 @@ import { counted, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import { miniServer } from '../shared/server-parts.ts';
+import { miniServer, voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
+import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 
 /** How many favourites are read, the newest ones; how many of them are shown, and how many similar servers. */
@@ -82,13 +82,11 @@ function favouritesPart(site: Site, list: NonNullable<OtherServers['favourites']
 }
 
 function dueRow(base: string, { server, nextVoteAt }: Votable, username: string | null, now: Date): Html {
-  const { name, game, slug, profile } = server;
-  const pictured = { name, game, slug, banner: profile?.banner, icon: profile?.icon };
-  const query = username ? `?${String(new URLSearchParams({ username }))}` : '';
+  const { name, game, slug } = server;
+  const pictured = { ...picturesOf(server), slug };
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
-    : html`<a class="button vote" href="${base}${publicPath(server, `/vote${query}`)}">${t('Vote')}<span
-      class="for-readers"> ${name}</span></a>`;
+    : voteLink(base, server, username);
   return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">
     ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what">
     <h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>

@@ -9,16 +9,11 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { premiumMark } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { cover, type Pictured, serverIcon } from '../shared/server-pictures.ts';
+import { cover, picturesOf, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { gamePath } from './ranking-query.ts';
 import type { Seen, View } from './server-view.ts';
 import { starAnchor } from './star.ts';
-
-/** What the pictures of a server need. */
-function picturesOf({ name, game, profile }: Server): Pictured {
-  return { name, game, banner: profile?.banner, icon: profile?.icon };
-}
 
 /** The head of a server's page: banner, icon, name, one line, and what kind of server it is. */
 export function serverHead(site: Site, view: View): Html {

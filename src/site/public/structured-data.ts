@@ -6,7 +6,7 @@ import { ENOUGH_REVIEWS } from '../../ranking/sorts.ts';
 import type { Server } from '../../servers/server.ts';
 import { gameName } from '../shared/game-names.ts';
 import type { JsonLd } from '../shared/json-ld.ts';
-import type { SearchMetadata } from '../shared/layout.ts';
+import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { feedPath, feedTitle } from './feeds.ts';

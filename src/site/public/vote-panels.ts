@@ -8,15 +8,13 @@ import { count, counted, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { cover } from '../shared/server-pictures.ts';
+import { cover, picturesOf } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { reminderPath } from './vote-reminder.ts';
 
 /** The dark panel at the top of the vote pages: the server's cover, a mark on its edge, and what is said. */
 export function stamp({ base }: Site, server: Server, body: Content): Html {
-  const { name, game, profile } = server;
-  const picture = cover(base, { name, game, banner: profile?.banner });
-  return html`<section class="stamp">${picture}<div class="stamp-in">${body}</div></section>`;
+  return html`<section class="stamp">${cover(base, picturesOf(server))}<div class="stamp-in">${body}</div></section>`;
 }
 
 /** The sign of a vote on the edge of the cover: a tick that is drawn once, a clock, or a cross. */

@@ -100,7 +100,7 @@ function stateOfVote(site: Site, result: VoteState): Html {
     announcement: sentence,
     open,
     ...(open ? { mark: markOf(state, open, now) } : {}),
-    body: html`${verdict(result)}${delivery}${counts ? standing(site, result) : ''}`,
+    body: html`${verdict(result)}${delivery}${counts ? rankLine(site, result) : ''}`,
   });
 }
 
@@ -121,7 +121,7 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
 }
 
 /** Where the server stands: its votes and rank, and how far the next rank is. */
-function standing({ base }: Site, { server, monthlyVotes, above }: VoteState): Html {
+function rankLine({ base }: Site, { server, monthlyVotes, above }: VoteState): Html {
   const link = linkTo(`${base}${publicPath(server)}`);
   const name = html`<bdi>${server.name}</bdi>`;
   const votes = counted(monthlyVotes, 'vote');
@@ -136,7 +136,7 @@ function standing({ base }: Site, { server, monthlyVotes, above }: VoteState): H
         votes: counted(above.votesAhead, 'vote'),
       })
     : '';
-  return html`<p class="standing">${sentence} ${ahead}</p>`;
+  return html`<p class="rank-line">${sentence} ${ahead}</p>`;
 }
 
 /** Why a vote is held, and what the player can do next time. */

@@ -12,15 +12,21 @@ function bytesOf(text: string): Buffer {
 
 type Named = { name: string; game?: string | null | undefined };
 
-/** The number of a server's hue, from its name and game. The same server always looks the same. */
-export function hueOf({ name, game }: Named): number {
-  return (bytesOf(`${name}\n${game ?? ''}`)[0] ?? 0) % HUES;
+/** The numbers of a server's hue and pattern, from its name and game. The same server always looks the same. */
+function coloursOf({ name, game }: Named): { hue: number; pattern: number } {
+  const [hue = 0, pattern = 0] = bytesOf(`${name}\n${game ?? ''}`);
+  return { hue: hue % HUES, pattern: (pattern % PATTERNS) + 1 };
 }
 
-/** The classes of a server's colours, from its name and game: `h4 p2`. */
+/** The number of a server's hue. */
+export function hueOf(server: Named): number {
+  return coloursOf(server).hue;
+}
+
+/** The classes of a server's colours: `h4 p2`. */
 export function colourClasses(server: Named): string {
-  const pattern = bytesOf(`${server.name}\n${server.game ?? ''}`)[1] ?? 0;
-  return `h${hueOf(server)} p${(pattern % PATTERNS) + 1}`;
+  const { hue, pattern } = coloursOf(server);
+  return `h${hue} p${pattern}`;
 }
 
 /** The first letters of the first two words of a name, in capitals: `Der Kleine Hof` is `DK`. Empty without letters. */
@@ -74,7 +80,7 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
  * background.
  */
 export function pixelPicture(text: string, pixels: number): Html {
-  const hue = `h${(bytesOf(text)[31] ?? 0) % HUES}`;
+  const hue = `h${hueOfDrawing(text)}`;
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
   const [body, marks] = [figure(text, 'body'), figure(text, 'marks')];
   return html`<svg class="pixels ${hue}" viewBox="0 0 16 16" ${size} aria-hidden="true"><path class="body"

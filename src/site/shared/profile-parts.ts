@@ -14,6 +14,7 @@ import {
 import type { Tag } from '../../servers/tag-list.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 import { facts } from './parts.ts';
+import { bannerSources, pictureAddress } from './server-pictures.ts';
 
 /** The names of the links in a profile. */
 export const LINK_TITLES: Record<LinkName, Text> = {
@@ -80,17 +81,11 @@ export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
 }
 
-/** The address of a picture. The picture behind an address never changes, so browsers may cache it for a year. */
-function pictureAddress(base: string, id: string): string {
-  return `${base}/pictures/${id}.webp`;
-}
-
 /** A server's banner in two sizes. `name` is the alternative text. */
-export function bannerImage(base: string, { wide, narrow, width, height }: Banner, name: string): Html {
-  const small = Math.min(600, width);
-  const sources = `${pictureAddress(base, narrow)} ${small}w, ${pictureAddress(base, wide)} ${width}w`;
+export function bannerImage(base: string, banner: Banner, name: string): Html {
+  const { wide, width, height } = banner;
   return html`<img class="banner" src="${pictureAddress(base, wide)}"
-    srcset="${sources}" sizes="(max-width: 68rem) 100vw, 65rem"
+    srcset="${bannerSources(base, banner)}" sizes="(max-width: 68rem) 100vw, 65rem"
     width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
 }
 

@@ -11,9 +11,18 @@ export function copyAddress(address: string, server: string): Html {
     class="for-readers"> ${server}</span></button>`;
 }
 
-/** The link to a server's vote page, in the colour that only votes have. */
-export function voteLink(base: string, { name, slug }: { name: string; slug: string }): Html {
-  return html`<a class="button vote" href="${base}/servers/${slug}/vote">${t('Vote')}<span
+/**
+ * The link to a server's vote page, in the colour that only votes have.
+ *
+ * @param username - the player, whose name is filled in
+ */
+export function voteLink(
+  base: string,
+  { name, slug }: { name: string; slug: string },
+  username: string | null = null,
+): Html {
+  const query = username ? `?${String(new URLSearchParams({ username }))}` : '';
+  return html`<a class="button vote" href="${base}/servers/${slug}/vote${query}">${t('Vote')}<span
     class="for-readers"> ${name}</span></a>`;
 }
 

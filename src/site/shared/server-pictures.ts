@@ -1,4 +1,5 @@
 import type { Banner, Icon } from '../../servers/profile.ts';
+import type { Server } from '../../servers/server.ts';
 import { colourClasses, generatedIcon, initials } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 
@@ -9,6 +10,11 @@ export type Pictured = {
   banner?: Banner | undefined;
   icon?: Icon | undefined;
 };
+
+/** What the pictures of a server need, from its profile. */
+export function picturesOf({ name, game, profile }: Pick<Server, 'name' | 'game' | 'profile'>): Pictured {
+  return { name, game, banner: profile?.banner, icon: profile?.icon };
+}
 
 /**
  * The banner as a link, or a pattern with the initials. It is out of the tab order and hidden from screen readers,
@@ -40,16 +46,25 @@ export function cover(base: string, server: Pictured): Html {
 
 /** The banner, which fills its frame. In lists, browsers load the narrow size. */
 function bannerPicture(base: string, banner: Banner, loading: 'eager' | 'lazy', sizes: string): Html {
-  const { wide, narrow, width, height } = banner;
-  const small = Math.min(600, width);
-  const at = (id: string) => `${base}/pictures/${id}.webp`;
-  return html`<img src="${at(narrow)}" srcset="${at(narrow)} ${small}w, ${at(wide)} ${width}w" sizes="${sizes}" alt=""
-    width="${width}" height="${height}" loading="${loading}" decoding="async" />`;
+  const { narrow, width, height } = banner;
+  const sources = html`src="${pictureAddress(base, narrow)}" srcset="${bannerSources(base, banner)}"`;
+  return html`<img ${sources} sizes="${sizes}" alt="" width="${width}" height="${height}" loading="${loading}"
+    decoding="async" />`;
+}
+
+/** The address of a picture. The picture behind an address never changes, so browsers may cache it for a year. */
+export function pictureAddress(base: string, id: string): string {
+  return `${base}/pictures/${id}.webp`;
+}
+
+/** The two sizes of a banner, as the `srcset` of an image. */
+export function bannerSources(base: string, { wide, narrow, width }: Banner): string {
+  return `${pictureAddress(base, narrow)} ${Math.min(600, width)}w, ${pictureAddress(base, wide)} ${width}w`;
 }
 
 /** The game server's own icon, or one made from the name, at `pixels` CSS pixels. */
 export function serverIcon(base: string, { name, icon }: Pictured, pixels: number): Html {
-  if (!icon) return generatedIcon(name, pixels);
+  if (!icon?.picture) return generatedIcon(name, pixels);
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
-  return html`<img class="icon" src="${base}/pictures/${icon.picture}.webp" ${size} alt="" decoding="async" />`;
+  return html`<img class="icon" src="${pictureAddress(base, icon.picture)}" ${size} alt="" decoding="async" />`;
 }

@@ -1,0 +1,67 @@
+import { LANGUAGES, type Language, languageNow } from '../../language/language.ts';
+import { type Html, html } from './html.ts';
+import { type JsonLd, jsonLdBlock } from './json-ld.ts';
+import type { Site } from './site-settings.ts';
+
+/** The metadata of a public page, for search engines and link previews. */
+export type SearchMetadata = {
+  /** The canonical address: a path under the site's base with its query. */
+  canonical: string;
+  /** One or two sentences for search engines and previews. */
+  description: string;
+  /** An image for previews, as a path under the site's base. */
+  image?: { path: string; width: number; height: number; alt: string };
+  /** The neighbouring pages of a list, as paths under the site's base. */
+  previous?: string | undefined;
+  next?: string | undefined;
+  /** What the page is about, in the words of schema.org. */
+  items?: readonly JsonLd[];
+  /** The Atom feed of what the page lists: its title, and its path under the site's base. */
+  feed?: { title: string; path: string };
+};
+
+/** The address of a page in one language, for search engines. */
+export function inLanguageOf(path: string, language: Language): string {
+  return `${path}${path.includes('?') ? '&' : '?'}lang=${language}`;
+}
+
+/** Metadata for search engines and previews, with absolute URLs. */
+export function searchMetadata(
+  { url, name }: Site,
+  title: string,
+  { canonical, description, image, ...list }: SearchMetadata,
+  isLanguageInAddress: boolean,
+): Html {
+  const own = isLanguageInAddress ? inLanguageOf(canonical, languageNow()) : canonical;
+  const card = image
+    ? html`<meta property="og:image" content="${url}${image.path}" />
+    <meta property="og:image:width" content="${String(image.width)}" />
+    <meta property="og:image:height" content="${String(image.height)}" />
+    <meta property="og:image:alt" content="${image.alt}" />
+    <meta name="twitter:card" content="summary_large_image" />`
+    : '';
+  return html`<meta name="description" content="${description}" />
+    <link rel="canonical" href="${url}${own}" />
+    <link rel="alternate" hreflang="x-default" href="${url}${canonical}" />
+    ${LANGUAGES.map(
+      (language) =>
+        html`<link rel="alternate" hreflang="${language}" href="${url}${inLanguageOf(canonical, language)}" />`,
+    )}
+    ${list.previous ? html`<link rel="prev" href="${url}${list.previous}" />` : ''}
+    ${list.next ? html`<link rel="next" href="${url}${list.next}" />` : ''}
+    ${list.feed ? feedLink(url, list.feed) : ''}
+    ${list.items ? jsonLdBlock(list.items) : ''}
+    <meta property="og:type" content="website" />
+    <meta property="og:site_name" content="${name}" />
+    <meta property="og:title" content="${title}" />
+    <meta property="og:description" content="${description}" />
+    <meta property="og:url" content="${url}${own}" />
+    ${card}`;
+}
+
+/** The link to a feed in the language of the page. English is the feed's own language. */
+function feedLink(url: string, { title, path }: { title: string; path: string }): Html {
+  const language = languageNow();
+  const address = language === 'en' ? path : inLanguageOf(path, language);
+  return html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${url}${address}" />`;
+}
