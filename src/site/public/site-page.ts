@@ -32,6 +32,7 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
         const heading = page.title ? '' : html`<h1>${title}</h1>\n`;
         return {
           title,
+          width: 'text',
           metadata: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
           body: html`<article class="card prose">${heading}${raw(page.html)}</article>`,
         };

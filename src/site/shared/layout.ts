@@ -16,8 +16,8 @@ import type { Site } from './site-settings.ts';
 /** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
-  /** `narrow` for one form, `wide` for tables, `full` for parts that reach the edges of the window. */
-  width?: 'narrow' | 'wide' | 'full';
+  /** `narrow` for one form, `text` for a text, `wide` for tables, `full` for parts that reach the edges of the window. */
+  width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
   /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
