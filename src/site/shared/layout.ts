@@ -63,6 +63,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
+  const brand = logo.width > 2 * logo.height ? 'brand wide-logo' : 'brand';
   const picture = html`<img src="${logo.href}" alt="" ${size} />`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
@@ -91,7 +92,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/">${picture}<span dir="auto">${name}</span></a>
+      <a class="${brand}" href="${base}/">${picture}<span dir="auto">${name}</span></a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
       <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : signInLink(site, page)}</div>
     </header>
