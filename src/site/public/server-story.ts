@@ -1,4 +1,5 @@
 import { t } from '../../language/t.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -90,12 +91,13 @@ export function section(id: string, title: string, body: Content, beside: Conten
 /** Other servers of the same game, as small cards. */
 export function similarSection(base: string, { seen: { similar } }: View): Content {
   if (similar.length === 0) return '';
-  const cards = similar.map((row) =>
-    miniServer(base, row, [
-      playersText({ ...row, playersSource: row.source }),
-      row.game ? gameName(row.game) : '',
-    ]),
-  );
   return html`<section class="similar" id="similar"><header><h2>${t('Similar servers')}</h2></header>
-    <ul class="minis">${cards}</ul></section>`;
+    ${similarCards(base, similar)}</section>`;
+}
+
+/** Servers as small cards with their players and their game. */
+export function similarCards(base: string, similar: ListedRow[]): Html {
+  const card = (row: ListedRow) =>
+    miniServer(base, row, [playersText({ ...row, playersSource: row.source }), gameName(row.game)]);
+  return html`<ul class="minis">${similar.map(card)}</ul>`;
 }
