@@ -1,6 +1,8 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Batcher } from '../platform/batching/batcher.ts';
+import { upsertLoader } from '../platform/batching/write-loaders.ts';
 import { after, type Clock, DAY, HOUR, MINUTE } from '../platform/clock.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { isDuplicateKey, REPLICATED } from '../platform/mongo.ts';
 import type { PreviewCard } from './preview-card.ts';
 
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
@@ -56,19 +58,21 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
+/** Many cards are requested at once when a chat shows many links, so their marks are collected into one write. */
+const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
+
 /** Marks a card as due. A worker draws the card even if its job is lost, because the mark is in MongoDB. */
 export async function markCardDue(
-  { previewCards, clock }: Cards,
+  { previewCards, clock, batcher }: Cards & { batcher: Batcher },
   serverId: ObjectId,
   key: string,
 ): Promise<void> {
   const now = clock.now();
   const mark = () =>
-    previewCards.updateOne(
-      { _id: serverId },
-      { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
-      { upsert: true },
-    );
+    batcher.load(markCards, previewCards, {
+      q: { _id: serverId },
+      u: { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
+    });
   await mark().catch((error: unknown) => {
     // Another process has inserted it at the same time: update it.
     if (isDuplicateKey(error)) return mark();

@@ -29,11 +29,17 @@ beforeEach(async () => {
   serverId = await addOwnedServer(web.deps, (await signIn(web)).userId, { name: `Card ${number}` });
   slug = `card-${number}`;
 });
-/** Requests the card. The clock is moved first, because a process caches answers for three seconds. */
-async function getCard(headers: Record<string, string> = {}) {
+/**
+ * Requests a page or picture, and waits until the card is marked if it became due. The clock is moved first, because a
+ * process caches answers for three seconds.
+ */
+async function getMarked(path: string, headers: Record<string, string> = {}) {
   ahead += 4 * SECOND;
-  return getPage(web, `/servers/${slug}/card.png`, headers);
+  const answer = await getPage(web, path, headers);
+  await web.deps.batcher.settle(10 * SECOND);
+  return answer;
 }
+const getCard = (headers?: Record<string, string>) => getMarked(`/servers/${slug}/card.png`, headers);
 const draw = (png = 'drawn') => drawCard(web.deps, serverId, async () => Buffer.from(png));
 const card = () => web.deps.previewCards.findOne({ _id: serverId });
 /** Makes the stored drawing older. */
@@ -61,8 +67,7 @@ test('is a placeholder until a worker has drawn it, then the bytes that are stor
 
 test('the server’s page asks for it, and names it with the time of its drawing', async () => {
   const imageOf = async () => {
-    ahead += 4 * SECOND;
-    const { body } = await getPage(web, `/servers/${slug}`);
+    const { body } = await getMarked(`/servers/${slug}`);
     return /property="og:image" content="([^"]+)"/.exec(body)?.[1];
   };
   expect(await imageOf()).toMatch(/\/card\.png$/);
