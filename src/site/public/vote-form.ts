@@ -157,12 +157,16 @@ export function voteForm(site: Site, view: VoteFormView): Html {
     ${forgetName(view)}
     <div class="actions"><button type="submit" class="vote">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
-  </form>${account === 'none' ? '' : html`<form method="post" id="${FORGET}" action="${path}/forget-name"></form>`}
+  </form>${account === 'none' ? '' : forgettingForm(path)}
     ${steamAlternative(path, view)}`;
 }
 
 /** The id of the form that forgets a user's name. */
 const FORGET = 'forget-name';
+
+function forgettingForm(path: string): Html {
+  return html`<form method="post" id="${FORGET}" action="${path}/forget-name"></form>`;
+}
 
 /**
  * The attributes by which the script fills in the name that the browser remembers. The HTML itself has no visitor's
@@ -181,7 +185,8 @@ function forgetName({ account, provenId, typed, ownName }: VoteFormView): Conten
   if (provenId) return '';
   if (account === 'none') {
     const text = t('Not {name}?', { name: '{name}' });
-    return html`<p class="small" data-forget hidden><button type="button" class="link" data-text="${text}"></button></p>`;
+    const button = html`<button type="button" class="link" data-text="${text}"></button>`;
+    return html`<p class="small" data-forget hidden>${button}</p>`;
   }
   const name = typed.values.username ?? ownName;
   if (!name) return '';
