@@ -88,10 +88,11 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
     : voteLink(base, server, username);
+  const detail = nextVoteAt ? t('Voted less than 24 hours ago') : gameName(game);
   return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">
     ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what">
     <h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
-    <p class="meta"><span>${nextVoteAt ? t('Voted less than 24 hours ago') : gameName(game)}</span></p></div>${action}</li>`;
+    <p class="meta"><span>${detail}</span></p></div>${action}</li>`;
 }
 
 /** An empty, hidden list for the script, with its texts. */
