@@ -15,7 +15,7 @@ import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { similarCards } from './server-story.ts';
+import { similarCards } from './similar-cards.ts';
 
 /** How many favourites are read, the newest ones; how many of them are shown, and how many similar servers. */
 const READ_FAVOURITES = 50;

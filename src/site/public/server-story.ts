@@ -1,14 +1,11 @@
 import { t } from '../../language/t.ts';
-import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
-import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';
 import { description } from '../shared/profile-parts.ts';
-import { playersText } from '../shared/server-figures.ts';
-import { miniServer } from '../shared/server-parts.ts';
 import type { Seen, View } from './server-view.ts';
+import { similarCards } from './similar-cards.ts';
 
 /** A longer description is cut, with a link to its end. In characters. */
 const LONG_TEXT = 1_500;
@@ -93,11 +90,4 @@ export function similarSection(base: string, { seen: { similar } }: View): Conte
   if (similar.length === 0) return '';
   return html`<section class="similar" id="similar"><header><h2>${t('Similar servers')}</h2></header>
     ${similarCards(base, similar)}</section>`;
-}
-
-/** Servers as small cards with their players and their game. */
-export function similarCards(base: string, similar: ListedRow[]): Html {
-  const card = (row: ListedRow) =>
-    miniServer(base, row, [playersText({ ...row, playersSource: row.source }), gameName(row.game)]);
-  return html`<ul class="minis">${similar.map(card)}</ul>`;
 }
