@@ -60,8 +60,8 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
         .back a:hover { text-decoration: underline; }
         .back a:focus-visible { outline: 3px solid #f1f7f4; outline-offset: 2px; }
       </style>
-      <nav class="back" aria-label="Site"><a href="${href}"><span aria-hidden="true">←</span><img src="${logo.href}" alt=""
-        width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a></nav>`,
+      <nav class="back" aria-label="Site"><a href="${href}"><span aria-hidden="true">←</span><img
+        src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a></nav>`,
   );
 }
 
