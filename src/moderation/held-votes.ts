@@ -74,9 +74,7 @@ export async function heldVotes(
 async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
   const now = deps.clock.now();
-  const servers = await deps.servers
-    .find({ _id: { $in: ids } }, { projection: CURRENT_PLAYERS })
-    .toArray();
+  const servers = await deps.servers.find({ _id: { $in: ids } }, { projection: CURRENT_PLAYERS }).toArray();
   return playersSeen(deps, servers, dayOf(now), now);
 }
 

@@ -34,11 +34,7 @@ export async function retryFailed({ queues }: QueueDeps, queue: QueueName, until
 const MOST_REMOVED = 1_000;
 
 /** Removes the jobs of a queue that failed up to a time. Returns how many. */
-export async function removeFailed(
-  { queues }: QueueDeps,
-  queue: QueueName,
-  until: Date,
-): Promise<number> {
+export async function removeFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<number> {
   const ageMs = Math.max(0, Date.now() - until.getTime());
   return (await queues[queue].clean(ageMs, MOST_REMOVED, 'failed')).length;
 }

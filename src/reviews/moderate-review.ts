@@ -132,7 +132,10 @@ export async function moderateReviews(
 ): Promise<SeenReview[]> {
   const decided: SeenReview[] = [];
   for (const one of seen) {
-    const review = await moderateReview(deps, one.reviewId, state, by, { ...decision, revision: one.revision });
+    const review = await moderateReview(deps, one.reviewId, state, by, {
+      ...decision,
+      revision: one.revision,
+    });
     if (review?.state === state) decided.push(one);
   }
   return decided;

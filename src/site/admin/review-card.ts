@@ -72,7 +72,11 @@ function decision(
   });
 }
 
-export const TABS: Record<ReviewState, string> = { pending: 'Waiting', approved: 'Approved', rejected: 'Rejected' };
+export const TABS: Record<ReviewState, string> = {
+  pending: 'Waiting',
+  approved: 'Approved',
+  rejected: 'Rejected',
+};
 
 const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
 

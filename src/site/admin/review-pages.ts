@@ -123,4 +123,3 @@ function stateTabs(base: string, state: ReviewState): Html {
     listPath(base, state),
   );
 }
-

@@ -9,8 +9,8 @@ import { requestRanks } from '../../servers/request-ranks.ts';
 import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../cast/insert-vote.ts';
 import { recountVotes } from '../recount-votes.ts';
 import { EXCLUDED_VOTES, queued } from '../vote.ts';
-import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
 import { holdLaterVotes } from './hold-later-votes.ts';
+import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
 import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 
 export type FinishOptions = {

@@ -28,10 +28,7 @@ export async function openQuarantines(
   return { rows: await Promise.all(rows.map((quarantine) => withVotes(deps, quarantine))), next };
 }
 
-async function withVotes(
-  { votes }: ReadDeps,
-  quarantine: WithId<VoteExclusion>,
-): Promise<OpenQuarantine> {
+async function withVotes({ votes }: ReadDeps, quarantine: WithId<VoteExclusion>): Promise<OpenQuarantine> {
   const { _id: excludedBy, serverId, since } = quarantine;
   const held = { serverId, votedAt: { $gte: since }, excludedAt: { $gt: new Date(0) }, excludedBy };
   const names = await votes

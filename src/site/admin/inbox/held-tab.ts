@@ -172,9 +172,15 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
       : '',
   ];
   const actions =
-    exclusions.length === 0 ? '' : html`${undoOf(base, decision, exclusions, group)}
+    exclusions.length === 0
+      ? ''
+      : html`${undoOf(base, decision, exclusions, group)}
       <a href="${adminPath(base, '/votes')}#exclusions">Progress</a>`;
-  return resultNotice(missed > 0 || later > 0 ? 'attention' : 'good', text.filter(Boolean).join(' '), actions);
+  return resultNotice(
+    missed > 0 || later > 0 ? 'attention' : 'good',
+    text.filter(Boolean).join(' '),
+    actions,
+  );
 }
 
 /** A button that undoes an exclusion. Delivered votes can only be taken out of the counts again. */
@@ -237,7 +243,11 @@ function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Htm
       { title: 'Names', kind: 'number', cell: ({ names }) => count(names.length) },
       { title: 'Names are known', cell: ages },
       { title: 'Networks of these names', cell: networks },
-      { title: 'Players seen', kind: 'number', cell: ({ playersSeen }) => (playersSeen === null ? 'unknown' : `up to ${count(playersSeen)}`) },
+      {
+        title: 'Players seen',
+        kind: 'number',
+        cell: ({ playersSeen }) => (playersSeen === null ? 'unknown' : `up to ${count(playersSeen)}`),
+      },
     ],
   });
 }
@@ -270,7 +280,12 @@ function namesLine(quarantines: HeldOnServer[]): Html {
   return html`<p><span class="soft">Names:</span> ${shown}${more > 0 ? ` and ${count(more)} more` : ''}</p>`;
 }
 
-function actionsOf({ base, now, blocks }: View, { origin, quarantines }: HeldVotes, ids: ObjectId[], of: string) {
+function actionsOf(
+  { base, now, blocks }: View,
+  { origin, quarantines }: HeldVotes,
+  ids: ObjectId[],
+  of: string,
+) {
   const all = quarantines.length > 1 ? ' all' : '';
   const decide = (decision: HeldDecision, text: string, kind: 'primary' | 'quiet') =>
     button({
@@ -294,7 +309,8 @@ function blockAction(
   const cause = first?.quarantine.cause;
   if (origin === null || (cause !== 'network' && cause !== 'neighbourhood')) return '';
   const block = blocks.get(origin);
-  if (block) return html`<span class="soft">Blocked until ${block.endsAt ? time(block.endsAt) : 'lifted'}.</span>`;
+  if (block)
+    return html`<span class="soft">Blocked until ${block.endsAt ? time(block.endsAt) : 'lifted'}.</span>`;
   return confirmed({
     text: 'Block network…',
     of,

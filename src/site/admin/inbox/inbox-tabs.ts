@@ -23,7 +23,11 @@ export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
 export type InboxCounts = AttentionCounts & { jobs: number | undefined };
 
 /** The path of a tab, with further parameters. */
-export function inboxPath(base: string, tab: InboxTab, values: Record<string, string | undefined> = {}): string {
+export function inboxPath(
+  base: string,
+  tab: InboxTab,
+  values: Record<string, string | undefined> = {},
+): string {
   return adminPath(base, queryText({ tab, ...values }));
 }
 

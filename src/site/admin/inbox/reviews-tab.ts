@@ -23,8 +23,18 @@ import { inboxPath } from './inbox-tabs.ts';
 /** Reviews per page. */
 const ROWS = 20;
 
+/** The decisions about several reviews: the state that each stores, and the state that the operator saw. */
+const DECISIONS = {
+  approved: { state: 'approved', seenAs: 'pending', done: 'approved.' },
+  rejected: { state: 'rejected', seenAs: 'pending', done: 'rejected.' },
+  'undo-approved': { state: 'pending', seenAs: 'approved', done: 'waiting again.' },
+  'undo-rejected': { state: 'pending', seenAs: 'rejected', done: 'waiting again.' },
+} as const;
+type Many = keyof typeof DECISIONS;
+const MANY = Object.keys(DECISIONS) as Many[];
+
 const manyDecision = z.object({
-  decision: z.enum(['approved', 'rejected', 'pending']),
+  decision: z.enum(MANY),
   reason: z.string().optional(),
   reasonForOwner: z.string().optional(),
 });
@@ -35,7 +45,11 @@ export function reviewsTab(inbox: Inbox): TabOf {
   decisions(inbox);
   return async (_request, query) => {
     const { from } = query;
-    const { rows, next } = await listReviewsInState(deps, 'pending', { from, limit: ROWS, newestFirst: true });
+    const { rows, next } = await listReviewsInState(deps, 'pending', {
+      from,
+      limit: ROWS,
+      newestFirst: true,
+    });
     const [servers, reviewers] = await Promise.all([
       serversOf(deps, rows),
       Promise.all(rows.map((row) => reviewerOf(deps, row))),
@@ -43,7 +57,12 @@ export function reviewsTab(inbox: Inbox): TabOf {
     const view = { base, now: deps.clock.now(), servers, list: 'inbox' } as const;
     const items = rows.map((row, i) => {
       const select = { value: reviewValue(row), of: `the review of ${row.username}` };
-      return inboxItem({ id: row._id.toHexString(), select, at: '', ...reviewParts(view, row, reviewers[i]) });
+      return inboxItem({
+        id: row._id.toHexString(),
+        select,
+        at: '',
+        ...reviewParts(view, row, reviewers[i]),
+      });
     });
     const body = html`${await resultOf(inbox, query)}
       ${rows.length === 0 ? emptyLine('No reviews are waiting.') : html`${keysHint({ a: 'approve', x: 'reject' })} ${items} ${many(base)}`}
@@ -81,30 +100,24 @@ function decisions({ app, deps, base, numbers }: Inbox): void {
     run: async ({ request, data: { decision, reason, reasonForOwner } }) => {
       const seen = seenReviews(allValues(request, 'item').flatMap((value) => value.split(' ')));
       if (seen.length === 0) return inboxPath(base, 'reviews', { done: 'none' });
-      if (decision === 'rejected' && !reason?.trim()) return refused(400, 'Enter a reason for the rejection.');
+      if (decision === 'rejected' && !reason?.trim())
+        return refused(400, 'Enter a reason for the rejection.');
       const reasons = decision === 'rejected' && reason ? { reason, reasonForOwner } : {};
       const by = userOf(request).email;
-      // An undoing names reviews that were decided a moment ago; any other decision those that wait.
-      const seenAs = decision === 'pending' ? {} : ({ seenAs: 'pending' } as const);
-      const decided = await moderateReviews(deps, seen, decision, by, { ...seenAs, ...reasons });
+      const { state, seenAs } = DECISIONS[decision];
+      const decided = await moderateReviews(deps, seen, state, by, { seenAs, ...reasons });
       numbers.forget();
       const missed = seen.length - decided.length;
       return inboxPath(base, 'reviews', {
-        done: `many-${decision}`,
-        decided: decided.map(valueOf).join(' ') || undefined,
+        done: decision,
+        decided: decided.map(seenValue).join(' ') || undefined,
         missed: missed ? String(missed) : undefined,
       });
     },
   });
 }
 
-const valueOf = ({ reviewId, revision }: SeenReview) => `${reviewId.toHexString()}-${revision}`;
-
-const MANY_DONE: Record<string, string> = {
-  'many-approved': 'approved.',
-  'many-rejected': 'rejected.',
-  'many-pending': 'waiting again.',
-};
+const seenValue = ({ reviewId, revision }: SeenReview) => `${reviewId.toHexString()}-${revision}`;
 
 async function resultOf({ deps, base }: Inbox, query: Record<string, string>): Promise<Content> {
   const { done = '', review = '', decided = '' } = query;
@@ -113,8 +126,8 @@ async function resultOf({ deps, base }: Inbox, query: Record<string, string>): P
     const found = await deps.reviews.findOne({ _id: new ObjectId(review) });
     return found ? decisionNotice(base, found, { meanwhile: done === 'meanwhile', list: 'inbox' }) : '';
   }
-  const what = MANY_DONE[done];
-  if (!what) return '';
+  const decision = MANY.find((one) => one === done);
+  if (!decision) return '';
   const seen = seenReviews(decided.split(' '));
   const missed = wholeNumber(query.missed);
   const others = missed
@@ -123,9 +136,13 @@ async function resultOf({ deps, base }: Inbox, query: Record<string, string>): P
   const undo = button({
     to: adminPath(base, '/attention/reviews'),
     text: 'Undo',
-    hidden: { decision: 'pending', item: seen.map(valueOf).join(' ') },
+    hidden: { decision: `undo-${decision}`, item: seen.map(seenValue).join(' ') },
     of: 'these decisions',
   });
-  const canUndo = done !== 'many-pending' && seen.length > 0;
-  return resultNotice(missed ? 'attention' : 'good', `${counted(seen.length, 'review')} ${what}${others}`, canUndo ? undo : '');
+  const canUndo = DECISIONS[decision].seenAs === 'pending' && seen.length > 0;
+  return resultNotice(
+    missed ? 'attention' : 'good',
+    `${counted(seen.length, 'review')} ${DECISIONS[decision].done}${others}`,
+    canUndo ? undo : '',
+  );
 }
