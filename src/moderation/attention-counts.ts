@@ -36,7 +36,7 @@ export async function countAttention(deps: CountDeps): Promise<AttentionCounts> 
     deps.reviews.countDocuments({ state: 'pending' }, { limit }),
     countReported(deps),
     rowsOf(listenersDown(deps)),
-    deps.servers.countDocuments({ isNew: true }, { limit, hint: 'new_servers' }),
+    deps.servers.countDocuments({ isUnseen: true }, { limit, hint: 'new_servers' }),
     rowsOf(unusualFigures(deps)),
   ]);
   return { held, reviews, reports, listeners, servers, figures };

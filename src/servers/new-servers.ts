@@ -13,18 +13,21 @@ export function listNewServers(
   { from, limit }: { from?: string | undefined; limit: number },
 ): Promise<Slice<WithId<Server>>> {
   const by = { field: 'listedAt', direction: -1 } as const;
-  return readPage(servers, { filter: { isNew: true }, by, from, limit });
+  return readPage(servers, { filter: { isUnseen: true }, by, from, limit });
 }
 
 /** Notes that an operator has looked at new servers. Returns how many of them were new. */
 export function acceptNewServers(deps: ChangeDeps, ids: ObjectId[], by: string): Promise<number> {
-  const change = { from: { isNew: true }, update: { $unset: { isNew: '' } } } as const;
+  const change = { from: { isUnseen: true }, update: { $unset: { isUnseen: '' } } } as const;
   return changeServers(deps, ids, { ...change, action: 'server.accept', by });
 }
 
 /** Puts servers back into the list of new ones. Returns how many were not in it. */
 export function unacceptServers(deps: ChangeDeps, ids: ObjectId[], by: string): Promise<number> {
-  const change = { from: { isNew: { $exists: false }, removedAt: null }, update: { $set: { isNew: true } } };
+  const change = {
+    from: { isUnseen: { $exists: false }, removedAt: null },
+    update: { $set: { isUnseen: true } },
+  };
   return changeServers(deps, ids, { ...change, action: 'server.unaccept', by });
 }
 

@@ -197,7 +197,7 @@ const serverDefinition = {
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
   /** True from an owner's listing until an operator has looked at the server; absent otherwise. */
-  isNew: { type: Boolean },
+  isUnseen: { type: Boolean },
   /**
    * When the settings, texts or pictures on the public page last changed. Absent in servers of an older version until
    * their next change.
@@ -258,7 +258,7 @@ serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hidde
 serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
 serverSchema.index(
   { listedAt: -1, _id: -1 },
-  { name: 'new_servers', partialFilterExpression: { isNew: true } },
+  { name: 'new_servers', partialFilterExpression: { isUnseen: true } },
 );
 // Partial indexes, because few servers need an operator's attention.
 serverSchema.index(

@@ -102,7 +102,7 @@ async function insertServer(
   const current = { ...listing.current, ...seen?.current };
   const server = {
     ...listing,
-    isNew: true,
+    isUnseen: true,
     current,
     probe: { ...listing.probe, ...seen?.probe },
     ownerId,

@@ -84,6 +84,8 @@ document.addEventListener('keydown', (event) => {
   const isText = target.matches('textarea, select, input:not([type="checkbox"]), [contenteditable]');
   if (key === 'Escape') return closeForm(target);
   if (isText) return;
+  // Enter in a check box would send the form of the selected items.
+  if (key === 'Enter' && target.matches('.pick input')) return event.preventDefault();
   if (key === 'j') step(1);
   else if (key === 'k') step(-1);
   else if (key === 'a' || key === 'x') press(key);

@@ -2,6 +2,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { HeldOnServer, HeldVotes } from '../../../moderation/held-votes.ts';
 import { heldVotes } from '../../../moderation/held-votes.ts';
+import { MINUTE } from '../../../platform/clock.ts';
 import { InvalidDocumentError } from '../../../platform/document.ts';
 import { isId } from '../../../servers/slug.ts';
 import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
@@ -72,7 +73,7 @@ export function heldTab(inbox: Inbox): TabOf {
                 to: adminPath(base, '/attention/held'),
                 hidden: { seen: now.toISOString() },
                 buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver selected', key: 'a' })}
-                  ${manyButton({ value: 'exclude', text: 'Exclude selected', kind: 'quiet', key: 'x' })}`,
+                  ${manyButton({ value: 'exclude', text: 'Exclude selected', key: 'x' })}`,
               })}`
       }
       ${pager({ first: from ? path : undefined, older: next ? inboxPath(base, 'held', { from: next }) : undefined })}`;
@@ -218,11 +219,17 @@ function groupItem(view: View, { origin, quarantines }: HeldVotes): Html {
     id: ids[0]?.toHexString() ?? '',
     select: { value: joinedIds(ids), of: title },
     title,
-    at: html`since ${timeAgo(at, view.now)}${newest ? html`, newest ${timeAgo(newest, view.now)}` : ''}`,
+    at: heldAt(at, newest, view.now),
     body: html`<p>${reason}</p>
       ${evidenceTable(view, title, quarantines)} ${namesLine(quarantines)}`,
     actions: actionsOf(view, { origin, quarantines }, ids, title),
   });
+}
+
+/** When the first vote of a group was held, and the newest one if that was later. */
+function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
+  if (!newest || newest.getTime() - first.getTime() < MINUTE) return timeAgo(first, now);
+  return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;
 }
 
 function votesText(quarantines: HeldOnServer[]): string {

@@ -54,11 +54,11 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
   </form>`;
 }
 
-/** A button of `manyForm`. Its value says the decision. */
-export function manyButton(button: { value: string; text: string; kind?: 'quiet'; key: Key }): Html {
-  const { value, text, kind, key } = button;
-  const press = html`<button type="submit" name="decision" value="${value}" class="${kind ?? ''}">${text}</button>`;
-  return html`<div data-press-many="${key}">${press}</div>`;
+/** A button of `manyForm`. Its value says the decision. All are quiet: the loud ones are in the items. */
+export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
+  return html`<div data-press-many="${key}">
+    <button type="submit" name="decision" value="${value}" class="quiet">${text}</button>
+  </div>`;
 }
 
 export function hiddenFields(fields: Record<string, string>): Html {
