@@ -151,7 +151,7 @@ describe('held votes', () => {
     const at = new Date(Date.parse(fields.seen ?? '') + 1);
     await web.deps.votes.updateOne({ username: 'Bot2' }, { $set: { votedAt: at } });
     expect(await press('held', fields)).toContain(
-      '1 vote came after you opened the page: they stay held, and are back in this list within a minute.',
+      '1 vote came after you opened the page. Later votes stay held, and are back in this list within a minute.',
     );
     for (const { _id } of await web.deps.voteExclusions.find().toArray())
       await finishExclusion(web.deps, _id, { settledMs: -HOUR });

@@ -120,7 +120,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
     exclusions.length > 0 ? done : '',
     missed > 0 ? `Another operator decided first about the votes of ${counted(missed, 'server')}.` : '',
     later > 0
-      ? `${laterText} came after you opened the page: they stay held, and are back in this list within a minute.`
+      ? `${laterText} came after you opened the page. Later votes stay held, and are back in this list within a minute.`
       : '',
   ];
   const actions =
