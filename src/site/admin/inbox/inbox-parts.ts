@@ -1,4 +1,4 @@
-import { timeAgo } from '../../shared/format.ts';
+import { localTime } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { notice, type Tone } from '../../shared/parts.ts';
 
@@ -85,5 +85,5 @@ export function resultNotice(tone: Tone, text: Content, actions: Content = ''): 
 
 /** The moment that a page was read, for a decision that covers only what it shows. */
 export function asOf(now: Date, path: string): Html {
-  return html`<p class="soft small">As of ${timeAgo(now, now)}. <a href="${path}">Refresh</a></p>`;
+  return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
 }
