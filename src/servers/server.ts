@@ -257,7 +257,7 @@ serverSchema.index({ listedAt: -1, _id: -1 });
 serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hiddenAt: { $type: 'date' } } });
 serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
 serverSchema.index(
-  { listedAt: -1, _id: -1 },
+  { isUnseen: 1, listedAt: -1, _id: -1 },
   { name: 'new_servers', partialFilterExpression: { isUnseen: true } },
 );
 // Partial indexes, because few servers need an operator's attention.
