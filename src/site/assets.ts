@@ -61,6 +61,7 @@ const FILES = [
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
+  { name: 'inbox.css', file: style('inbox.css'), type: CSS },
   ...GAME_PICTURES.map(
     (game) =>
       ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,
@@ -73,6 +74,7 @@ const FILES = [
     file: require.resolve('htmx.org/dist/htmx.min.js'),
     type: JAVASCRIPT,
   },
+  { name: 'inbox.js', file: here('./scripts/inbox.js'), type: JAVASCRIPT },
   { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
   { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },

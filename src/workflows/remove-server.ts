@@ -39,7 +39,7 @@ export async function removeServer(
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }],
+    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: 'isUnseen' }],
     { returnDocument: 'after' },
   );
   if (!server) return null;

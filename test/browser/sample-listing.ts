@@ -30,6 +30,7 @@ import { requestExclusion } from '../../src/votes/exclusions/request-exclusion.t
 import { proveDraft } from '../../src/workflows/prove-draft.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
+import { fillInbox } from './sample-inbox.ts';
 
 /** Typical names: short, very long, and right-to-left. */
 const NAMES = {
@@ -127,6 +128,7 @@ async function fill(
   await setListener(deps, long, { ...running, port: await refusedPort(), secret }, users.owner.email);
   await setListener(deps, rightToLeft, { ...running, port, secret: 'not-the-token-0123' }, users.owner.email);
   await addToAccounts(deps, users, { harbour, long });
+  await fillInbox(deps, { harbour, long, rightToLeft });
   const voteId = await addVotes(deps, { harbour, long, rightToLeft, tokenId });
   await requestRanks(deps.producer);
   const set = await deps.listeners.findOne({ serverId: long });

@@ -101,7 +101,6 @@ export const PAGES: SamplePage[] = [
     '/operator/audit',
     '/operator/blocks',
     '/operator/reviews',
-    '/operator/complaints',
     '/operator/servers',
     '/operator/announcement',
     '/operator/tags',
@@ -205,6 +204,9 @@ export const STATES: SamplePage[] = [
   named('a server that is not listed', () => '/servers/nobody', { reader: 'stranger', status: 404 }),
   named('statistics of 90 days', ({ harbour }) => server(harbour, '/statistics?days=90')),
   named('failed votes', ({ harbour }) => server(harbour, '/votes?state=failed')),
+  ...['held', 'reviews', 'reports', 'listeners', 'servers', 'figures', 'jobs'].map((tab) =>
+    named(`the inbox of operators: ${tab}`, () => `/operator?tab=${tab}`, { reader: 'operator' }),
+  ),
   named('decided reviews', () => '/operator/reviews?state=approved', { reader: 'operator' }),
   named(
     'the admin area’s page of a very long name',

@@ -22,6 +22,9 @@ import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
+import { countAttention } from '../../src/moderation/attention-counts.ts';
+import { openComplaints } from '../../src/moderation/complaints.ts';
+import { heldVotes } from '../../src/moderation/held-votes.ts';
 import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
@@ -46,10 +49,12 @@ import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
 import { findAddressOwner } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
+import { listNewServers } from '../../src/servers/new-servers.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
+import { namesKnownSince } from '../../src/votes/exclusions/name-ages.ts';
 import { countPlayerVotes } from '../../src/votes/exclusions/player-exclusion.ts';
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
@@ -628,6 +633,33 @@ test('the vote form, also when it holds votes, beside a thousand networks and he
   });
   expect(new Set(outcomes)).toEqual(new Set(['counted', 'held']));
   for (const operation of operations) expectIndexed(operation);
+});
+
+test('the inbox of operators: its numbers, and held votes with their evidence, beside a thousand groups', async () => {
+  const { deps } = tallyport;
+  const held = await openQuarantine(deps, other.serverId, 'Unusual.', { cause: 'network', origin: 'farm' });
+  for (let n = 0; n < 30; n += 1) {
+    const ballot = { serverId: other.serverId, username: `Held ${n}`, tokenId: null, quarantineId: held };
+    await castVote(deps, ballot);
+  }
+  const page = await profiled(() => heldVotes(deps));
+  // The evidence of the other groups needs no server: they are of servers that do not exist.
+  expect(page.map(put)).toContain('command vote_origins');
+  // A player with many votes costs one step of the index.
+  const regular = await deps.votes.findOne({ serverId: busy.serverId }, { sort: { seq: -1 } });
+  const names = [regular?.usernameKey ?? '', 'nobody'];
+  const ages = await profiled(() => namesKnownSince(deps, busy.serverId, names));
+  const numbers = await profiled(() => countAttention(deps));
+  const lists = await profiled(async () => {
+    await listNewServers(deps, { limit: 20 });
+    await openComplaints(deps, { limit: 50 });
+  });
+  for (const operation of [...page, ...ages, ...numbers, ...lists]) {
+    if (put(operation) === 'command daily_stats') {
+      expect(operation.docsExamined).toBeLessThanOrEqual(31);
+      expect(operation.planSummary).not.toContain('COLLSCAN');
+    } else expectIndexed(operation);
+  }
 });
 
 test('a new name with which many slugs begin', async () => {
