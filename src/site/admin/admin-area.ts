@@ -6,6 +6,7 @@ import { auditPage } from './audit-page.ts';
 import { blockPages } from './block-pages.ts';
 import { complaintPages } from './complaint-pages.ts';
 import { exclusionPages, quarantineGroupPages } from './exclusion-pages.ts';
+import { figuresPage } from './figures-page.ts';
 import { listenerPages } from './listener-page.ts';
 import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
@@ -20,6 +21,7 @@ import { votePages } from './vote-pages.ts';
 /** The admin area. It is registered with its own path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
   attentionPage(app, parts);
+  figuresPage(app, parts);
   reviewPages(app, parts);
   complaintPages(app, parts);
   serverPages(app, parts);

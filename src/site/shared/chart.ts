@@ -15,6 +15,8 @@ type Chart = {
   points: ChartPoint[];
   /** Formats a value, for the axis and the values that are read. */
   shown: (value: number) => string;
+  /** More about a point than its value, for example the parts of a sum. It is read after the value. */
+  details?: (index: number) => string;
   /** A table with the same data. */
   numbers: Html;
   /** Shown instead of the chart when there is no data. */
@@ -66,9 +68,9 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
 }
 
 /** The texts that are read at each point. */
-function textsOf({ points, shown }: Chart): string[] {
-  return points.map(
-    ({ label, value, reason = t('unknown') }) => `${label}: ${value === null ? reason : shown(value)}`,
+function textsOf({ points, shown, details = () => '' }: Chart): string[] {
+  return points.map(({ label, value, reason = t('unknown') }, index) =>
+    value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
   );
 }
 
