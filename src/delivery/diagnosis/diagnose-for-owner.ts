@@ -23,9 +23,9 @@ export async function diagnoseForOwner(
   // must be connected to.
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return { kind: 'refused', ...tested };
-  const { listener, accountId } = tested;
+  const { listener, accountId, game } = tested;
   return {
     kind: 'diagnosed',
-    diagnosis: await diagnose(deps, listener, { accountId, onStep, forOwner: true }),
+    diagnosis: await diagnose(deps, listener, { accountId, game, onStep, forOwner: true }),
   };
 }

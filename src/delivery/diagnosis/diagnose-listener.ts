@@ -15,8 +15,10 @@ import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
 import type { Explanation } from './explanation.ts';
 import { explain, withServiceName } from './explanations.ts';
 import { type Fault, faultOf } from './faults.ts';
+import { GAME_PORT, type GameAddress, isGamePort } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
+import { storeTestResult } from './store-test-result.ts';
 
 /** The first thing that is wrong with a listener. */
 export type Diagnosis = {
@@ -61,13 +63,14 @@ export async function diagnoseListener(
 ): Promise<Diagnosis | null> {
   const [listener, server] = await Promise.all([
     deps.listeners.findOne({ serverId }),
-    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1 } }),
+    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1, address: 1, port: 1 } }),
   ]);
   const accountId = server?.ownerId?.toHexString() ?? null;
-  return listener && diagnose(deps, listener, { accountId, onStep });
+  return listener && diagnose(deps, listener, { accountId, onStep, ...(server ? { game: server } : {}) });
 }
 
-type About = { accountId: string | null; onStep?: OnStep | undefined };
+/** `game`: the address of the server that players join. */
+type About = { accountId: string | null; game?: GameAddress; onStep?: OnStep | undefined };
 
 /**
  * Diagnoses a listener that the caller has read already.
@@ -83,12 +86,25 @@ export async function diagnose(
   const tested = await sendTestVote(deps, listener, about);
   const { protocol } = listener;
   const found = protocol === 'http' ? null : await detectAfter(deps, listener, tested);
-  const diagnosis = found
+  const byOutcome = found
     ? diagnosisOfOtherService(tested.class, found)
     : diagnosisOfOutcome(tested, listener);
+  const hasGamePort = isBecauseOfGamePort(tested, listener, about.game);
+  const diagnosis = hasGamePort ? { ...byOutcome, ...GAME_PORT } : byOutcome;
+  const shown = withoutUntrustedAnswer(diagnosis, tested, protocol);
+  await storeTestResult(deps, listener, tested.at, shown, hasGamePort);
   // An owner's diagnosis goes to the web process as JSON, which inserts the name (`withServiceName`).
-  if (forOwner) return withoutUntrustedAnswer(diagnosis, tested, protocol);
-  return withServiceName(diagnosis, listener.serviceName);
+  return forOwner ? shown : withServiceName(diagnosis, listener.serviceName);
+}
+
+/** Whether a test failed, and the listener that never took a vote has the address and port of the game. */
+function isBecauseOfGamePort(
+  tested: ListenerTest,
+  listener: Listener,
+  game: GameAddress | undefined,
+): boolean {
+  const isFailed = tested.class !== 'delivered' && tested.class !== 'none';
+  return isFailed && game !== undefined && isGamePort(listener, game) && !hasTaken(listener);
 }
 
 /** What answers in place of a Votifier listener; stored with it, so that its page and the timelines say so too. */
@@ -106,7 +122,8 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-const FETCHED = {
+/** The diagnosis of a listener that fetches, when a program asked for votes. */
+export const FETCHED = {
   cause: defineMessage('Votes were fetched while the test waited.'),
   advice: defineMessage('There is nothing to do.'),
 } as const satisfies Explanation;
@@ -123,17 +140,18 @@ async function diagnoseFetching(
   const code = take ? 'acknowledged' : 'not-fetched';
   const tested = { at: deps.clock.now(), code } as const;
   await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
+  const diagnosis = diagnosisOfTake(take);
+  await storeTestResult(deps, listener, tested.at, diagnosis, false);
+  return diagnosis;
+}
+
+function diagnosisOfTake(take: { agent: string } | null): Diagnosis {
   if (take) {
     const agent = take.agent ? { detail: take.agent } : {};
-    return {
-      outcome: 'delivered',
-      confirmed: true,
-      fault: null,
-      step: 'acknowledgement',
-      ...FETCHED,
-      ...agent,
-    };
+    const taken = { outcome: 'delivered', confirmed: true, fault: null, step: 'acknowledgement' } as const;
+    return { ...taken, ...FETCHED, ...agent };
   }
+  const code = 'not-fetched';
   return {
     outcome: OUTCOMES[code],
     confirmed: false,
@@ -160,7 +178,7 @@ function withoutUntrustedAnswer(
 }
 
 /** The advice where a vote is sent again by itself and a test vote is not. */
-function testAdvice(code: OutcomeCode): { advice?: Text } {
+export function testAdvice(code: OutcomeCode): { advice?: Text } {
   switch (code) {
     case 'outgoing-limited':
       return { advice: defineMessage('Send the test vote again in a minute or two.') };

@@ -92,13 +92,11 @@ const GROUPED: Document = {
   source: { $cond: [{ $eq: ['$source', 'web'] }, 'page', 'api'] },
   state: '$delivery.state',
   mark: {
-    $switch: {
-      branches: [
-        { case: { $gt: ['$quarantinedAt', null] }, then: 'held' },
-        { case: { $gt: ['$excludedAt', null] }, then: 'excluded' },
-      ],
-      default: 'counts',
-    },
+    $cond: [
+      { $gt: ['$quarantinedAt', null] },
+      'held',
+      { $cond: [{ $gt: ['$excludedAt', null] }, 'excluded', 'counts'] },
+    ],
   },
   bucket: {
     $cond: [

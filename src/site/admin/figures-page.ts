@@ -12,8 +12,8 @@ import { sendPage } from '../shared/layout.ts';
 import { card, dataTable, facts, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { changeOf, FIGURES, type Figure } from './figure-rows.ts';
 import { figureCharts } from './figure-charts.ts';
+import { changeOf, FIGURES, type Figure } from './figure-rows.ts';
 
 /** The days of the charts, and of the CSV file: two years. */
 const PAGE_DAYS = 30;
@@ -47,7 +47,10 @@ export function figuresPage(app: FastifyInstance, { deps }: AdminParts): void {
 function bodyOf(file: string, days: SiteDay[], now: Date): Content {
   const newest = days.flatMap(({ figures }) => figures ?? []).at(-1);
   if (!newest)
-    return notice('attention', 'No figures yet. They are counted once an hour while a scheduler and a worker run.');
+    return notice(
+      'attention',
+      'No figures yet. They are counted once an hour while a scheduler and a worker run.',
+    );
   return [
     lateness(newest, now),
     card({
@@ -87,7 +90,12 @@ function range(days: SiteDay[], ago: number, length: number): SiteFigures[] {
 const week = (days: SiteDay[], n: 1 | 2) => range(days, 1 + 7 * (n - 1), 7);
 
 function comparison(days: SiteDay[]): Html {
-  const ranges = { day: range(days, 1, 1), before: range(days, 2, 1), week: week(days, 1), weekBefore: week(days, 2) };
+  const ranges = {
+    day: range(days, 1, 1),
+    before: range(days, 2, 1),
+    week: week(days, 1),
+    weekBefore: week(days, 2),
+  };
   const rows = FIGURES.map((figure) => ({
     figure,
     day: figure.of(ranges.day),

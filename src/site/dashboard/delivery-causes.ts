@@ -3,8 +3,8 @@ import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts
 import { totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
-import { dayText } from '../shared/format.ts';
 import { numberColumn } from '../shared/delivery-charts.ts';
+import { dayText } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 import { dataTable } from '../shared/parts.ts';
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
+import { countEarlierVotes, EARLIER_COUNTED, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
+import { PROTOCOLS, type Protocol, REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
@@ -30,14 +31,16 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/listener-state.ts';
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
-import { card, notice } from '../shared/parts.ts';
+import { button, card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
 import { settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
-import { type RunTest, testCard } from './listener-test-page.ts';
-import { rewardsCard, rewardsRoute } from './rewards.ts';
+import { testCard } from './listener-test-card.ts';
+import type { RunTest } from './listener-test-page.ts';
+import { notChosen, rewardsCard, rewardsRoute } from './rewards.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** Messages after settings were stored. The result of a test vote follows below them. */
@@ -55,6 +58,8 @@ const MESSAGES = {
   paused: defineMessage('Listener paused. Votes are counted and wait until you resume it.'),
   resumed: defineMessage('Listener resumed. Waiting votes are being sent.'),
   rewards: defineMessage('Rewards saved.'),
+  'sent-earlier': defineMessage('The earlier votes are being sent, the oldest first.'),
+  'none-earlier': defineMessage('No earlier votes were left to send.'),
   removed: defineMessage('Listener removed. Votes are counted, but no longer forwarded.'),
 };
 
@@ -70,6 +75,7 @@ const settingsForm = z.object({
   serviceName: fieldText,
   maxSendings: z.string().transform(Number).optional(),
   keepUnconfirmed: z.string().optional(),
+  rewards: z.enum(REWARDS).optional(),
 });
 const rotateForm = z.object({ revision: z.string().transform(Number) });
 
@@ -88,7 +94,8 @@ export function listenerPages(app: FastifyInstance, parts: DashboardParts, runTe
   });
   settingsRoutes(app, parts.deps, page, runTest);
   queueRoutes(app, parts.deps, page);
-  rewardsRoute(app, parts);
+  earlierVotesRoute(app, parts.deps);
+  rewardsRoute(app, parts, (request, typed) => page(request, { typed }));
 }
 
 function listenerPage(site: Site, deps: AppDeps): ListenerPage {
@@ -96,7 +103,11 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
   return async (request, { protocol, typed = UNTOUCHED, message } = {}) => {
     const server = serverOf(request);
     const path = serverPath(site.base, server, '/listener');
-    const { listener, queuePaused } = await statusOf(server._id);
+    const [{ listener, queuePaused }, hasKeys] = await Promise.all([
+      statusOf(server._id),
+      hasClaimKeys(deps, server._id),
+    ]);
+    const earlier = listener ? await countEarlierVotes(deps, listener) : 0;
     const now = deps.clock.now();
     const settings =
       listener && !protocol
@@ -108,16 +119,23 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
             typed,
             unconfirmed: listener?.unconfirmed ?? (await countUnconfirmed(deps, server._id, COUNTED_AT_MOST)),
             serviceName: deps.config.SERVICE_NAME,
+            hasClaimKeys: hasKeys,
           });
     const present = listener && [
       statusPart(path, { listener, queuePaused }, now),
-      testCard(path, listener),
-      rewardsCard(path, listener.rewards ?? undefined, await hasClaimKeys(deps, server._id)),
+      testCard(path, listener, now),
+      rewardsCard(path, {
+        rewards: (typed.values.rewards as Rewards | undefined) ?? listener.rewards ?? undefined,
+        hasClaimKeys: hasKeys,
+        error: typed.errors.rewards,
+      }),
     ];
     const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
+      earlier > 0 ? earlierVotes(path, earlier) : '',
       warning && notice('attention', warning),
+      listener ? gamePortWarning(listener, server) : '',
       present ??
         html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
       card({
@@ -133,6 +151,21 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       body: serverFrame({ site, server, now, part: '/listener', body }),
     };
   };
+}
+
+/** The hint that votes were cast before the listener was set, with a button that sends them. */
+function earlierVotes(path: string, votes: number): Html {
+  const sentence =
+    votes < EARLIER_COUNTED
+      ? t(
+          '{votes, plural, one {# vote was cast before this listener was set, and never sent.} other {# votes were cast before this listener was set, and never sent.}}',
+          { votes },
+        )
+      : t('{votes} votes or more were cast before this listener was set, and never sent.', { votes });
+  return html`<div class="notice attention" role="status">
+    <p>${sentence} ${t('Votes can be sent for 30 days after they were cast.')}</p>
+    ${button({ to: `${path}/send-earlier`, text: votes === 1 ? t('Send it') : t('Send them'), kind: 'primary' })}
+  </div>`;
 }
 
 type Present = { listener: ListenerView; queuePaused: boolean | null };
@@ -164,13 +197,17 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
       page(request, { protocol: protocolField.parse(typed.values.protocol) ?? DEFAULT_PROTOCOL, typed }),
     refusalOf: settingsRefusal,
     run: async ({ request, data }) => {
-      const { set, secret } = await store(deps, serverOf(request)._id, data, userOf(request).email);
+      const { _id: serverId } = serverOf(request);
+      // Only with two ways to get rewards is there something to choose.
+      if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
+      const { set, secret } = await store(deps, serverId, data, userOf(request).email);
       // A new secret is shown without a test vote: the owner must first set it on the server, which needs it to answer.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
       // Nothing fetches yet: the owner gets the relay and its key first.
       if (set.protocol === 'fetch')
         return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
-      return runTest(request, notice('good', t(SAVED[await doneOf(deps, set)])));
+      const saved = notice('good', t(SAVED[await doneOf(deps, set)]));
+      return runTest(request, html`${saved}${gamePortWarning(set, serverOf(request))}`);
     },
   });
 
@@ -195,6 +232,12 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
   });
 }
 
+/** Whether a listener is set for the first time, and a plugin can claim the same votes. */
+async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
+  const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  return existing === null && (await hasClaimKeys(deps, serverId));
+}
+
 type Stored = {
   set: ListenerSet;
   /** The secret of a new HTTP listener, which is shown once; else null. */
@@ -211,6 +254,8 @@ async function store(
   const unanswered = {
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
+    // Without claim keys the listener is the only way; a listener that exists keeps its choice.
+    rewards: data.rewards ?? 'push',
   };
   if (protocol === 'fetch') {
     const settings = { serviceName: data.serviceName, ...unanswered };
@@ -238,6 +283,21 @@ async function doneOf(deps: AppDeps, set: ListenerSet): Promise<keyof typeof SAV
   if (set.resent > 0) return 'set-and-resent';
   if (!set.isCredentialsChange) return 'set';
   return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
+}
+
+/** `POST …/listener/send-earlier`: sends the votes that were cast before the listener was set. */
+function earlierVotesRoute(app: FastifyInstance, deps: AppDeps): void {
+  formRoute(app, {
+    path: '/servers/:serverId/listener/send-earlier',
+    access: OWNER,
+    run: async ({ request }) => {
+      const { _id: byId, email: by } = userOf(request);
+      const sent = await sendEarlierVotes(deps, serverOf(request)._id, { by, byId });
+      if (!sent) return noListener();
+      const done = sent.resent > 0 ? 'sent-earlier' : 'none-earlier';
+      return `${serverPath(app.site.base, serverOf(request), '/listener')}?done=${done}`;
+    },
+  });
 }
 
 /** The forms that pause, resume and remove the listener. */

@@ -104,10 +104,7 @@ export function failuresChart(days: Days, empty: Content): Html {
   const total = days.reduce((sum, one) => sum + failedAttempts(one), 0);
   return barChart({
     title: t('Failed attempts per day, last {days} days', { days: days.length }),
-    points:
-      total === 0
-        ? []
-        : days.map((one) => ({ label: labelOf(one.day), value: failedAttempts(one) })),
+    points: total === 0 ? [] : days.map((one) => ({ label: labelOf(one.day), value: failedAttempts(one) })),
     shown: (value) => count(value),
     empty,
     numbers: dayTable(t('Failed attempts per day'), days, [
@@ -126,8 +123,7 @@ export function sourcesChart(days: Days): Html {
   };
   return barChart({
     title: t('Votes by source per day, last {days} days', { days: days.length }),
-    points:
-      total === 0 ? [] : days.map(({ day, page, api }) => ({ label: labelOf(day), value: page + api })),
+    points: total === 0 ? [] : days.map(({ day, page, api }) => ({ label: labelOf(day), value: page + api })),
     shown: (value) => count(value),
     details,
     empty: t('No votes in the last {days} days.', { days: days.length }),
