@@ -23,7 +23,7 @@ async function openFigures() {
   const clock = movableClock();
   const deps = { ...(await testDeps()), clock };
   // Noon, so that hours after now are the same day.
-  clock.move(startOf(addDays(dayOf(clock.now()), 1)).getTime() + 12 * HOUR - clock.now().getTime());
+  clock.stop(after(startOf(addDays(dayOf(clock.now()), 1)), 12 * HOUR));
   return { deps, clock, today: dayOf(clock.now()) };
 }
 

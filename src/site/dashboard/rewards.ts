@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
@@ -6,8 +6,10 @@ import { setRewards } from '../../listeners/rewards.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import type { Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
 import { card, notice, radios } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
@@ -34,7 +36,7 @@ const form = z.object({ rewards: z.enum(REWARDS).optional() });
 export function rewardsRoute(
   app: FastifyInstance,
   { deps }: DashboardParts,
-  show: Parameters<typeof formRoute<typeof form>>[1]['show'],
+  show: (request: FastifyRequest, typed: Typed) => Promise<Page>,
 ): void {
   formRoute(app, {
     path: '/servers/:serverId/listener/rewards',
