@@ -157,18 +157,19 @@ it('an operator sees days and weeks against those before, charts, waits, and a C
   const { body } = await figures();
   const text = wordsOf(body);
   expect(text).toContain('Counted 30 minutes ago, once an hour.');
-  expect(text).toMatch(/Sign-ups 6 3 \+100 % 24 21 \+14\.3 %/);
-  expect(text).toMatch(/Success rate of deliveries 50 % 97\.9 % −48 points/);
-  expect(text).toMatch(/Votes on pages 0 40 −100 %/);
-  expect(text).toMatch(/Players online on average 123\.4 – –/);
-  expect(text).toContain('Storage: data 1.42 GB – –');
+  expect(text).toContain('Sign-ups 24 +14.3 % in 7 days');
+  expect(text).toMatch(/Sign-ups 3 6 \+100 % 3 24 \+14\.3 % 21/);
+  expect(text).toMatch(/Success rate of deliveries 97\.9 % 50 % −48 points 97\.9 %/);
+  expect(text).toMatch(/Votes on pages 40 0 −100 % 40/);
+  expect(text).toMatch(/Players online on average – 123\.4 – 123\.4 –/);
+  expect(text).toContain('Storage: data 1.42 GB 1.42 GB – 1.42 GB –');
   expect(text).toContain('under a minute 4');
   expect(text).toContain('over 24 hours 2');
   expect(text).toMatch(/Forward votes 2 minutes/);
   expect(text).not.toContain('Send mail 0');
   expect(text).toMatch(/connection-refused 72/);
   for (const title of ['Servers listed', 'Sign-ups', 'Mails sent', 'Data and indexes on disk'])
-    expect(body).toContain(`aria-label="${title} per day, last 30 days"`);
+    expect(body).toContain(`aria-label="${title} per day, last 28 days"`);
   expect(Buffer.byteLength(body)).toBeLessThan(100_000);
 
   const file = await figures('.csv');

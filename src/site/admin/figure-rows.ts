@@ -98,10 +98,9 @@ export const FIGURES: Figure[] = [
   last('Storage: indexes', 'index_bytes', ({ storage }) => storage?.indexBytes, bytes),
 ];
 
-/** How a figure changed: `+12 %`, `–` if one of both is unknown; for shares the difference in points. */
+/** How a figure changed: `+12 %`; for shares the difference in points. Empty if it did not, or one value is unknown. */
 export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
-  if (now === null || before === null) return '–';
-  if (now === before) return 'no change';
+  if (now === null || before === null || now === before) return '';
   if (column === 'success_rate') return signed(100 * (now - before), ' points');
   return before === 0 ? 'from none' : signed((100 * (now - before)) / before, ' %');
 }

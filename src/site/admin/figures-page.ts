@@ -13,10 +13,11 @@ import { card, dataTable, facts, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { figureCharts } from './figure-charts.ts';
-import { changeOf, FIGURES, type Figure } from './figure-rows.ts';
+import { FIGURES, type Figure } from './figure-rows.ts';
+import { comparison, week, weekFigures } from './figures-comparison.ts';
 
-/** The days of the charts, and of the CSV file: two years. */
-const PAGE_DAYS = 30;
+/** The days of the charts, four weeks; and of the CSV file, two years. */
+const PAGE_DAYS = 28;
 const FILE_DAYS = 731;
 /** After this time without a count, the page says that none is made. */
 const LATE_MS = 130 * MINUTE;
@@ -54,15 +55,20 @@ function bodyOf(file: string, days: SiteDay[], now: Date): Content {
   return [
     lateness(newest, now),
     card({
-      title: 'Days and weeks',
+      title: 'The last 7 days',
       actions: html`<a href="${file}" download>Download CSV</a>`,
-      body: html`<p class="soft small">Counted ${timeAgo(newest.countedAt, now)}, once an hour. All days are UTC. The
-        last day is yesterday; a week is the 7 whole days before today. Deliveries belong to the day of their vote.
-        Times are from a vote to its acknowledgement, for votes that were delivered and that nobody sent again by
-        hand, exact to 5 %.</p>
-        ${comparison(days)}`,
+      body: html`${weekFigures(days)}
+        <p class="soft small">Counted ${timeAgo(newest.countedAt, now)}, once an hour. All days are UTC; the 7 days end
+        with yesterday.</p>`,
     }),
     figureCharts(days),
+    card({
+      title: 'Days and weeks',
+      body: html`${comparison(days)}
+        <p class="soft small">Deliveries belong to the day of their vote. The success rate is the share of delivered
+        votes among those that were delivered, failed or stayed unconfirmed. Times are from a vote to its
+        acknowledgement, for votes that were delivered and that nobody sent again by hand, exact to 5 %.</p>`,
+    }),
     card({ title: 'Deliveries of 7 days by outcome', body: outcomes(week(days, 1)) }),
     html`<div class="columns">
       ${card({ title: 'Waiting votes by age', body: waitingVotes(newest) })}
@@ -78,47 +84,6 @@ function lateness({ countedAt }: SiteFigures, now: Date): Content {
     html`The figures were last counted ${timeAgo(countedAt, now)}. Check that the scheduler and a worker with the queue
       <code>count-figures</code> run.`,
   );
-}
-
-/** The counted days of a range that ends `ago` days before today. */
-function range(days: SiteDay[], ago: number, length: number): SiteFigures[] {
-  const end = days.length - ago;
-  return days.slice(Math.max(0, end - length), end).flatMap(({ figures }) => figures ?? []);
-}
-
-/** The last whole week, or the one before it (`n` 2). */
-const week = (days: SiteDay[], n: 1 | 2) => range(days, 1 + 7 * (n - 1), 7);
-
-function comparison(days: SiteDay[]): Html {
-  const ranges = {
-    day: range(days, 1, 1),
-    before: range(days, 2, 1),
-    week: week(days, 1),
-    weekBefore: week(days, 2),
-  };
-  const rows = FIGURES.map((figure) => ({
-    figure,
-    day: figure.of(ranges.day),
-    before: figure.of(ranges.before),
-    week: figure.of(ranges.week),
-    weekBefore: figure.of(ranges.weekBefore),
-  }));
-  type Row = (typeof rows)[number];
-  const cell = (title: string, of: (row: Row) => string) => ({ title, kind: 'number' as const, cell: of });
-  return dataTable({
-    caption: 'Figures of yesterday and of the last 7 days against those before',
-    rows,
-    columns: [
-      { title: 'Figure', heads: true, cell: ({ figure }) => figure.title },
-      cell('Yesterday', ({ figure, day }) => figure.shown(day)),
-      cell('Day before', ({ figure, before }) => figure.shown(before)),
-      cell('Change', ({ figure, day, before }) => changeOf(figure, day, before)),
-      cell('7 days', ({ figure, week }) => figure.shown(week)),
-      cell('7 days before', ({ figure, weekBefore }) => figure.shown(weekBefore)),
-      cell('Change in 7 days', ({ figure, week, weekBefore }) => changeOf(figure, week, weekBefore)),
-    ],
-    empty: '',
-  });
 }
 
 function outcomes(days: SiteFigures[]): Html {
@@ -144,7 +109,8 @@ const AGES: Record<string, string> = {
   over_24h: 'over 24 hours',
 };
 
-function waitingVotes({ waiting = {} }: SiteFigures): Content {
+function waitingVotes({ waiting }: SiteFigures): Content {
+  if (!waiting) return html`<p class="soft">Not measured yet.</p>`;
   return facts(Object.entries(AGES).map(([age, text]) => [text, count(waiting[age] ?? 0)]));
 }
 

@@ -2,7 +2,7 @@ import { percentile } from '../../delivery/figures/arrival-times.ts';
 import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts';
 import { failedAttempts, forwardedOf, successRate } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
-import { barChart, lineChart, shareChart } from './chart.ts';
+import { barChart, shareChart } from './chart.ts';
 import { count, counted, day, measured, percent, shortDay } from './format.ts';
 import type { Content, Html } from './html.ts';
 import { type Column, dataTable } from './parts.ts';
@@ -48,6 +48,7 @@ export function deliveryChart(days: Days): Html {
         text: `${labelOf(one.day)}: ${deliveryText(one)}`,
         good: share(one.delivered),
         bad: share(one.failed + one.unconfirmed),
+        isEmpty: forwarded === 0,
       };
     }),
     empty: t('No votes were forwarded in the last {days} days.', { days: days.length }),
@@ -82,12 +83,13 @@ export function arrivalChart(days: Days): Html {
   const p50 = days.map(({ times }) => percentile(times, 0.5));
   const p95 = days.map(({ times }) => percentile(times, 0.95));
   const rows = days.map(({ day }, i) => ({ day, p50: p50[i] ?? null, p95: p95[i] ?? null }));
-  return lineChart({
+  return barChart({
     title: t('Time to delivery per day, last {days} days', { days: days.length }),
     points: days.map(({ day }, i) => ({
       label: labelOf(day),
       value: p95[i] ?? null,
       reason: t('no vote was delivered'),
+      isEmpty: p95[i] === null,
     })),
     shown: measured,
     details: (i) => `, ${t('half of them within {time}', { time: timeOrDash(p50[i] ?? null) })}`,

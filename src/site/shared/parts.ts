@@ -154,7 +154,7 @@ export function radios(
   field: Field & { value?: string | undefined; options: { value: string; text: string; about: string }[] },
 ): Html {
   const { name, id = name, label, hint, error, value, required, options } = field;
-  const option = (one: (typeof options)[number]) => html`<div class="check">
+  const option = (one: (typeof options)[number]) => html`<div class="field check">
     <input id="${id}-${one.value}" name="${name}" type="radio" value="${one.value}" aria-describedby="${id}-${one.value}-about"
       ${one.value === value ? 'checked' : ''} ${required ? 'required' : ''} />
     <label for="${id}-${one.value}">${one.text}</label>
