@@ -157,7 +157,7 @@ it('an operator sees days and weeks against those before, charts, waits, and a C
   const { body } = await figures();
   const text = wordsOf(body);
   expect(text).toContain('Counted 30 minutes ago, once an hour.');
-  expect(text).toContain('Sign-ups 24 +14.3 % in 7 days');
+  expect(text).toContain('Sign-ups 24 +14.3 % to the 7 days before');
   expect(text).toMatch(/Sign-ups 3 6 \+100 % 3 24 \+14\.3 % 21/);
   expect(text).toMatch(/Success rate of deliveries 97\.9 % 50 % −48 points 97\.9 %/);
   expect(text).toMatch(/Votes on pages 40 0 −100 % 40/);

@@ -15,17 +15,18 @@ export function week(days: SiteDay[], n: 1 | 2): SiteFigures[] {
   return range(days, 1 + 7 * (n - 1), 7);
 }
 
-/** The columns of the figures that are shown large. */
+/** The columns of the figures that are shown large, in their order. */
 const LARGE = ['votes_page', 'votes_api', 'success_rate', 'p95_ms', 'players_average', 'sign_ups'];
 
 /** The most important figures of the last week, against the week before. */
 export function weekFigures(days: SiteDay[]): Html {
   const [now, before] = [week(days, 1), week(days, 2)];
+  const large = LARGE.flatMap((wanted) => FIGURES.find(({ column }) => column === wanted) ?? []);
   return html`<div class="figures">
-    ${FIGURES.filter(({ column }) => LARGE.includes(column)).map((figure) => {
+    ${large.map((figure) => {
       const value = figure.of(now);
       const change = changeOf(figure, value, figure.of(before));
-      return keyFigure(figure.title, figure.shown(value), change && `${change} in 7 days`);
+      return keyFigure(figure.title, figure.shown(value), change && `${change} to the 7 days before`);
     })}
   </div>`;
 }

@@ -3,7 +3,7 @@ import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts
 import { failedAttempts, forwardedOf, successRate } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
 import { barChart, shareChart } from './chart.ts';
-import { count, counted, day, measured, percent, shortDay } from './format.ts';
+import { count, counted, dayText, measured, percent, shortDay } from './format.ts';
 import type { Content, Html } from './html.ts';
 import { type Column, dataTable } from './parts.ts';
 
@@ -23,7 +23,7 @@ export function shareOrDash(share: number | null): string {
 
 /** The column with the UTC day of each row. */
 export function dayColumn<T extends { day: string }>(): Column<T> {
-  return { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) };
+  return { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) };
 }
 
 /** A column with a number of each row. */
