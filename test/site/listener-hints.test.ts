@@ -1,4 +1,5 @@
-import { ObjectId } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
+import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, test } from 'vitest';
 import { removeListener } from '../../src/delivery/listeners.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
@@ -56,6 +57,16 @@ test('claimed, held, imported and old votes, and those that were sent once, are 
   await post('/listener/send-earlier');
   await drain();
   expect(listener.votes.map(({ username }) => username)).toEqual(['Steve', 'Alex']);
+});
+
+test('many earlier votes are counted up to a hundred, and all are sent', async () => {
+  const { deps, serverId, read, post } = await withEarlierVotes('Steve');
+  const { _id, ...vote } = (await deps.votes.findOne({ serverId })) ?? {};
+  const more = Array.from({ length: 120 }, (_, n) => ({ ...vote, _id: new UUID(uuidv7()), seq: n + 2 }));
+  await deps.votes.insertMany(more as never);
+  expect(await read('/listener')).toContain('100 votes or more were cast before this listener was set');
+  await post('/listener/send-earlier');
+  expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(121);
 });
 
 test('votes that are too old to be sent are not offered', async () => {

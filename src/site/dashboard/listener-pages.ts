@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { countEarlierVotes, EARLIER_COUNTED, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
+import { countEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
@@ -24,19 +24,20 @@ import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/listener-state.ts';
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
-import { button, card, notice } from '../shared/parts.ts';
+import { card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes.ts';
 import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
-import { settingsRefusal } from './listener-refusals.ts';
+import { noListener, settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { testCard } from './listener-test-card.ts';
 import type { RunTest } from './listener-test-page.ts';
@@ -133,7 +134,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
     const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
-      earlier > 0 ? earlierVotes(path, earlier) : '',
+      earlier > 0 ? earlierVotesNotice(path, earlier) : '',
       warning && notice('attention', warning),
       listener ? gamePortWarning(listener, server) : '',
       present ??
@@ -151,21 +152,6 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       body: serverFrame({ site, server, now, part: '/listener', body }),
     };
   };
-}
-
-/** The hint that votes were cast before the listener was set, with a button that sends them. */
-function earlierVotes(path: string, votes: number): Html {
-  const sentence =
-    votes < EARLIER_COUNTED
-      ? t(
-          '{votes, plural, one {# vote was cast before this listener was set, and never sent.} other {# votes were cast before this listener was set, and never sent.}}',
-          { votes },
-        )
-      : t('{votes} votes or more were cast before this listener was set, and never sent.', { votes });
-  return html`<div class="notice attention" role="status">
-    <p>${sentence} ${t('Votes can be sent for 30 days after they were cast.')}</p>
-    ${button({ to: `${path}/send-earlier`, text: votes === 1 ? t('Send it') : t('Send them'), kind: 'primary' })}
-  </div>`;
 }
 
 type Present = { listener: ListenerView; queuePaused: boolean | null };
@@ -285,21 +271,6 @@ async function doneOf(deps: AppDeps, set: ListenerSet): Promise<keyof typeof SAV
   return (await countSentNotConfirmed(deps, set.serverId, 1)) > 0 ? 'set-sent' : 'set';
 }
 
-/** `POST …/listener/send-earlier`: sends the votes that were cast before the listener was set. */
-function earlierVotesRoute(app: FastifyInstance, deps: AppDeps): void {
-  formRoute(app, {
-    path: '/servers/:serverId/listener/send-earlier',
-    access: OWNER,
-    run: async ({ request }) => {
-      const { _id: byId, email: by } = userOf(request);
-      const sent = await sendEarlierVotes(deps, serverOf(request)._id, { by, byId });
-      if (!sent) return noListener();
-      const done = sent.resent > 0 ? 'sent-earlier' : 'none-earlier';
-      return `${serverPath(app.site.base, serverOf(request), '/listener')}?done=${done}`;
-    },
-  });
-}
-
 /** The forms that pause, resume and remove the listener. */
 function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): void {
   const back = (request: FastifyRequest, done: keyof typeof MESSAGES) =>
@@ -334,8 +305,4 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
       return back(request, 'removed');
     },
   });
-}
-
-function noListener(): Refused {
-  return refused(404, t('This server has no vote listener.'));
 }

@@ -10,7 +10,8 @@ import type { Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { card, notice, radios } from '../shared/parts.ts';
+import { card, notice } from '../shared/parts.ts';
+import { radios } from '../shared/radios.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 const REWARD_TEXTS: Record<Rewards, { text: Text; about: Text }> = {

@@ -146,28 +146,6 @@ export function checkbox(field: Field & { checked?: boolean }): Html {
   </div>`;
 }
 
-/**
- * A choice of one of a few options, each with a sentence about what it means; where the options speak for themselves,
- * `select` is shorter. Without `value` none is chosen.
- */
-export function radios(
-  field: Field & { value?: string | undefined; options: { value: string; text: string; about: string }[] },
-): Html {
-  const { name, id = name, label, hint, error, value, required, options } = field;
-  const option = (one: (typeof options)[number]) => html`<div class="field check">
-    <input id="${id}-${one.value}" name="${name}" type="radio" value="${one.value}" aria-describedby="${id}-${one.value}-about"
-      ${one.value === value ? 'checked' : ''} ${required ? 'required' : ''} />
-    <label for="${id}-${one.value}">${one.text}</label>
-    <p class="hint" id="${id}-${one.value}-about">${one.about}</p>
-  </div>`;
-  return html`<fieldset id="${id}" class="field" tabindex="-1" ${shared(field)}>
-    <legend>${label}</legend>
-    ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : ''}
-    ${error ? html`<p class="error" id="${id}-error">${error}</p>` : ''}
-    ${options.map(option)}
-  </fieldset>`;
-}
-
 function labelled(field: Field, control: Html): Html {
   const { name, id = name, label, hint, error } = field;
   return html`<div class="field">

@@ -14,12 +14,12 @@ import {
   facts,
   figure,
   notice,
-  radios,
   select,
   tabs,
   textArea,
   textField,
 } from '../shared/parts.ts';
+import { radios } from '../shared/radios.ts';
 import type { Sample } from './sample.ts';
 
 /** The tokens of colours in site.css. */
