@@ -41,7 +41,7 @@ import { noListener, settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
 import { testCard } from './listener-test-card.ts';
 import type { RunTest } from './listener-test-page.ts';
-import { notChosen, rewardsCard, rewardsRoute } from './rewards.ts';
+import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** Messages after settings were stored. The result of a test vote follows below them. */
@@ -216,12 +216,6 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
       return { page: page(request, { message: secretShownOnce(secret, timeText(previousValidUntil)) }) };
     },
   });
-}
-
-/** Whether a listener is set for the first time, and a plugin can claim the same votes. */
-async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
-  const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
-  return existing === null && (await hasClaimKeys(deps, serverId));
 }
 
 type Stored = {

@@ -1,8 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -52,6 +55,12 @@ export function rewardsRoute(
       return `${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`;
     },
   });
+}
+
+/** Whether a listener is set for the first time, and a plugin can claim the same votes. */
+export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
+  const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  return existing === null && (await hasClaimKeys(deps, serverId));
 }
 
 /** The refusal of a form without a choice. */
