@@ -21,7 +21,10 @@ export type TestDeps = OutgoingLimitDeps & {
   send: Send;
 };
 
-/** The outcome of a test vote, when it began, its duration in milliseconds, its destination and the listener's proofs after it. */
+/**
+ * The outcome of a test vote, when it began, its duration in milliseconds, its destination and the listener's proofs
+ * after it.
+ */
 export type ListenerTest = Outcome & {
   at: Date;
   durationMs: number;

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Server } from '../../servers/server.ts';
-import { type Diagnosis, type DiagnosisDeps, diagnose } from './diagnose-listener.ts';
+import { type DiagnosisDeps, diagnose } from './diagnose-listener.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type NotTestable, testedListener } from './request-diagnosis.ts';
 

@@ -1,7 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, OUTCOMES, type OutcomeClass, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { hasNotGreeted, OUTCOMES, type OutcomeClass } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';
@@ -11,35 +10,15 @@ import { awaitTake } from '../fetch/await-take.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import type { DetectedProtocol } from './detect-protocol.ts';
 import { detectService, storeDetected } from './detect-service.ts';
-import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
-import type { Explanation } from './explanation.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import { explain, withServiceName } from './explanations.ts';
-import { type Fault, faultOf } from './faults.ts';
+import { faultOf } from './faults.ts';
 import { GAME_PORT, type GameAddress, isGamePort } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
 import { storeTestResult } from './store-test-result.ts';
-
-/** The first thing that is wrong with a listener. */
-export type Diagnosis = {
-  /** The outcome of the test vote; `sent-not-confirmed` after a bare close in Votifier v1, whatever the vote's class. */
-  outcome: OutcomeClass | 'sent-not-confirmed';
-  /** Whether the listener acknowledged the test vote; a bare close in Votifier v1 does not. */
-  confirmed: boolean;
-  /** null when nothing is known to be wrong. */
-  fault: Fault | null;
-  /** The step that failed; all earlier steps succeeded. */
-  step: DiagnosisStep;
-  /** One sentence each: what is wrong, and what to do about it. */
-  cause: Text;
-  advice: Text;
-  /** What answered, at most 200 printable characters. */
-  reply?: string;
-  /** There was an answer, but the owner does not see it: the service may belong to somebody else. */
-  isReplyHidden?: true;
-  /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
-  detail?: string;
-};
+import { FETCHED, testAdvice } from './test-explanations.ts';
 
 /** The dependencies of a diagnosis. */
 export type DiagnosisDeps = TestDeps & {
@@ -122,12 +101,6 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-/** The diagnosis of a listener that fetches, when a program asked for votes. */
-export const FETCHED = {
-  cause: defineMessage('Votes were fetched while the test waited.'),
-  advice: defineMessage('There is nothing to do.'),
-} as const satisfies Explanation;
-
 /** Waits for the next take, and says what came: the `User-Agent` of the call. */
 async function diagnoseFetching(
   deps: DiagnosisDeps,
@@ -175,25 +148,6 @@ function withoutUntrustedAnswer(
     ...(shown.detail ? { detail: shown.detail } : {}),
     ...(isHidden ? { isReplyHidden: true as const } : {}),
   };
-}
-
-/** The advice where a vote is sent again by itself and a test vote is not. */
-export function testAdvice(code: OutcomeCode): { advice?: Text } {
-  switch (code) {
-    case 'outgoing-limited':
-      return { advice: defineMessage('Send the test vote again in a minute or two.') };
-    case 'our-fault':
-      return {
-        advice: defineMessage(
-          'Send the test vote again; if that fails too, tell the operator of this listing.',
-        ),
-      };
-    case 'stopped-before-written':
-    case 'stopped-while-waiting':
-      return { advice: defineMessage('Send the test vote again.') };
-    default:
-      return {};
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Listener, ListenerTestResult } from '../../listeners/listener.ts';
 import { OTHER_SERVICES, type OtherService, OUTCOMES } from '../../listeners/outcomes.ts';
-import { type Diagnosis, FETCHED, testAdvice } from './diagnose-listener.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import type { DiagnosisStep } from './diagnosis-steps.ts';
 import type { Explanation } from './explanation.ts';
 import { explain } from './explanations.ts';
@@ -8,8 +8,12 @@ import type { Fault } from './faults.ts';
 import { GAME_PORT } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
+import { FETCHED, testAdvice } from './test-explanations.ts';
 
-/** The last test of a listener and its time; null if there is none with its present settings, or its steps were not stored. */
+/**
+ * The last test of a listener and its time; null if there is none with its present settings, or its steps were not
+ * stored.
+ */
 export function lastTest(
   listener: Pick<
     Listener,

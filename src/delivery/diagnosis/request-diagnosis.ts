@@ -57,7 +57,10 @@ export async function requestDiagnosis(
   return nextAllowedAt && { code: 'too-many', nextAllowedAt };
 }
 
-/** The listener of a server, the account of its owner and the address of its game, or why the listener cannot be tested. */
+/**
+ * The listener of a server, the account of its owner and the address of its game, or why the listener cannot be
+ * tested.
+ */
 export async function testedListener(
   { servers, listeners }: TestedDeps,
   serverId: ObjectId,

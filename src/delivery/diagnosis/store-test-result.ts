@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Listener, ListenerTestResult } from '../../listeners/listener.ts';
-import type { Diagnosis } from './diagnose-listener.ts';
+import type { Diagnosis } from './diagnosis.ts';
 
 /**
  * Stores what a test found with its time and outcome, for the listener's page. Texts are not stored: they follow from

@@ -49,7 +49,7 @@ export function forwardedOf({ waiting, delivered, unconfirmed, failed }: Deliver
   return waiting + delivered + unconfirmed + failed;
 }
 
-/** The share of delivered votes among those that are decided, from 0 to 1; null if none is. Waiting votes do not count. */
+/** The share of delivered votes among those that are decided, from 0 to 1; null if none is. */
 export function successRate({ delivered, unconfirmed, failed }: DeliverySums): number | null {
   const decided = delivered + unconfirmed + failed;
   return decided === 0 ? null : delivered / decided;

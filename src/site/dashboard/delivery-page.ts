@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { percentile } from '../../delivery/figures/arrival-times.ts';
 import { type DayOfDeliveries, deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
 import { forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
@@ -71,38 +71,37 @@ function cards(path: string, votesPath: string, days: DayOfDeliveries[]): Html {
       span: (text) => html`<span class="for-readers">${text}</span>`,
       title,
     })}</a>`;
+  const byDay = t(
+    'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
+    { a: linkTo(votesPath) },
+  );
   return html`<section class="card">${keyFigures(days)}</section>
     ${card({
       title: t('Delivered votes'),
       actions: file('deliveries.csv', t('Delivered votes')),
-      body: html`${deliveryChart(days)}<p class="soft small">${RATE_TEXT()}</p>`,
+      body: html`${deliveryChart(days)}<p class="soft small">${t(RATE_TEXT)}</p>`,
     })}
     ${card({
       title: t('Time to delivery'),
-      body: html`${arrivalChart(days)}<p class="soft small">${TIME_TEXT()}</p>`,
+      body: html`${arrivalChart(days)}<p class="soft small">${t(TIME_TEXT)}</p>`,
     })}
     ${card({
       title: t('Failed attempts by cause'),
       actions: file('failures.csv', t('Failed attempts by cause')),
       body: html`${failuresChart(days, t('No attempt failed in the last {days} days.', { days: days.length }))}
         ${causesTable(days)}
-        <p class="soft small">${t(
-          'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
-          { a: linkTo(votesPath) },
-        )}</p>`,
+        <p class="soft small">${byDay}</p>`,
     })}
     ${card({ title: t('Votes by source'), body: sourcesChart(days) })}`;
 }
 
-const RATE_TEXT = () =>
-  t(
-    'The success rate is the share of delivered votes among those that were delivered, failed or stayed unconfirmed. Waiting votes do not count. In Votifier v1, a vote that was sent without an answer counts as delivered.',
-  );
+const RATE_TEXT = defineMessage(
+  'The success rate is the share of delivered votes among those that were delivered, failed or stayed unconfirmed. Waiting votes do not count. In Votifier v1, a vote that was sent without an answer counts as delivered.',
+);
 
-const TIME_TEXT = () =>
-  t(
-    'From the vote to the acknowledgement of the listener, outages and retries included, for votes that were delivered. Votes that somebody sent again by hand are left out. Each time is exact to 5 %.',
-  );
+const TIME_TEXT = defineMessage(
+  'From the vote to the acknowledgement of the listener, outages and retries included, for votes that were delivered. Votes that somebody sent again by hand are left out. Each time is exact to 5 %.',
+);
 
 /** The figures of all days together. */
 function keyFigures(days: DayOfDeliveries[]): Html {
