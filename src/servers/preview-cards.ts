@@ -61,22 +61,23 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
 /** Many cards are requested at once when a chat shows many links, so their marks are collected into one write. */
 const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
 
-/** Marks a card as due. A worker draws the card even if its job is lost, because the mark is in MongoDB. */
+/**
+ * Marks a card as due, if it is not. A worker draws the card even if its job is lost, because the mark is in MongoDB. If
+ * a worker is drawing the card already, a second mark would discard its drawing.
+ */
 export async function markCardDue(
   { previewCards, clock, batcher }: Cards & { batcher: Batcher },
   serverId: ObjectId,
   key: string,
 ): Promise<void> {
   const now = clock.now();
-  const mark = () =>
-    batcher.load(markCards, previewCards, {
-      q: { _id: serverId },
-      u: { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
-    });
-  await mark().catch((error: unknown) => {
-    // Another process has inserted it at the same time: update it.
-    if (isDuplicateKey(error)) return mark();
-    throw error;
+  const mark = {
+    q: { _id: serverId, dueAt: { $exists: false } },
+    u: { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
+  };
+  await batcher.load(markCards, previewCards, mark).catch((error: unknown) => {
+    // The card exists and does not match: it is due already.
+    if (!isDuplicateKey(error)) throw error;
   });
 }
 

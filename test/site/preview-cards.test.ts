@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { PictureProcessError } from '../../src/platform/pictures/picture-error.ts';
 import { drawCard } from '../../src/servers/draw-card.ts';
-import { dueCards, trimCards } from '../../src/servers/preview-cards.ts';
+import { dueCards, markCardDue, trimCards } from '../../src/servers/preview-cards.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -209,4 +209,16 @@ test('the cards over the limit are deleted, those first that were not asked for 
     ids.slice(0, 2),
   );
   expect(await trimCards(web.deps)).toBe(0);
+});
+
+test('a mark that arrives while a worker draws does not make the drawing void', async () => {
+  await getCard();
+  const result = await drawCard(web.deps, serverId, async () => {
+    // Of a request that read the card before it was due. Marks are written up to 100 ms later.
+    await markCardDue(web.deps, serverId, 'another look');
+    return Buffer.from('drawn');
+  });
+  expect(result).toBe('drawn');
+  expect((await getCard()).body).toBe('drawn');
+  expect(await dueCards(web.deps)).toEqual([]);
 });
