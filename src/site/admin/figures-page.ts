@@ -62,6 +62,11 @@ function bodyOf(file: string, days: SiteDay[], now: Date): Content {
         with yesterday.</p>`,
     }),
     figureCharts(days),
+    card({ title: 'Deliveries of 7 days by outcome', body: outcomes(week(days, 1)) }),
+    html`<div class="columns">
+      ${card({ title: 'Waiting votes by age', body: waitingVotes(newest) })}
+      ${card({ title: 'Longest waits of the queues', body: queueAges(newest) })}
+    </div>`,
     card({
       title: 'Days and weeks',
       body: html`${comparison(days)}
@@ -69,11 +74,6 @@ function bodyOf(file: string, days: SiteDay[], now: Date): Content {
         votes among those that were delivered, failed or stayed unconfirmed. Times are from a vote to its
         acknowledgement, for votes that were delivered and that nobody sent again by hand, exact to 5 %.</p>`,
     }),
-    card({ title: 'Deliveries of 7 days by outcome', body: outcomes(week(days, 1)) }),
-    html`<div class="columns">
-      ${card({ title: 'Waiting votes by age', body: waitingVotes(newest) })}
-      ${card({ title: 'Longest waits of the queues', body: queueAges(newest) })}
-    </div>`,
   ];
 }
 
