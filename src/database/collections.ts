@@ -14,6 +14,7 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/user.ts';
+import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
@@ -53,6 +54,7 @@ import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
 import { type UsedProofOfWork, usedProofOfWorkSchema } from '../votes/web/proof-of-work.ts';
 import { type ReturningPlayer, returningPlayerSchema } from '../votes/web/returning-players.ts';
 import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
+import { type SiteFigures, siteFiguresSchema } from '../workflows/figures/site-figures.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
 
@@ -90,6 +92,8 @@ const MODELS = {
   diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),
   statusSamples: define<StatusSample>('StatusSample', statusSampleSchema),
   dailyStats: define<DailyStats>('DailyStats', dailyStatsSchema),
+  deliveryDays: define<DeliveryDay>('DeliveryDay', deliveryDaySchema),
+  siteFigures: define<SiteFigures>('SiteFigures', siteFiguresSchema),
   periodMarks: define<PeriodMark>('PeriodMark', periodMarkSchema),
   workLeases: define<WorkLease>('WorkLease', workLeaseSchema),
   rankSnapshots: define<RankSnapshot>('RankSnapshot', rankSnapshotSchema),

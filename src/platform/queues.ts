@@ -82,6 +82,12 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
+  /** Counts the figures of the site and the deliveries of each server, by UTC day. */
+  'count-figures': {
+    title: 'Count figures',
+    payload: z.object({}),
+    key: () => 'all',
+  },
   /** Sends one mail of the outbox. Its text is encrypted in MongoDB. */
   'send-mail': {
     title: 'Send mail',

@@ -275,6 +275,8 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   voteCounters: null,
   statusSamples: null,
   dailyStats: null,
+  deliveryDays: null,
+  siteFigures: null,
   periodMarks: null,
   workLeases: null,
   restores: null,

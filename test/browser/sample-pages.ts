@@ -85,6 +85,7 @@ export const PAGES: SamplePage[] = [
     '/profile',
     '/settings',
     '/statistics',
+    '/deliveries',
     '/reviews',
     '/listener',
     '/votes',
@@ -98,6 +99,7 @@ export const PAGES: SamplePage[] = [
   ...fixed(
     'operator',
     '/operator',
+    '/operator/figures',
     '/operator/audit',
     '/operator/blocks',
     '/operator/reviews',
@@ -167,7 +169,7 @@ export const STATES: SamplePage[] = [
   forStrangers('servers with similar names', '/how-ranking-works?server=harbur'),
   forStrangers('nothing for a stranger', '/nothing', { status: 404 }),
   named('the ranking for somebody who is signed in', () => '/'),
-  ...['', '/tokens', '/statistics', '/reviews', '/listener', '/votes'].map((part) =>
+  ...['', '/tokens', '/statistics', '/deliveries', '/reviews', '/listener', '/votes'].map((part) =>
     named(`a server with nothing in it: ${part || 'overview'}`, ({ quiet }) => server(quiet, part)),
   ),
   ...['', '/listener', '/votes', '/settings'].map((part) =>

@@ -13,6 +13,9 @@ import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
+import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
+import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
+import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
@@ -61,6 +64,7 @@ import { topVoters } from '../../src/votes/top-voters.ts';
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
+import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
@@ -138,6 +142,12 @@ beforeAll(async () => {
     { $set: { 'delivery.codes': { 'sent-not-confirmed': 1 } } },
   );
   await deps.dailyStats.insertMany(stats as never);
+  const counted = { ...noDeliveries(), countedAt: now, forgetAt: after(now, DAY) };
+  const deliveries = stats
+    .slice(0, 30 * days.length)
+    .map(({ serverId, day }) => ({ serverId, day, ...counted }));
+  await deps.deliveryDays.insertMany(deliveries as never);
+  await deps.siteFigures.insertMany(days.map((day) => ({ day, ...counted })) as never);
   for (let i = 0; i < 50; i++) {
     await issueToken(deps, { serverId: busy.serverId, name: `token ${i}` });
     const serverId = ids[i] ?? other.serverId;
@@ -475,6 +485,8 @@ test('a diagnosis for an owner', async () => {
     'query servers',
     'query listeners',
     'update listeners',
+    // What the test found, for the listener's page.
+    'update listeners',
   ]);
   for (let n = 1; n < 6; n += 1) await ask();
   const refused = await profiled(ask);
@@ -515,6 +527,16 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['a deletion of an account', () => findDeletion(tallyport.deps, nobody())],
   ['a deletion of an account by its link', () => deletionOfLink(tallyport.deps, 'x')],
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
+  ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, 90)],
+  ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
+  [
+    'the votes cast before a listener was set',
+    async () => {
+      const rewards = 'push' as const;
+      const listener = { serverId: busy.serverId, createdAt: tallyport.deps.clock.now(), rewards };
+      await countEarlierVotes(tallyport.deps, listener);
+    },
+  ],
 ];
 
 test.each(PAGES)('%s', async (_, queries) => {

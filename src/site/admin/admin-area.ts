@@ -5,6 +5,7 @@ import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
 import { blockPages } from './block-pages.ts';
 import { exclusionPages } from './exclusion-pages.ts';
+import { figuresPage } from './figures-page.ts';
 import { listenerPages } from './listener-page.ts';
 import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
@@ -19,6 +20,7 @@ import { votePages } from './vote-pages.ts';
 /** The admin area. It is registered with its own path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
   attentionPage(app, parts);
+  figuresPage(app, parts);
   reviewPages(app, parts);
   serverPages(app, parts);
   votePages(app, parts);
