@@ -173,6 +173,8 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
   REDIS_URL: string | undefined;
   /** If absent, one is made and stored in `DATA_DIR`. */
   SECRET_KEY: string | undefined;
+  /** The names of the settings that the environment gives. Stored settings do not replace them. */
+  given: ReadonlySet<string>;
 };
 
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
@@ -303,5 +305,30 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
+    given: new Set(Object.keys(given.variables)),
   };
+}
+
+/** A setting of the environment, by its name. */
+export type SettingName = keyof Environment;
+
+/**
+ * The values of settings that are given as text, as an environment variable would be, in place of those of `config`.
+ *
+ * @throws {ConfigError} with the readable lines of `loadConfig`
+ */
+export function settingValues(config: Config, texts: Partial<Record<SettingName, string>>): Partial<Config> {
+  const names = Object.keys(texts) as SettingName[];
+  const shape = z.object(Object.fromEntries(names.map((name) => [name, environment.shape[name]])));
+  const parsed = shape.safeParse(texts);
+  if (!parsed.success) {
+    const files = new Map<string, string>();
+    const variables = texts as Record<string, string>;
+    throw new ConfigError([
+      ...valueErrors(parsed.error, { variables, files, errors: [], unread: [] }).values(),
+    ]);
+  }
+  const errors = crossVariableErrors({ ...config, ...parsed.data } as Environment);
+  if (errors.length > 0) throw new ConfigError(errors);
+  return parsed.data as Partial<Config>;
 }

@@ -4,7 +4,7 @@ import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts
 import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import { once } from '../platform/once.ts';
+import { once, onceForKey } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 import { html } from './shared/html.ts';
@@ -58,7 +58,8 @@ const SCRIPT = 'js/scalar.js';
  * request.
  */
 type Reference = {
-  page: Compressed & { policy: string };
+  /** The page of the listing with this name. */
+  pageFor: (name: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
   version: string;
 };
@@ -90,14 +91,16 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
   if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
-  const linkBack = await backTo(`${app.prefix}/`, app.site.name);
-  const page = written.body
-    .replace('<html>', '<html lang="en">')
-    .replace(/<body[^>]*>/, (body) => body + linkBack)
-    .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
-  const compressed = await compressOnce(page);
+  const pageFor = async (name: string) => {
+    const linkBack = await backTo(`${app.prefix}/`, name);
+    const page = written.body
+      .replace('<html>', '<html lang="en">')
+      .replace(/<body[^>]*>/, (body) => body + linkBack)
+      .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
+    return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
+  };
   return {
-    page: { ...compressed, policy: contentSecurityPolicy(page) },
+    pageFor: onceForKey(pageFor),
     script: once(() => compressOnce(code.body)),
     version,
   };
@@ -123,7 +126,7 @@ export async function docsPage(
   app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
 
   app.get('/docs/', hidden, async (request, reply) => {
-    const { policy, ...bodies } = (await reference()).page;
+    const { policy, ...bodies } = await (await reference()).pageFor(app.site.name);
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
   });

@@ -1,31 +1,36 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { AssetName, Assets } from '../assets.ts';
+import { type AssetName, type Assets, accentPath } from '../assets.ts';
 import type { Access } from '../route-access.ts';
 import { readSitePages, type SitePages } from '../site-pages.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
 
-/** Settings of the site that every page needs. */
+/**
+ * What every page needs to know of the site. Name, notice, contact and links change while the process runs, so code reads
+ * them for each page.
+ */
 export type Site = {
   /** The path of the site: `''` or `/listing`. */
   base: string;
   /** The site's URL without a trailing slash. */
   url: string;
   /** The name of the listing. */
-  name: string;
+  readonly name: string;
   /** A notice at the top of every page; empty if there is none. */
-  notice: string;
+  readonly notice: string;
   /** The operators' announcement, which is shown above the content of every page. */
   announcement: AnnouncementCache;
   /** The operator's e-mail address or link. */
-  contact: string | undefined;
+  readonly contact: string | undefined;
   /** The operator's own pages. */
   pages: SitePages;
   /** The operator's links in the footer. */
-  footerLinks: { text: string; href: string }[];
+  readonly footerLinks: { text: string; href: string }[];
   /** The logo in the head of every page. It is also the favicon. */
   logo: Assets['logo'] & { href: string };
+  /** The stylesheet of the operator's colour; null for ours. */
+  readonly accentStyle: string | null;
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
@@ -51,13 +56,24 @@ export function nameSite(app: FastifyInstance, deps: AppDeps, assets: Assets): v
   app.decorate('site', {
     base,
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
-    name: config.SERVICE_NAME,
-    notice: config.NOTICE,
+    get name() {
+      return config.SERVICE_NAME;
+    },
+    get notice() {
+      return config.NOTICE;
+    },
     announcement: createAnnouncementCache(deps),
-    contact: config.CONTACT,
+    get contact() {
+      return config.CONTACT;
+    },
     pages: readSitePages(config.SITE_PAGES_DIR),
-    footerLinks: config.FOOTER_LINKS,
+    get footerLinks() {
+      return config.FOOTER_LINKS;
+    },
     logo: { ...assets.logo, href: `${base}${assets.logo.path}` },
+    get accentStyle() {
+      return config.ACCENT_COLOUR === undefined ? null : `${base}${accentPath(config.ACCENT_COLOUR)}`;
+    },
     asset: (name) => `${base}${assets.path(name)}`,
     routes: [],
   });

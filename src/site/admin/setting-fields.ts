@@ -1,0 +1,147 @@
+import { LANGUAGE_NAMES, LANGUAGES } from '../../language/language.ts';
+import { type Config, DEFAULTS } from '../../platform/config.ts';
+import type { ChangeableName, SettingGroup } from '../../settings/changeable.ts';
+import type { StoredSettings } from '../../settings/stored-settings.ts';
+import { accentShades, contrast } from '../look/accent.ts';
+import type { Typed } from '../shared/form.ts';
+import { decimal } from '../shared/format.ts';
+import { type Html, html } from '../shared/html.ts';
+import { select, textArea, textField } from '../shared/parts.ts';
+
+export const GROUP_TITLES: Record<SettingGroup, string> = {
+  site: 'Site',
+  look: 'Look',
+  votes: 'Votes on pages',
+  accounts: 'Accounts',
+  retention: 'How long data is kept',
+};
+
+type Field = {
+  label: string;
+  hint: string;
+  kind?: 'number' | 'lines';
+  /** The choices: value and text. */
+  options?: [value: string, text: string][];
+};
+
+const FIELDS: Record<ChangeableName, Field> = {
+  SERVICE_NAME: { label: 'Name of the listing', hint: 'In the head of every page, in mails and messages.' },
+  CONTACT: { label: 'Contact', hint: 'An e-mail address or a link, shown where users need you.' },
+  DEFAULT_LANGUAGE: {
+    label: 'Language',
+    hint: 'For visitors whose browser prefers no language that the pages have.',
+    options: LANGUAGES.map((language) => [language, LANGUAGE_NAMES[language]]),
+  },
+  NOTICE: { label: 'Notice', hint: 'One line below the head of every page.' },
+  FOOTER_LINKS: {
+    label: 'Links in the footer',
+    hint: 'One on each line: a text and an address, such as “Forum https://forum.example.org”.',
+    kind: 'lines',
+  },
+  ACCENT_COLOUR: {
+    label: 'Colour of links and buttons',
+    hint: 'Such as #0f6168. It is made darker or lighter until it can be read. “Vote” keeps its own colour.',
+  },
+  WEB_VOTES: {
+    label: 'Votes on the pages',
+    hint: 'If they are off, players vote only through plugins and websites with the API.',
+    options: [
+      ['on', 'On'],
+      ['off', 'Off'],
+    ],
+  },
+  WEB_VOTE_PLAYERS: {
+    label: 'New players of one network',
+    hint: 'How many may vote for a server in a day, 1 to 300.',
+    kind: 'number',
+  },
+  SIGN_UPS_PER_NETWORK: {
+    label: 'New accounts of one network',
+    hint: 'In 24 hours, from one IPv4 /24 or IPv6 /48.',
+    kind: 'number',
+  },
+  SIGN_UPS_PER_MAIL_DOMAIN: {
+    label: 'New accounts of one mail domain',
+    hint: 'In 24 hours; domains of public providers have no limit.',
+    kind: 'number',
+  },
+  SERVERS_PER_ACCOUNT: {
+    label: 'Servers of one account',
+    hint: 'The most that a user may list.',
+    kind: 'number',
+  },
+  KEEP_PLAYER_NAMES_MONTHS: {
+    label: 'Months for names of players',
+    hint: 'After them, names are removed from votes; 0: never, else 3 or more.',
+    kind: 'number',
+  },
+  KEEP_ADDRESSES_MONTHS: {
+    label: 'Months for e-mail addresses',
+    hint: 'After them, addresses are removed from the audit log and the like; 0: never.',
+    kind: 'number',
+  },
+};
+
+/** The text to store for what was entered in a field; null for an empty field, which means the default. */
+export function textOfField(name: ChangeableName, entered: string): string | null {
+  const text =
+    FIELDS[name].kind === 'lines'
+      ? entered
+          .split('\n')
+          .flatMap((line) => line.trim() || [])
+          .join(', ')
+      : entered.trim();
+  return text === '' ? null : text;
+}
+
+/** The field of a setting. If the environment gives its value, the value is shown instead. */
+export function settingField(
+  config: Config,
+  stored: StoredSettings | null,
+  name: ChangeableName,
+  typed: Typed,
+): Html {
+  const { label, hint, kind, options } = FIELDS[name];
+  if (config.given.has(name)) {
+    return html`<div class="field"><span><b>${label}</b></span>
+      <p class="hint">Fixed: the environment gives ${name}.</p><p>${shown(config[name])}</p></div>`;
+  }
+  const text = stored?.texts[name] ?? '';
+  const value = typed.values[name] ?? (kind === 'lines' ? text.split(/,\s+/).join('\n') : text);
+  const byDefault = shown(DEFAULTS[name]);
+  const field = {
+    name,
+    label,
+    hint: byDefault ? `${hint} Default: ${byDefault}.` : hint,
+    value,
+    error: typed.errors[name],
+  };
+  if (options) return select({ ...field, options: [['', `Default (${byDefault})`], ...options] });
+  if (kind === 'lines') return textArea({ ...field, rows: 4 });
+  return textField({ ...field, spellcheck: false, ...(kind === 'number' ? { inputmode: 'numeric' } : {}) });
+}
+
+/** A value of the configuration as text. */
+function shown(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (!Array.isArray(value)) return String(value);
+  return value.map(({ text, href }: { text: string; href: string }) => `${text} ${href}`).join(', ');
+}
+
+/** How a colour will look on light and dark pages, with its contrasts. Empty for a text that is no colour. */
+export function colourPreview(colour: string): Html {
+  if (!/^#[0-9a-f]{6}$/i.test(colour.trim()))
+    return html`<p class="error">Must be a colour such as #0f6168.</p>`;
+  const shades = accentShades(colour.trim().toLowerCase());
+  const swatch = (scheme: 'light' | 'dark', ground: string) => {
+    const { accent, on } = shades[scheme];
+    const words = `Contrast as text ${decimal(contrast(accent, ground))}, of a button ${decimal(contrast(accent, on))}`;
+    return html`<figure><svg viewBox="0 0 240 64" width="240" height="64" role="img" aria-label="${scheme}: ${words}">
+        <rect width="240" height="64" rx="8" fill="${ground}"/>
+        <text x="16" y="38" font-size="15" fill="${accent}" text-decoration="underline">A link</text>
+        <rect x="110" y="14" width="112" height="36" rx="6" fill="${accent}"/>
+        <text x="166" y="37" font-size="14" font-weight="600" text-anchor="middle" fill="${on}">A button</text>
+      </svg><figcaption class="small soft">${scheme === 'light' ? 'Light' : 'Dark'}: ${accent}. ${words}.</figcaption></figure>`;
+  };
+  return html`<div class="actions">${swatch('light', '#ffffff')}${swatch('dark', '#132023')}</div>`;
+}
