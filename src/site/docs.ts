@@ -58,8 +58,8 @@ const SCRIPT = 'js/scalar.js';
  * request.
  */
 type Reference = {
-  /** The page of the listing with this name. */
-  pageFor: (name: string) => Promise<Compressed & { policy: string }>;
+  /** The page with the name and logo of the listing, which are its key. */
+  pageFor: (look: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
   version: string;
 };
@@ -71,13 +71,14 @@ type Reference = {
 async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const scalar = fastify();
+  const firstLogo = app.site.logo.href;
   await scalar.register(apiReference, {
     routePrefix: '/',
     configuration: {
       url: openApiUrl,
       cdn: SCRIPT,
       pageTitle: 'Tallyport API',
-      favicon: app.site.logo.href,
+      favicon: firstLogo,
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',
@@ -91,9 +92,11 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
   if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
-  const pageFor = async (name: string) => {
+  const pageFor = async (_look: string) => {
+    const { name, logo } = app.site;
     const linkBack = await backTo(`${app.prefix}/`, name);
     const page = written.body
+      .replaceAll(firstLogo, logo.href)
       .replace('<html>', '<html lang="en">')
       .replace(/<body[^>]*>/, (body) => body + linkBack)
       .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
@@ -126,7 +129,7 @@ export async function docsPage(
   app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
 
   app.get('/docs/', hidden, async (request, reply) => {
-    const { policy, ...bodies } = await (await reference()).pageFor(app.site.name);
+    const { policy, ...bodies } = await (await reference()).pageFor(`${app.site.name}\n${app.site.logo.href}`);
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
   });

@@ -269,6 +269,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   announcements: null,
   settings: null,
+  logoUploads: null,
   pictures: null,
   previewCards: null,
   tagLists: null,

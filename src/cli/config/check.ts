@@ -9,7 +9,7 @@ import { counted, sentence } from '../format.ts';
 import { examples } from '../invocation.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { hiding } from './masked.ts';
+import { hiding } from '../../platform/masked.ts';
 import { misspeltVariables } from './misspelt.ts';
 import { risksOf } from './risks.ts';
 import { checkServices, type ServiceReport } from './services.ts';
