@@ -88,7 +88,7 @@ function processors(
     'tell-owners': notifyOwnersWorker(deps, signals.stop),
     'encode-pictures': encodePicturesWorker(deps, pictureProcess),
     'draw-cards': drawCardsWorker(deps, pictureProcess),
-    'answer-now': answerNowWorker(deps, signals.waitNoLonger),
+    'answer-now': answerNowWorker(deps, signals.waitNoLonger, pictureProcess),
   };
 }
 

@@ -46,6 +46,8 @@ import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts'
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
+import { type LogoUpload, logoUploadSchema } from '../settings/logo-upload.ts';
+import { type StoredSettings, storedSettingsSchema } from '../settings/stored-settings.ts';
 import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
 import { type VoteExclusion, voteExclusionSchema } from '../votes/exclusions/vote-exclusion.ts';
@@ -82,6 +84,8 @@ const MODELS = {
   voteExclusions: define<VoteExclusion>('VoteExclusion', voteExclusionSchema),
   restores: define<RestoreRecord>('RestoreRecord', restoreRecordSchema),
   announcements: define<Announcement>('Announcement', announcementSchema),
+  settings: define<StoredSettings>('StoredSettings', storedSettingsSchema),
+  logoUploads: define<LogoUpload>('LogoUpload', logoUploadSchema),
   blocks: define<Block>('Block', blockSchema),
   complaints: define<Complaint>('Complaint', complaintSchema),
   usedProofs: define<UsedProofOfWork>('UsedProofOfWork', usedProofOfWorkSchema),

@@ -4,7 +4,7 @@ import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts
 import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import { once } from '../platform/once.ts';
+import { once, onceForKey } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 import { html, raw } from './shared/html.ts';
@@ -73,7 +73,8 @@ const SCRIPT = 'js/scalar.js';
  * request.
  */
 type Reference = {
-  page: Compressed & { policy: string };
+  /** The page with the name and logo of the listing, which are its key. */
+  pageFor: (look: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
   version: string;
 };
@@ -85,13 +86,14 @@ type Reference = {
 async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const scalar = fastify();
+  const firstLogo = app.site.logo.href;
   await scalar.register(apiReference, {
     routePrefix: '/',
     configuration: {
       url: openApiUrl,
       cdn: SCRIPT,
       pageTitle: 'Tallyport API',
-      favicon: app.site.logo.href,
+      favicon: firstLogo,
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',
@@ -105,14 +107,17 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
   if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
-  const linkBack = await backTo(`${app.prefix}/`, app.site);
-  const page = written.body
-    .replace('<html>', '<html lang="en">')
-    .replace(/<body[^>]*>/, (body) => body + linkBack)
-    .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
-  const compressed = await compressOnce(page);
+  const pageFor = async (_look: string) => {
+    const linkBack = await backTo(`${app.prefix}/`, app.site);
+    const page = written.body
+      .replaceAll(firstLogo, app.site.logo.href)
+      .replace('<html>', '<html lang="en">')
+      .replace(/<body[^>]*>/, (body) => body + linkBack)
+      .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
+    return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
+  };
   return {
-    page: { ...compressed, policy: contentSecurityPolicy(page) },
+    pageFor: onceForKey(pageFor),
     script: once(() => compressOnce(code.body)),
     version,
   };
@@ -138,7 +143,7 @@ export async function docsPage(
   app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
 
   app.get('/docs/', hidden, async (request, reply) => {
-    const { policy, ...bodies } = (await reference()).page;
+    const { policy, ...bodies } = await (await reference()).pageFor(`${app.site.name}\n${app.site.logo.href}`);
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
   });

@@ -268,6 +268,8 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     ttl: { field: 'expiresAt', seconds: MINUTE_LATER },
   },
   announcements: null,
+  settings: null,
+  logoUploads: null,
   pictures: null,
   previewCards: null,
   tagLists: null,

@@ -11,6 +11,7 @@ import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
+import { settingsPages } from './settings-page.ts';
 import { tagPages } from './tag-pages.ts';
 import { userPages } from './user-pages.ts';
 import { usersPages } from './users-page.ts';
@@ -33,6 +34,7 @@ export async function adminArea(app: FastifyInstance, parts: AdminParts): Promis
   userPages(app, parts);
   tagPages(app, parts);
   announcementPage(app, parts);
+  await settingsPages(app, parts);
   auditPage(app, parts);
   await app.register(queueBoard, { prefix: '/queues', deps: parts.deps });
 }

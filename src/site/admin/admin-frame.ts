@@ -13,6 +13,7 @@ const PARTS = [
   ['/users', 'Users'],
   ['/tags', 'Tags'],
   ['/announcement', 'Announcement'],
+  ['/settings', 'Settings'],
   ['/audit', 'Audit log'],
   ['/queues', 'Queues'],
 ] as const;

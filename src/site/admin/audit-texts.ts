@@ -4,6 +4,8 @@ type Details = AuditEntry['details'];
 
 /** The title of each action, and the details that are added to it. */
 const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
+  'settings.change': { title: 'Changed settings', more: settingsText },
+  'settings.undo': { title: 'Undid a change of settings', more: settingsText },
   'server.add': { title: 'Listed a server', more: ({ slug }) => text(slug) },
   'server.claim': { title: 'Claimed a server' },
   'server.edit': {
@@ -151,4 +153,12 @@ function text(value: unknown): string | undefined {
 
 function asText(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** Each changed setting with its values: `WEB_VOTES: on → off`. */
+function settingsText(details: Details): string {
+  const changes = Object.entries(details as Record<string, { before: string | null; after: string | null }>);
+  return changes
+    .map(([name, { before, after }]) => `${name}: ${before ?? 'default'} → ${after ?? 'default'}`)
+    .join('; ');
 }

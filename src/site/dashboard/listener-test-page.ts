@@ -20,7 +20,7 @@ import { button, card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
-import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { serverFrame } from './server-frame.ts';
 
 /**

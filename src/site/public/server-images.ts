@@ -29,7 +29,6 @@ const SANDBOXED = {
  * `card.png` for previews of links, and `widget`.
  */
 export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
-  const { name: site } = app.site;
   const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
   const send = (
     request: FastifyRequest,
@@ -51,7 +50,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
   };
   app.get('/servers/:slug/banner.svg', CACHED, (request, reply) =>
     send(request, reply, 'banner.svg', SVG, async (server) =>
-      String(bannerImage(await infoOf(server), site)),
+      String(bannerImage(await infoOf(server), app.site.name)),
     ),
   );
   app.get('/servers/:slug/badge.svg', CACHED, (request, reply) =>

@@ -80,7 +80,8 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
     <script src="${site.asset('theme.js')}"></script>
-    ${['site.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${site.asset(name)}" />`)}
+    ${['site.css' as const, ...styles].map((name) => stylesheet(site.asset(name)))}
+    ${site.accentStyle ? stylesheet(site.accentStyle) : ''}
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
     ${
@@ -101,6 +102,10 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
   </body>
 </html>`;
+}
+
+function stylesheet(href: string): Html {
+  return html`<link rel="stylesheet" href="${href}" />`;
 }
 
 /** The bars below the head: the operators' announcement, and the notice of the settings. */
