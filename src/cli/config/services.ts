@@ -3,12 +3,12 @@ import { verifyMailServer } from '../../mail/smtp.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { createLogger } from '../../platform/log.ts';
+import { shownAddress } from '../../platform/masked.ts';
 import { printable } from '../../platform/printable.ts';
 import { SECRETS } from '../../platform/secret-settings.ts';
 import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';
 import { type Findings, failed } from './findings.ts';
-import { shownAddress } from '../../platform/masked.ts';
 import { checkMongo } from './mongodb.ts';
 import { checkRedis } from './redis.ts';
 
