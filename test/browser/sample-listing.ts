@@ -25,6 +25,7 @@ import { saveDraft } from '../../src/servers/drafts.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { hideServer } from '../../src/servers/moderate-server.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
+import { changeSettings } from '../../src/settings/change-settings.ts';
 import { addBlock, liftBlock } from '../../src/votes/blocks/change-blocks.ts';
 import { requestExclusion } from '../../src/votes/exclusions/request-exclusion.ts';
 import { countFigures } from '../../src/workflows/figures/count-figures.ts';
@@ -121,6 +122,7 @@ async function fill(
     users.owner.email,
   );
   await writeSampleProfile(deps, harbour, HARBOUR, users.owner.email);
+  await changeSettings(deps, { SIGN_UPS_PER_NETWORK: '20' }, 'admin@example.org');
   await decide(deps, { quiet, harbour, tokenId, by: users.operator.email });
 
   const running = { protocol: 'votifier-v2', host: '127.0.0.1', serviceName: 'Tallyport' } as const;

@@ -3,13 +3,12 @@ import { z } from 'zod';
 import { readStoredSettings, shownChanges, undoSettings } from '../../settings/change-settings.ts';
 import { isGuarded } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
-import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { time } from '../shared/format.ts';
-import { html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, dataTable } from '../shared/parts.ts';
 import {
@@ -33,13 +32,18 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
 
   const page = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const stored = await readStoredSettings(deps);
-    if (!stored) throw new PageError(404, 'No setting was changed so far.');
+    const body = card({
+      title: 'Undo the last change',
+      body: stored ? undoBody(request, typed, stored) : html`<p>No setting was changed so far.</p>`,
+    });
+    return { title: 'Undo a change of settings', body: adminFrame({ base, part: '/settings', body }) };
+  };
+
+  function undoBody(request: FastifyRequest, typed: Typed, stored: StoredSettings): Html {
     const path = settingsPath(base, '/undo');
     const proof = needsProof(stored) ? reAuthenticationFields(typed, userOf(request)) : '';
     const rows = Object.entries(shownChanges(stored.texts, stored.before));
-    const body = card({
-      title: 'Undo the last change',
-      body: html`<p>The last change was made ${time(stored.at)} by <bdi>${stored.by}</bdi>.</p>
+    return html`<p>The last change was made ${time(stored.at)} by <bdi>${stored.by}</bdi>.</p>
         ${dataTable({
           caption: 'What the undo changes',
           rows,
@@ -54,10 +58,8 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
           <input type="hidden" name="revision" value="${String(stored.revision)}" />${proof}
           <div class="actions"><button type="submit">Undo</button>
             <a class="button quiet" href="${settingsPath(base)}">Back to the settings</a></div>
-        </form>`,
-    });
-    return { title: 'Undo a change of settings', body: adminFrame({ base, part: '/settings', body }) };
-  };
+        </form>`;
+  }
 
   app.get('/settings/undo', OPERATOR, async (request, reply) =>
     sendPage(request, reply, await page(request)),

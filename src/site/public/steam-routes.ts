@@ -65,7 +65,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
   });
 
   app.post('/servers/:slug/vote/steam/drop', ANYONE, async (request, reply) => {
-    const server = await steamServer(deps, request);
+    const server = await serverOfForm(deps, request);
     return redirect(reply.header('set-cookie', provenIds.dropCookie()), formOf(server));
   });
 }
