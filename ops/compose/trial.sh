@@ -6,9 +6,10 @@ usage() {
   cat <<'HELP'
 Usage: ops/compose/trial.sh [--help]
 
-Tries docker-compose.yml as an operator uses it: builds the image, starts all services with Caddy, lists a server, casts
-votes that arrive at a vote listener in a container, restarts and kills every service, takes a backup and restores it,
-and stops. It takes about three minutes after the images are there.
+Tries docker-compose.yml as an operator uses it: builds the image, checks the settings, starts all services with Caddy,
+lists a server, casts votes that arrive at a vote listener in a container, changes settings rightly and wrongly, restarts
+and kills every service, upgrades to newer base images, takes a backup and restores it, and stops. It takes about five
+minutes after the images are there.
 
 It ends with exit code 0, or with 1 at the first thing that is wrong, which it names. Containers, volumes, networks and the
 image of the trial are removed at the end, also after Ctrl-C. It needs Docker with Compose 2.24 or newer and curl, and it
@@ -16,9 +17,11 @@ changes nothing in this checkout. Your .env is not read.
 
 Environment:
   PORT         the port that Caddy publishes meanwhile, on every address of this machine (3987)
-  WEB_PORT     the port of the web process on loopback (3988)
+  WEB_PORT     the port of the web process on loopback (3988), and the one after it
+  REGISTRY_PORT  the port, on loopback, of a registry for newer base images (3990)
   ENABLE_IPV6  false: without IPv6, as in .env
   NODE_IMAGE, MONGODB_IMAGE, VALKEY_IMAGE, CADDY_IMAGE  as in .env
+  REGISTRY_IMAGE  the registry (registry:2)
 HELP
 }
 
@@ -31,6 +34,7 @@ esac
 CHECKOUT=$(cd "$(dirname "$0")/../.." && pwd)
 PORT=${PORT:-3987}
 WEB_PORT=${WEB_PORT:-3988}
+REGISTRY=localhost:${REGISTRY_PORT:-3990}
 SITE=http://127.0.0.1:$PORT
 IPV6=${ENABLE_IPV6:-true}
 
@@ -81,8 +85,9 @@ clean() {
   if [ -f "$WORK/app/docker-compose.yml" ]; then
     (cd "$WORK/app" && docker compose down --volumes --remove-orphans --timeout 5) >/dev/null 2>&1 || true
     docker volume rm --force "$BACKUPS" >/dev/null 2>&1 || true
-    docker image rm --force "$IMAGE" >/dev/null 2>&1 || true
+    docker image rm --force "$IMAGE" "$REGISTRY/node:trial" "$REGISTRY/valkey:trial" >/dev/null 2>&1 || true
   fi
+  docker rm --force --volumes "$IMAGE-registry" >/dev/null 2>&1 || true
   rm -rf "$WORK"
   exit "$code"
 }
@@ -97,12 +102,30 @@ for name in docker-compose.yml Dockerfile .dockerignore package.json package-loc
   cp -R "$CHECKOUT/$name" .
 done
 # Only the images may come from the shell: other variables would replace those of the trial.
+BASE=${NODE_IMAGE:-node:24-slim}
+BASE_OF_VALKEY=${VALKEY_IMAGE:-valkey/valkey:9}
 while read -r name; do
-  case $name in *_IMAGE) ;; *) unset "$name" ;; esac
+  case $name in MONGODB_IMAGE | CADDY_IMAGE) ;; *) unset "$name" ;; esac
 done < <(grep -oE '\$\{[A-Z0-9_]+' docker-compose.yml | cut -c 3- | sort -u)
 unset COMPOSE_FILE COMPOSE_ENV_FILES
 export COMPOSE_PROFILES=caddy
 
+# What a registry has under this name from now on: an image with a label that says which edition it is.
+#   publish NAME IMAGE EDITION
+publish() {
+  printf 'FROM %s\nLABEL trial.edition=%s\n' "$2" "$3" | docker build --quiet --tag "$REGISTRY/$1:trial" - &&
+    docker push --quiet "$REGISTRY/$1:trial"
+}
+edition_of() { docker inspect --format '{{index .Config.Labels "trial.edition"}}' "$(docker compose ps --quiet "$1")"; }
+registry_answers() { curl --silent --fail --max-time 5 --output /dev/null "http://$REGISTRY/v2/"; }
+
+quietly 300 'the registry for newer base images does not start' docker run --detach --name "$IMAGE-registry" \
+  --publish "127.0.0.1:${REGISTRY#*:}:5000" "${REGISTRY_IMAGE:-registry:2}"
+wait_for 30 'the registry for newer base images does not answer' registry_answers
+quietly 600 'the base image cannot be published' publish node "$BASE" first
+quietly 600 'the image of Valkey cannot be published' publish valkey "$BASE_OF_VALKEY" first
+
+NET=10.$((RANDOM % 200 + 20)).$((RANDOM % 250))
 ULA=fd$(random_hex 1):$(random_hex 2):$(random_hex 2)
 TOKEN=$(random_hex 16)
 cat >.env <<EOF
@@ -115,10 +138,12 @@ SECRET_KEY=$(random_hex 24)
 TRUST_PROXY=1
 MONGODB_PASSWORD=$(random_hex 24)
 VALKEY_PASSWORD=$(random_hex 24)
+NODE_IMAGE=$REGISTRY/node:trial
+VALKEY_IMAGE=$REGISTRY/valkey:trial
 ENABLE_IPV6=$IPV6
 IPV6_SUBNET=$ULA:1::/64
-# The listener of the trial is a container.
-ALLOWED_PRIVATE_RANGES=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fd00::/8
+# The listener of the trial is a container with fixed addresses.
+ALLOWED_PRIVATE_RANGES=$NET.200/32,$ULA:1::200/128
 # A listener that is back is noticed within seconds.
 BREAKER_SCHEDULE=2s
 DELIVERY_SCHEDULE=0s,2s,2s,2s,2s,2s,2s,2s,2s,2s
@@ -141,9 +166,15 @@ services:
         const onVote = ({ username }) => console.log('received a vote of', username);
         await new VotifierListener({ tokens: { default: '$TOKEN' }, onVote }).start({ host: '0.0.0.0', port: 8192 });
     networks:
-      default: { aliases: [listener.test] }
+      default:
+        aliases: [listener.test]
+        ipv4_address: $NET.200
+        $([ "$IPV6" != true ] || echo "ipv6_address: '$ULA:1::200'")
       visitors: {}
 networks:
+  # Besides the subnet of the file: as docs/operating/install.md says about fixed addresses.
+  default:
+    ipam: { config: [{ subnet: "$NET.0/24" }] }
   # Visitors with IPv6: requests to this network's address of the host come from that address.
   visitors:
     enable_ipv6: $IPV6
@@ -157,7 +188,24 @@ one_off() {
 }
 # A web process on a busy machine may answer 503 for a moment; curl then asks again.
 ask() { curl --silent --show-error --fail --max-time 60 --retry 10 --retry-delay 2 "$@"; }
-healthy() { quietly 340 "$1" docker compose up --detach --wait --wait-timeout 300 web worker scheduler caddy; }
+healthy() {
+  local wrong=$1
+  shift
+  quietly 340 "$wrong" docker compose up --detach --wait --wait-timeout 300 web worker scheduler caddy "$@"
+}
+# What docs/operating/install.md puts before each `up`: it starts and stops no service.
+config_check() {
+  timeout --foreground 120 docker compose run --rm --no-deps -T migrate node src/cli.ts config check >"$WORK/check" 2>&1 </dev/null
+}
+# Changes a setting in .env, or removes it if the value is empty.   set_env NAME VALUE
+set_env() {
+  sed "/^$1=/d" .env >"$WORK/env"
+  [ -z "$2" ] || echo "$1=$2" >>"$WORK/env"
+  cat "$WORK/env" >.env
+}
+mongosh_as_root() {
+  docker compose exec -T mongodb sh -c 'mongosh --quiet -u root -p "$(cat /data/configdb/root-password)" admin --eval "$1"' sh "$1"
+}
 rights_at_mongodb() {
   docker compose exec -T web node --input-type=module --eval "
     import { MongoClient } from 'mongodb';
@@ -182,8 +230,26 @@ vote_states() { tallyport vote list my-server 2>&1 | tail -n 5 || true; }
 # -- The trial
 
 docker compose config --quiet || fail 'Compose refuses docker-compose.yml'
+builds=$(docker compose config | grep -c 'dockerfile:')
+[ "$builds" = 1 ] || fail "$builds services build the image"
 quietly 1200 'the image cannot be built' docker compose build
-say "built, $(docker image inspect --format '{{.Size}}' "$IMAGE" | awk '{ printf "%.0f MB", $1 / 1e6 }')"
+size=$(docker run --rm "$IMAGE" du -sm /app | cut -f 1)
+[ "$size" -lt 180 ] || fail "the image has $size MB above its base: development tools are in it"
+say "built once, $size MB above its base of $(docker image inspect --format '{{.Size}}' "$BASE" | awk '{ printf "%.0f MB", $1 / 1e6 }')"
+
+config_check || fail "config check before the first start: $(tail -n 20 "$WORK/check")"
+grep -q '^0 errors' "$WORK/check" || fail "config check before the first start: $(tail -n 5 "$WORK/check")"
+set_env WEB_VOTES maybe
+! config_check || fail 'config check finds nothing wrong with WEB_VOTES=maybe'
+grep -q WEB_VOTES "$WORK/check" || fail "config check does not name WEB_VOTES: $(tail -n 5 "$WORK/check")"
+set_env WEB_VOTES ''
+[ -z "$(docker compose ps --all --quiet)" ] || fail "config check made containers: $(docker compose ps --all)"
+say 'config check before the first start: no service starts for it, and it names a wrong setting'
+
+! one_off config check --connect >"$WORK/check" 2>&1 || fail 'config check --connect says that an empty database is migrated'
+grep -qE '(Redis|Valkey) .* answers' "$WORK/check" && grep -q '^1 error' "$WORK/check" && grep -q 'not migrated' "$WORK/check" ||
+  fail "config check --connect before the first start: $(tail -n 20 "$WORK/check")"
+say 'config check --connect before the first start: it reaches MongoDB and Valkey and misses only the migrations'
 
 quietly 60 'the listener does not start' docker compose up --detach listener
 healthy 'not every service is healthy after up'
@@ -228,12 +294,17 @@ for service in $(docker compose config --services); do
   limits=$(docker inspect --format '{{.HostConfig.Memory}} {{.HostConfig.PidsLimit}}' \
     "$(docker compose ps --all --quiet "$service")")
   [ "$service" = listener ] || ! grep -qwE '0|<nil>' <<<"$limits" || fail "$service has no limit of memory or processes: $limits"
+  log=$(docker inspect --format '{{json .HostConfig.LogConfig}}' "$(docker compose ps --all --quiet "$service")")
+  [ "$service" = listener ] || grep -q '"max-file":"[0-9]*","max-size":"[0-9]*m"' <<<"$log" || fail "the log of $service is not rotated: $log"
 done
+patience=$(docker inspect --format '{{.Config.Healthcheck.StartPeriod}}' "$(docker compose ps --quiet mongodb)")
+[ "$patience" = 1h0m0s ] || fail "MongoDB may take only $patience to start"
 for name in mongodb-memory-server vitest typescript; do
   docker compose exec -T web test ! -e "node_modules/$name" || fail "the image has the development tool $name"
 done
 may_only_use tallyport
 say 'least privilege: no way from Caddy to the databases, limits everywhere, no tools in the image, one database'
+say 'logs are rotated, and MongoDB may start slowly'
 
 # The address by which web knows a client is in the log line of a refused sign-in.
 sign_in() {
@@ -261,6 +332,29 @@ errors=$(docker compose logs --no-color caddy | grep -E '"level":"(error|fatal|p
 [ -z "$errors" ] || fail "errors in the log of Caddy: $errors"
 say 'no error in any log'
 
+containers=$(docker compose ps --quiet | sort)
+set_env WEB_VOTES maybe
+! config_check || fail 'config check finds nothing wrong with WEB_VOTES=maybe'
+[ "$(docker compose ps --quiet | sort)" = "$containers" ] || fail 'config check replaced containers of the running site'
+vote Unimpressed
+arrives Unimpressed 30
+set_env WEB_VOTES ''
+say 'a wrong setting, found by config check: the running site goes on'
+
+set_env PUBLISH "127.0.0.1:$WEB_PORT-$((WEB_PORT + 1))"
+set_env NOTICE 'Two web processes since today.'
+config_check || fail "config check of a right setting: $(tail -n 20 "$WORK/check")"
+healthy 'a second web process does not start' --scale web=2
+for port in "$WEB_PORT" "$((WEB_PORT + 1))"; do
+  ask "http://127.0.0.1:$port/" | grep -q 'Two web processes since today' || fail "web at port $port does not have the new setting"
+done
+vote Two
+arrives Two 30
+say 'a changed setting and a range of ports: two web processes answer'
+set_env NOTICE ''
+set_env PUBLISH "127.0.0.1:$WEB_PORT"
+healthy 'one web process is not healthy after two'
+
 quietly 60 'the listener does not stop' docker compose stop --timeout 2 listener
 vote Second
 quietly 300 'the services cannot be restarted' docker compose restart mongodb valkey web worker scheduler caddy
@@ -280,23 +374,50 @@ say 'kill of every service: healthy again, a vote that waited arrived'
 
 docker volume create "$BACKUPS" >/dev/null
 docker run --rm --user 0 --volume "$BACKUPS:/backups" "$IMAGE" chown 1000 /backups
+
+# Upstream publishes newer images. This machine still has the first ones under their names.
+for name in node valkey; do
+  first=$(docker image inspect --format '{{.Id}}' "$REGISTRY/$name:trial")
+  quietly 600 "a newer image of $name cannot be published" publish "$name" "$first" newer
+  docker tag "$first" "$REGISTRY/$name:trial"
+done
+# As if the new version had one more migration than the old one.
+mongosh_as_root 'db.getSiblingDB("tallyport").migrations.deleteOne({ _id: "0001-complete-servers" })' >/dev/null
+# As docs/operating/every-day.md says. Only Valkey of the images that are not built, since the others are in no registry here.
+quietly 1200 'the image cannot be built on a newer base' docker compose build --pull
+quietly 600 'newer images cannot be pulled' docker compose --profile caddy pull --ignore-buildable valkey
+one_off backup /backups/before >"$WORK/output" 2>&1 || fail "backup before the upgrade: $(tail -n 20 "$WORK/output")"
+one_off migrate --list | grep -q 'complete-servers.*pending' || fail 'the backup before the upgrade has migrated the database'
+config_check || fail "config check of the new version: $(tail -n 20 "$WORK/check")"
+[ "$(edition_of web)" = first ] || fail 'the running site was replaced before the migration'
+quietly 300 'the migration of the new version fails' docker compose run --rm -T migrate
+one_off migrate --list >"$WORK/output"
+! grep -q pending "$WORK/output" || fail "a migration is pending after the upgrade: $(cat "$WORK/output")"
+healthy 'not every service is healthy after the upgrade'
+for service in web worker scheduler valkey; do
+  [ "$(edition_of "$service")" = newer ] || fail "$service has the old base image after the upgrade"
+done
+vote Upgraded
+arrives Upgraded 60
+say 'upgrade: a backup before the migration, then the newer base images'
+
 one_off backup /backups/one >"$WORK/output" 2>&1 || fail "backup: $(tail -n 20 "$WORK/output")"
 quietly 120 'the processes cannot be stopped' docker compose stop web worker scheduler
-# As docs/operating/when-something-is-wrong.md says: name the new database in docker-compose.yml.
-sed 's@:27017/tallyport?@:27017/restored?@' docker-compose.yml >"$WORK/restored.yml"
-mv "$WORK/restored.yml" docker-compose.yml
+# As docs/operating/when-something-is-wrong.md says: name the new database in .env.
+set_env MONGODB_DATABASE restored
 one_off restore /backups/one >"$WORK/output" 2>&1 || fail "restore: $(tail -n 20 "$WORK/output")"
 healthy 'not every service is healthy after a restore'
 ask "$SITE/api/v1/servers/$SERVER/check-vote?username=First" --header "Authorization: Bearer $API_TOKEN" |
   grep -q '"has_voted":true' ||
   fail 'the restored database does not know the first vote'
-say 'backup, and restore into another database'
+cmp -s docker-compose.yml "$CHECKOUT/docker-compose.yml" || fail 'the restore changed docker-compose.yml'
+say 'backup, and restore into another database, which .env names'
 
 may_only_use restored
 
 # As in the volume of an earlier Compose file.
-docker compose exec -T mongodb sh -c 'mongosh --quiet -u root -p "$(cat /data/configdb/root-password)" admin --eval "
-    db.grantRolesToUser(\"tallyport\", [\"root\"]); db.dropUser(\"root\")" && rm /data/configdb/root-password' >/dev/null
+mongosh_as_root 'db.grantRolesToUser("tallyport", ["root"]); db.dropUser("root")' >/dev/null
+docker compose exec -T mongodb rm /data/configdb/root-password
 quietly 60 'MongoDB cannot be restarted' docker compose restart mongodb
 healthy 'not every service is healthy with the MongoDB volume of an earlier Compose file'
 may_only_use restored
