@@ -174,9 +174,9 @@ services:
         $([ "$IPV6" != true ] || echo "ipv6_address: '$ULA:1::200'")
       visitors: {}
 networks:
-  # Besides the subnet of the file: as docs/operating/install.md says about fixed addresses.
+  # As docs/operating/install.md says about fixed addresses: the subnet of the file and one more.
   default:
-    ipam: { config: [{ subnet: "$NET.0/24" }] }
+    ipam: { config: [{ subnet: "$NET.0/24" }, { subnet: "$ULA:1::/64" }] }
   # Visitors with IPv6: requests to this network's address of the host come from that address.
   visitors:
     enable_ipv6: $IPV6

@@ -162,6 +162,15 @@ describe('secrets', () => {
   });
 });
 
+describe('errors', () => {
+  it('name a canary whose game is unknown, with which no worker would start', async () => {
+    const { code, report } = await check({ ...GOOD, CANARY_ADDRESSES: 'nosuchgame@play.example.org:25565' });
+
+    expect(code).toBe(1);
+    expect(report.errors).toEqual([expect.stringMatching(/^CANARY_ADDRESSES: .*nosuchgame/)]);
+  });
+});
+
 describe('warnings', () => {
   it.each<[Variables, string]>([
     [{ MONGODB_URL: 'x' }, 'The variable MONGODB_URL is not a setting: did you mean MONGODB_URI?'],

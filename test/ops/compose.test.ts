@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
@@ -159,6 +159,39 @@ test.each(Object.keys(services))('the log of %s is rotated', (name) => {
   expect(services[name]?.logging).toEqual({
     driver: 'json-file',
     options: { 'max-size': '20m', 'max-file': '5' },
+  });
+});
+
+describe('the documented commands', () => {
+  const documents = ['docker-compose.yml', 'README.md', ...globSync('docs/**/*.md')]
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const upgrade = /With Compose, the whole upgrade is:\s+```sh\n(.*?)```/s.exec(documents)?.[1] ?? '';
+
+  test('check, back up and restore through the service that does not migrate first', () => {
+    const commands = [...documents.matchAll(/docker compose run [^\n`]*?(\S+) node src\/cli\.ts (\w+)/g)];
+    const usedFor = Object.groupBy(commands, ([, service = '']) => service);
+    expect(Object.keys(usedFor)).toEqual(['migrate']);
+    const names = new Set(commands.map(([, , command]) => command));
+    expect(names).toEqual(new Set(['config', 'backup', 'restore']));
+  });
+
+  test('of an upgrade fetch newer base images, and end nothing before all checks have passed', () => {
+    const steps = upgrade.split(/\n|&&/).map((line) => line.trim());
+    const at = (part: string) => steps.findIndex((step) => step.includes(part));
+    expect(steps).toContain('docker compose build --pull');
+    expect(steps).toContain('docker compose --profile caddy pull --ignore-buildable');
+    const order = ['build', 'cli.ts backup', 'config check', 'run --rm migrate', 'up -d'].map(at);
+    expect(order.toSorted((a, b) => a - b)).toEqual(order);
+    expect(order).not.toContain(-1);
+  });
+
+  test('put the check of the settings before the first start', () => {
+    const start = text.match(/^# {3}(docker compose .*config check.*)$/m)?.[1];
+    expect(start).toBe(
+      'docker compose run --rm --no-deps migrate node src/cli.ts config check && docker compose up -d',
+    );
+    expect(readFileSync('docs/operating/install.md', 'utf8')).toContain(`\n${start}\n`);
   });
 });
 
