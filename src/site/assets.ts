@@ -42,8 +42,12 @@ const style = (file: string) => here(`./styles/${file}`);
 
 /** The files that stylesheets name in `url("…")`. They are read first, because their addresses contain their hashes. */
 const STYLED = [
-  { name: 'bricolage-grotesque.woff2', file: here('./look/bricolage-grotesque.woff2'), type: 'font/woff2' },
-  ...['hero.webp', 'hero-small.webp', 'hero-water.webp'].map((name) => ({
+  ...(['bricolage-grotesque.woff2', 'bricolage-grotesque-ext.woff2'] as const).map((name) => ({
+    name,
+    file: here(`./look/${name}`),
+    type: 'font/woff2',
+  })),
+  ...(['hero.webp', 'hero-small.webp', 'hero-water.webp'] as const).map((name) => ({
     name,
     file: here(`./look/${name}`),
     type: 'image/webp',

@@ -50,6 +50,7 @@ const TABLE: Record<string, Access> = {
   'GET /servers/:slug/vote/reminder.ics': 'anyone',
   'POST /servers/:slug/vote': 'anyone',
   'POST /servers/:slug/vote/challenge': 'anyone',
+  'POST /servers/:slug/vote/forget-name': 'user',
   'GET /servers/:slug/vote/steam': 'anyone',
   'GET /servers/:slug/vote/steam/return': 'anyone',
   'POST /servers/:slug/vote/steam/drop': 'anyone',

@@ -31,8 +31,8 @@ export type ServerListSettings = {
   hasPodium?: boolean;
   /** The order of the list, whose figure each server shows. By default the votes. */
   sort?: Sort;
-  /** The user's favourites (`favouriteIds`). The page must then contain a `starForm`. Null when nobody is signed in. */
-  favourites: Set<string> | null;
+  /** The user's favourites (`favouriteIds`); empty when nobody is signed in. The page must contain a `starForm`. */
+  favourites: Set<string>;
 };
 
 /** Servers in their order. The stylesheet makes a podium, rows or a compact list of the same elements. */
@@ -62,7 +62,7 @@ function serverItem(
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
   );
-  const starOf = favourites ? star({ base }, { ...row, isFavourite: favourites.has(row.id) }) : '';
+  const starOf = star({ base }, { ...row, isFavourite: favourites.has(row.id) });
   const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
     ${bannerLink(base, row, isFirst ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
