@@ -84,6 +84,13 @@ publish() {
     timeout --foreground 600 docker push --quiet "$REGISTRY/$1:trial" >"$WORK/output" 2>&1 ||
     fail "the $3 image of $1 cannot be published: $(cat "$WORK/output")"
 }
+# Publishes a newer edition as another machine does: this one still has the first under the name.
+publish_elsewhere() {
+  local first
+  first=$(docker image inspect --format '{{.Id}}' "$REGISTRY/$1:trial")
+  publish "$1" "$2" newer
+  docker tag "$first" "$REGISTRY/$1:trial"
+}
 edition_of() { docker inspect --format '{{index .Config.Labels "trial.edition"}}' "$(docker compose ps --quiet "$1")"; }
 registry_answers() { curl --silent --fail --max-time 5 --output /dev/null "http://$REGISTRY/v2/"; }
 

@@ -181,18 +181,16 @@ docker volume create "$BACKUPS" >/dev/null
 docker run --rm --user 0 --volume "$BACKUPS:/backups" "$IMAGE" chown 1000 /backups
 
 # Upstream publishes newer images. This machine still has the first ones under their names.
-for name in node valkey; do
-  first=$(docker image inspect --format '{{.Id}}' "$REGISTRY/$name:trial")
-  publish "$name" "$first" newer
-  docker tag "$first" "$REGISTRY/$name:trial"
-done
+publish_elsewhere node "$BASE"
+publish_elsewhere valkey "$BASE_OF_VALKEY"
 # As if the new version had one more migration than the old one.
 mongosh_as_root 'db.getSiblingDB("tallyport").migrations.deleteOne({ _id: "0001-complete-servers" })' >/dev/null
 # As docs/operating/every-day.md says. Only Valkey of the images that are not built, since the others are in no registry here.
 quietly 1200 'the image cannot be built on a newer base' docker compose build --pull
 quietly 600 'newer images cannot be pulled' docker compose --profile caddy pull --ignore-buildable valkey
 one_off backup /backups/before >"$WORK/output" 2>&1 || fail "backup before the upgrade: $(tail -n 20 "$WORK/output")"
-one_off migrate --list | grep -q 'complete-servers.*pending' || fail 'the backup before the upgrade has migrated the database'
+one_off migrate --list >"$WORK/output"
+grep -q 'complete-servers.*pending' "$WORK/output" || fail "the backup before the upgrade has migrated the database: $(cat "$WORK/output")"
 config_check || fail "config check of the new version: $(tail -n 20 "$WORK/check")"
 [ "$(edition_of web)" = first ] || fail 'the running site was replaced before the migration'
 quietly 300 'the migration of the new version fails' docker compose run --rm -T migrate

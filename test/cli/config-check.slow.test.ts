@@ -104,6 +104,8 @@ describe('settings', () => {
       'MONGODB_MEMORY',
       'ENABLE_IPV6',
       'IPV6_SUBNET',
+      'MONGODB_DATABASE',
+      'PUBLISH',
     ]);
     expect(await names({ ...GOOD, CLOCK_OFFSET_MS: '1' })).toContain('CLOCK_OFFSET_MS');
   });
