@@ -94,18 +94,18 @@ describe('settings', () => {
     expect([...described].filter((name) => !listed.includes(name ?? ''))).toEqual([
       'SECRET_KEY_FILE',
       'MONGODB_PASSWORD',
+      'MONGODB_DATABASE',
       'VALKEY_PASSWORD',
       'NODE_IMAGE',
       'MONGODB_IMAGE',
       'VALKEY_IMAGE',
+      'PUBLISH',
       'WEB_MEMORY',
       'WORKER_MEMORY',
       'SCHEDULER_MEMORY',
       'MONGODB_MEMORY',
       'ENABLE_IPV6',
       'IPV6_SUBNET',
-      'MONGODB_DATABASE',
-      'PUBLISH',
     ]);
     expect(await names({ ...GOOD, CLOCK_OFFSET_MS: '1' })).toContain('CLOCK_OFFSET_MS');
   });

@@ -349,7 +349,8 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
       Object.fromEntries(
         names.map((name) => [`settings.${name}_FILE`, `/run/secrets/${name.toLowerCase()}`]),
       );
-    const variablesOf = ({ containers: [container] }: PodSpec) => container?.env.map(({ name }) => name) ?? [];
+    const variablesOf = ({ containers: [container] }: PodSpec) =>
+      container?.env.map(({ name }) => name) ?? [];
 
     test('mounts those of the logo and of pages in every pod, as Kubernetes accepts it', async () => {
       const manifests = await render({ ...EVERYTHING, ...FILES });
@@ -367,7 +368,9 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     });
 
     test('mounts those of one process in its own pods, beside those of all', async () => {
-      for (const [name, pod] of Object.entries(pods(await render({ ...REQUIRED, ...FILES, ...SECRET_FILES })))) {
+      for (const [name, pod] of Object.entries(
+        pods(await render({ ...REQUIRED, ...FILES, ...SECRET_FILES })),
+      )) {
         const secretName = `of-${name.replace('migrate', 'migration')}`;
         expect(pod.volumes.map((volume) => volume.name)).toEqual(['tmp', 'look', 'secrets']);
         expect(pod.volumes).toContainEqual({ name: 'secrets', secret: { secretName } });
@@ -552,7 +555,9 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
           .map(({ to }) => to);
       expect(onEveryPort(worker)).toEqual([
         [
-          { ipBlock: { cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '192.168.0.0/16']) } },
+          {
+            ipBlock: { cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '192.168.0.0/16']) },
+          },
           { ipBlock: { cidr: '::/0', except: expect.arrayContaining(['fc00::/7']) } },
         ],
         [{ ipBlock: { cidr: '10.20.0.0/16' } }, { ipBlock: { cidr: 'fd12::/64' } }],
