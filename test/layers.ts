@@ -5,6 +5,7 @@ export const LAYERS = [
   'language',
   'platform',
   // Features.
+  'settings',
   'games',
   'mail',
   'accounts',

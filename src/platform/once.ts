@@ -12,3 +12,12 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
     return answer;
   };
 }
+
+/** A function that makes a value from a key, and makes it again only when the key is another one than the last time. */
+export function onceForKey<T>(make: (key: string) => T): (key: string) => T {
+  let last: { key: string; value: T } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: make(key) };
+    return last.value;
+  };
+}

@@ -7,6 +7,7 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
 import type { AuthenticatedToken } from '../servers/api-token.ts';
 import { createAuthenticationCache } from '../servers/authenticate-token.ts';
+import { type LiveSettings, openLiveSettings } from '../settings/live-settings.ts';
 import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
@@ -25,6 +26,8 @@ export type AppDeps = Resources &
     voteCounts: VoteCounts;
     blockList: BlockList;
     adoptServers: AuthDeps['adoptServers'];
+    /** Keeps `config` up to date with the settings that operators change while the process runs. */
+    liveSettings: LiveSettings;
   };
 
 /** Opens the resources of a process and binds the collections. Throws like `openResources`. */
@@ -33,8 +36,15 @@ export async function openAppDeps(
   processName: string,
   options: OpenOptions = {},
 ): Promise<AppDeps> {
-  const resources = await openResources(config, processName, options);
+  // A copy of its own, because the stored settings change it.
+  const resources = await openResources({ ...config }, processName, options);
   const collections = bindCollections(resources.mongo);
+  const liveSettings = await openLiveSettings({ ...resources, settings: collections.settings }).catch(
+    async (error: unknown) => {
+      await resources.close();
+      throw error;
+    },
+  );
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   const blockList = new BlockList(collections.blocks, resources.log);
   return {
@@ -45,8 +55,10 @@ export async function openAppDeps(
     proofIterations: PROOF_ITERATIONS,
     voteCounts,
     blockList,
+    liveSettings,
     adoptServers: (userId) => adoptOnEntry({ ...resources, ...collections }, userId),
     async close() {
+      liveSettings.close();
       // The running inserts end first, because each inserted vote is counted afterwards.
       await resources.batcher.settle(SECOND);
       await Promise.all([voteCounts.close(SECOND), blockList.close(SECOND)]);

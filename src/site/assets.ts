@@ -61,6 +61,7 @@ const FILES = [
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
+  { name: 'inbox.css', file: style('inbox.css'), type: CSS },
   ...GAME_PICTURES.map(
     (game) =>
       ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,
@@ -73,6 +74,7 @@ const FILES = [
     file: require.resolve('htmx.org/dist/htmx.min.js'),
     type: JAVASCRIPT,
   },
+  { name: 'inbox.js', file: here('./scripts/inbox.js'), type: JAVASCRIPT },
   { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
   { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },
@@ -95,8 +97,6 @@ export type Assets = {
 function isPacked(type: string): boolean {
   return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
 }
-
-type Look = Pick<Config, 'ACCENT_COLOUR' | 'LOGO'>;
 
 async function read({ name, file, type }: { name: string; file: URL | string | URL[]; type: string }) {
   const parts = await Promise.all([file].flat().map((part) => readFile(part)));
@@ -141,38 +141,47 @@ let files: ReturnType<typeof readFiles> | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
 /**
- * Reads the site's files, once per process, and applies the operator's colour and logo.
+ * Reads the site's files, once per process, and the operator's logo.
  *
  * @throws {ConfigError} when the logo cannot be used
  */
-export async function loadAssets({ ACCENT_COLOUR: colour, LOGO: file }: Look): Promise<Assets> {
+export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<Assets> {
   files ??= readFiles();
   const ours = await files;
   ourLogo ??= readLogoFile(fileURLToPath(here('./tallyport.svg')));
   const { logo, logoFile } = await (file === undefined ? ourLogo : readLogoFile(file));
-  const rules = Buffer.from(colour === undefined ? '' : accentRules(colour));
-  const loaded = [
-    logoFile,
-    ...ours.map((one) =>
-      colour !== undefined && one.type.startsWith('text/css')
-        ? asset(one, Buffer.concat([one.plain, rules]))
-        : one,
-    ),
-  ];
+  const loaded = [logoFile, ...ours];
   const paths = new Map<string, string>(loaded.map(({ name, path }) => [name, path]));
   return {
     logo: { ...logo, path: logoFile.path, isOwn: file !== undefined },
     path: (name) => paths.get(name) ?? '',
     serve(app) {
       for (const { path, type, plain, bodies } of loaded) {
-        app.get(path, { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
-          return reply
-            .header('cache-control', 'public, max-age=31536000, immutable')
-            .headers(type.startsWith('image/') ? OF_IMAGES : {})
+        app.get(path, ASSET, async (request, reply) =>
+          reply
+            .headers({ ...FOR_EVER, ...(type.startsWith('image/') ? OF_IMAGES : {}) })
             .type(type)
-            .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies()));
-        });
+            .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
+        );
       }
+      // The rules follow from the colour in the address, so every process can serve them, also while it still has
+      // another colour.
+      app.get(accentPath(':colour'), ASSET, async (request, reply) => {
+        const { colour } = request.params as { colour: string };
+        if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
+        return reply
+          .headers(FOR_EVER)
+          .type(CSS)
+          .send(accentRules(`#${colour}`));
+      });
     },
   };
+}
+
+const ASSET = { schema: { hide: true }, config: { access: 'anyone' } } as const;
+const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
+
+/** The path of the stylesheet for an operator's colour, such as `#0f6168`. It must follow the other stylesheets. */
+export function accentPath(colour: string): string {
+  return `/assets/accent/${colour.replace('#', '')}.css`;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { compressOnce, encodedFor } from '../http/compressed.ts';
 import { ERROR_CODES } from '../http/error-codes.ts';
+import { onceForKey } from '../platform/once.ts';
 import { html } from './shared/html.ts';
 import type { Site } from './shared/site-settings.ts';
 
@@ -16,14 +17,16 @@ const POLICY = [
 
 /** `/docs/errors`: the meaning of each error code. The `doc_url` of an error response links to its row. */
 export async function errorDocs(app: FastifyInstance): Promise<void> {
-  const page = await compressOnce(await written(app.site));
-  app.get('/docs/errors', { schema: { hide: true } }, (request, reply) => {
+  const pageFor = onceForKey(async (_look) => compressOnce(await written(app.site)));
+  app.get('/docs/errors', { schema: { hide: true } }, async (request, reply) => {
+    const { name, logo, accentStyle } = app.site;
+    const page = await pageFor([name, logo.href, accentStyle].join('\n'));
     reply.headers({ 'content-security-policy': POLICY, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, page));
   });
 }
 
-async function written({ base, name, logo, asset }: Site): Promise<string> {
+async function written({ base, name, logo, accentStyle, asset }: Site): Promise<string> {
   const rows = Object.entries(ERROR_CODES).map(
     ([code, { status, meaning }]) =>
       html`<tr id="${code}"><td data-title="Status">${status}</td>
@@ -40,6 +43,7 @@ async function written({ base, name, logo, asset }: Site): Promise<string> {
     <title>Errors of the API – ${name}</title>
     <link rel="icon" href="${logo.href}" />
     <link rel="stylesheet" href="${asset('site.css')}" />
+    ${accentStyle ? html`<link rel="stylesheet" href="${accentStyle}" />` : ''}
   </head>
   <body>
     <header class="site-head">

@@ -26,7 +26,7 @@ const COOKIE_SECONDS = 365 * 86_400;
  * Sets the language of every page of `app`: the one in the URL (`?lang=de`), else the one that the reader chose, else
  * the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and responses that are not pages are in English.
  */
-export function chooseLanguage(app: FastifyInstance, { DEFAULT_LANGUAGE }: ConnectedConfig): void {
+export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): void {
   app.decorateRequest('language', 'en');
   app.decorateRequest('isLanguageInAddress', false);
   app.addHook('onRequest', (request, _reply, done) => {
@@ -34,7 +34,9 @@ export function chooseLanguage(app: FastifyInstance, { DEFAULT_LANGUAGE }: Conne
     if (access === 'operator' || (access === undefined && !request.is404)) return done();
     const asked = (request.query as { lang?: unknown } | undefined)?.lang;
     request.isLanguageInAddress = isLanguage(asked);
-    request.language = isLanguage(asked) ? asked : (chosen(request) ?? preferred(request, DEFAULT_LANGUAGE));
+    request.language = isLanguage(asked)
+      ? asked
+      : (chosen(request) ?? preferred(request, config.DEFAULT_LANGUAGE));
     return inLanguage(request.language, done);
   });
   // While a body is read, the async context of the hook above is lost, so the language is set again.

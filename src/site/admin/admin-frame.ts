@@ -5,6 +5,7 @@ import { tabs } from '../shared/parts.ts';
 /** The parts of the admin area, in the order of their tabs. */
 const PARTS = [
   ['', 'Attention'],
+  ['/figures', 'Figures'],
   ['/reviews', 'Reviews'],
   ['/servers', 'Servers'],
   ['/votes', 'Votes'],
@@ -12,6 +13,7 @@ const PARTS = [
   ['/users', 'Users'],
   ['/tags', 'Tags'],
   ['/announcement', 'Announcement'],
+  ['/settings', 'Settings'],
   ['/audit', 'Audit log'],
   ['/queues', 'Queues'],
 ] as const;

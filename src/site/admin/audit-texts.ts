@@ -4,6 +4,8 @@ type Details = AuditEntry['details'];
 
 /** The title of each action, and the details that are added to it. */
 const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
+  'settings.change': { title: 'Changed settings', more: settingsText },
+  'settings.undo': { title: 'Undid a change of settings', more: settingsText },
   'server.add': { title: 'Listed a server', more: ({ slug }) => text(slug) },
   'server.claim': { title: 'Claimed a server' },
   'server.edit': {
@@ -33,6 +35,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
   'server.unhide': { title: 'Unhid a server' },
+  'server.accept': { title: 'Accepted a new server' },
+  'server.unaccept': { title: 'Put a server back into the list of new ones' },
   'member.invite': { title: 'Invited a member', more: ({ email, role }) => `${text(email)} (${text(role)})` },
   'member.withdraw': { title: 'Withdrew an invitation', more: ({ email }) => text(email) },
   'member.join': { title: 'Became a member', more: ({ role }) => text(role) },
@@ -88,6 +92,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'review.pending': { title: 'Undid a review decision' },
   'review.answer': { title: 'Answered a review' },
   'complaint.close': { title: 'Closed a report about a server', more: ({ kind }) => text(kind) },
+  'complaint.reopen': { title: 'Reopened a report about a server', more: ({ kind }) => text(kind) },
   'person.give-link': { title: 'Created a one-time link', more: ({ email }) => text(email) },
   'person.make-operator': { title: 'Made a user an operator', more: ({ email }) => text(email) },
   'person.unmake-operator': { title: 'Removed the operator role', more: ({ email }) => text(email) },
@@ -148,4 +153,12 @@ function text(value: unknown): string | undefined {
 
 function asText(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** Each changed setting with its values: `WEB_VOTES: on → off`. */
+function settingsText(details: Details): string {
+  const changes = Object.entries(details as Record<string, { before: string | null; after: string | null }>);
+  return changes
+    .map(([name, { before, after }]) => `${name}: ${before ?? 'default'} → ${after ?? 'default'}`)
+    .join('; ');
 }

@@ -56,12 +56,12 @@ type Showing = {
 
 /** `/dashboard/servers/<id>/connect`: ready-made configurations of vote plugins, and tests of them. */
 export function connectPages(app: FastifyInstance, { deps }: DashboardParts): void {
-  const { base, name, url } = app.site;
+  const { base, url } = app.site;
 
   const page = async (request: FastifyRequest, showing: Showing = {}): Promise<Page> => {
     const server = serverOf(request);
     const listener = await deps.listeners.findOne({ serverId: server._id });
-    const connected = { name, url, server, listener, key: showing.key ?? null };
+    const connected = { name: app.site.name, url, server, listener, key: showing.key ?? null };
     const now = deps.clock.now();
     const relay = relayCard({ base, url, server, listener, key: showing.relayKey ?? null, now });
     const body = connectBody(base, connected, showing, relay);

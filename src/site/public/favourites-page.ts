@@ -149,12 +149,12 @@ function voteOf(
 ): Content {
   if (nextVoteAt) {
     const times = { voted: timeAgo(after(nextVoteAt, -DAY), now), next: relative(nextVoteAt, now) };
-    return html`<p class="next">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
+    return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
   }
-  if (whyOff(config, server)) return html`<p class="next">${t('no votes on the page')}</p>`;
+  if (whyOff(config, server)) return html`<p class="due-vote">${t('no votes on the page')}</p>`;
   const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
   const of = t('for {server}', { server: server.name });
-  return html`<p class="next"><a class="button vote" href="${base}${path}">${t('Vote')}<span
+  return html`<p class="due-vote"><a class="button vote" href="${base}${path}">${t('Vote')}<span
     class="for-readers"> ${of}</span></a></p>`;
 }
 

@@ -28,11 +28,12 @@ const PATH = '/how-ranking-works';
 
 /** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
 export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): void {
-  const { base, name } = app.site;
+  const { base } = app.site;
   app.get(PATH, CACHED, (request, reply) => {
     const search = searchText(queryOf(request).server ?? '');
     const canonical = `${PATH}${queryText({ server: search })}`;
     return sendPublicPage(request, reply, canonical, async () => {
+      const { name } = app.site;
       const [checked, first] = await Promise.all([
         search ? check(deps, request, search) : null,
         firstWeighedDay(deps),

@@ -45,7 +45,7 @@ type Asked = { request: FastifyRequest; query: RankingQuery; summary: ListingSum
  */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { site } = app;
-  const { base, name } = site;
+  const { base } = site;
   const summaryNow = cachedFor(SUMMARY_TTL_MS, () => readListingSummary(deps));
   const tagsNow = cachedFor(SUMMARY_TTL_MS, () => readTags(deps));
 
@@ -110,7 +110,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const metadata: SearchMetadata = {
       canonical: to(page),
-      description: describe(query, list, name),
+      description: describe(query, list, site.name),
       previous,
       next,
       ...searchDataOf(site, query, list),

@@ -54,9 +54,9 @@ export function serverBody(site: Site, view: View): Page {
           ${keyFigures(seen)}
           ${allTags(base, server, seen)}
           ${aboutSection(server.profile?.description)}
-          ${motdSection(seen.info.motd)}
           ${reviewsSection(base, view)}
           ${ownReviewCard(base, server, reader, seen.now)}
+          ${motdSection(seen.info.motd)}
           ${chartSections(base, view)}
           ${topVotersCard(seen.topVoters)}
           ${server.hiddenAt ? '' : shareCard(site, server)}

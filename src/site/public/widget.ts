@@ -29,6 +29,7 @@ export function widgetPage(site: Site, info: ServerInfo & { slug: string }): Htm
     <meta name="robots" content="noindex" />
     <title>${info.name} · ${site.name}</title>
     <link rel="stylesheet" href="${site.asset('widget.css')}" />
+    ${site.accentStyle ? html`<link rel="stylesheet" href="${site.accentStyle}" />` : ''}
   </head>
   <body>
     <main>

@@ -16,8 +16,8 @@ import type { Site } from './site-settings.ts';
 /** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
-  /** `narrow` for one form, `wide` for tables, `full` for parts that reach the edges of the window. */
-  width?: 'narrow' | 'wide' | 'full';
+  /** `narrow` for one form, `text` for a text, `wide` for tables, `full` for parts that reach the edges of the window. */
+  width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
   /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
@@ -63,6 +63,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
+  const brand = logo.width > 2 * logo.height ? 'brand wide-logo' : 'brand';
   const picture = html`<img src="${logo.href}" alt="" ${size} />`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
@@ -79,7 +80,8 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
     <script src="${site.asset('theme.js')}"></script>
-    ${['site.css' as const, ...styles].map((name) => html`<link rel="stylesheet" href="${site.asset(name)}" />`)}
+    ${['site.css' as const, ...styles].map((name) => stylesheet(site.asset(name)))}
+    ${site.accentStyle ? stylesheet(site.accentStyle) : ''}
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
     ${
@@ -91,7 +93,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/">${picture}<span dir="auto">${name}</span></a>
+      <a class="${brand}" href="${base}/">${picture}<span dir="auto">${name}</span></a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
       <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : signInLink(site, page)}</div>
     </header>
@@ -100,6 +102,10 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
     <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
   </body>
 </html>`;
+}
+
+function stylesheet(href: string): Html {
+  return html`<link rel="stylesheet" href="${href}" />`;
 }
 
 /** The bars below the head: the operators' announcement, and the notice of the settings. */

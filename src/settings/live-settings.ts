@@ -1,0 +1,97 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Collection } from 'mongodb';
+import { SECOND } from '../platform/clock.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
+import { within } from '../platform/deadline.ts';
+import type { Logger } from '../platform/log.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
+import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
+import { unstoredValues, usableValues } from './usable-values.ts';
+
+/** How often each process reads the stored settings. A page is cached for 3 s more, so a change is seen within 5 s. */
+const READ_EVERY_MS = 1.5 * SECOND;
+/** A read that takes longer is given up; the next one follows. */
+const READ_LIMIT_MS = SECOND;
+
+/**
+ * Values in place of unusable ones when a process starts: the default of a retention could delete what the stored value
+ * keeps.
+ */
+const AT_START: Partial<Record<ChangeableName, unknown>> = {
+  KEEP_PLAYER_NAMES_MONTHS: 0,
+  KEEP_ADDRESSES_MONTHS: 0,
+};
+
+/** The settings of a process, which follow those in the database. */
+export type LiveSettings = {
+  /** Reads the stored settings now. If that fails, the values stay as they are. */
+  reload(): Promise<void>;
+  /** Stops reading. */
+  close(): void;
+};
+
+type Parts = {
+  config: ConnectedConfig;
+  settings: Collection<StoredSettings>;
+  secrets: SecretBox;
+  log: Logger;
+};
+
+/**
+ * Reads the stored settings and keeps `config` up to date with them: its properties change while the process runs, so
+ * code must read them when it needs them. The value of the environment wins over the stored one, which wins over the
+ * default. If a stored value is unusable, such as one of a later version, the last good value stays and a line is
+ * logged. While MongoDB is away, all values stay.
+ *
+ * @throws the driver's error if MongoDB does not answer the first read: a process must not begin with other values,
+ *   because it might delete what the stored ones keep
+ */
+export async function openLiveSettings(parts: Parts): Promise<LiveSettings> {
+  const { config, settings, log } = parts;
+  let known: string | undefined;
+
+  function use(stored: StoredSettings | null): void {
+    const { values, unusable } = usableValues(parts, stored?.texts ?? {});
+    const names = Object.keys(unusable) as ChangeableName[];
+    const isStart = known === undefined;
+    const lastGood = names.map((name) => [name, (isStart ? AT_START[name] : undefined) ?? config[name]]);
+    const next: Partial<ConnectedConfig> = {
+      ...unstoredValues(config),
+      ...Object.fromEntries(lastGood),
+      ...values,
+    };
+    const changed = CHANGEABLE_NAMES.filter((name) => !isDeepStrictEqual(config[name], next[name]));
+    Object.assign(config, next);
+    known = versionOf(stored);
+    // Names only: a value may be a secret.
+    if (stored) log.info({ event: 'settings.read', revision: stored.revision, changed });
+    for (const name of names) {
+      const reason = unusable[name];
+      log.warn(
+        { event: 'settings.unusable', name, reason },
+        `the stored setting ${name} is not used: ${reason}`,
+      );
+    }
+  }
+
+  /** Reads the version first, because pages of the operator may be long. */
+  async function read(): Promise<void> {
+    const projection = { revision: 1, at: 1 };
+    const version = versionOf(await settings.findOne({ _id: SITE_SETTINGS }, { projection }));
+    if (version !== known) use(await settings.findOne({ _id: SITE_SETTINGS }));
+  }
+
+  await read();
+  const reload = () =>
+    within(READ_LIMIT_MS, read()).catch((error: unknown) => {
+      log.debug({ event: 'settings.not_read', reason: String(error) });
+    });
+  const timer = setInterval(reload, READ_EVERY_MS);
+  timer.unref();
+  return { reload, close: () => clearInterval(timer) };
+}
+
+function versionOf(stored: Pick<StoredSettings, 'revision' | 'at'> | null): string {
+  return stored ? `${stored.revision} ${stored.at.getTime()}` : '';
+}
