@@ -94,11 +94,21 @@ publish_elsewhere() {
 edition_of() { docker inspect --format '{{index .Config.Labels "trial.edition"}}' "$(docker compose ps --quiet "$1")"; }
 registry_answers() { curl --silent --fail --max-time 5 --output /dev/null "http://$REGISTRY/v2/"; }
 
-quietly 300 'the registry for newer base images does not start' docker run --detach --name "$IMAGE-registry" \
-  --publish "127.0.0.1:${REGISTRY#*:}:5000" "${REGISTRY_IMAGE:-registry:2}"
-wait_for 30 'the registry for newer base images does not answer' registry_answers
-publish node "$BASE" first
-publish valkey "$BASE_OF_VALKEY" first
+REGISTRY_IMAGE=${REGISTRY_IMAGE:-registry:2}
+NODE_OF_TRIAL=$BASE
+VALKEY_OF_TRIAL=$BASE_OF_VALKEY
+HAS_REGISTRY=no
+if docker image inspect "$REGISTRY_IMAGE" >/dev/null 2>&1 ||
+  timeout --foreground 300 docker pull --quiet "$REGISTRY_IMAGE" >/dev/null 2>&1; then
+  HAS_REGISTRY=yes
+  quietly 300 'the registry for newer base images does not start' docker run --detach --name "$IMAGE-registry" \
+    --publish "127.0.0.1:${REGISTRY#*:}:5000" "$REGISTRY_IMAGE"
+  wait_for 30 'the registry for newer base images does not answer' registry_answers
+  publish node "$BASE" first
+  publish valkey "$BASE_OF_VALKEY" first
+  NODE_OF_TRIAL=$REGISTRY/node:trial
+  VALKEY_OF_TRIAL=$REGISTRY/valkey:trial
+fi
 
 NET=10.$((RANDOM % 200 + 20)).$((RANDOM % 250))
 ULA=fd$(random_hex 1):$(random_hex 2):$(random_hex 2)
@@ -113,8 +123,8 @@ SECRET_KEY=$(random_hex 24)
 TRUST_PROXY=1
 MONGODB_PASSWORD=$(random_hex 24)
 VALKEY_PASSWORD=$(random_hex 24)
-NODE_IMAGE=$REGISTRY/node:trial
-VALKEY_IMAGE=$REGISTRY/valkey:trial
+NODE_IMAGE=$NODE_OF_TRIAL
+VALKEY_IMAGE=$VALKEY_OF_TRIAL
 ENABLE_IPV6=$IPV6
 IPV6_SUBNET=$ULA:1::/64
 # The listener of the trial is a container with fixed addresses.
