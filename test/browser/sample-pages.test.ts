@@ -17,7 +17,12 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/deliveries/:table', // a file
   'GET /operator/figures.csv', // a file
   'GET /operator/votes/exclusions', // a part of a page
+  'GET /operator/complaints', // a redirect
   'GET /language/:language', // a redirect
+  'GET /api/auth/callback/discord', // a redirect
+  'GET /api/auth/callback/oidc', // a redirect
+  'GET /servers/:slug/vote/steam', // a redirect
+  'GET /servers/:slug/vote/steam/return', // a redirect
   'GET /downloads/tallyport-relay.jar', // a file
   'GET /pictures/:file', // an image
   'GET /servers', // a redirect

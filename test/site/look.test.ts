@@ -76,9 +76,12 @@ test('pages, widgets and previews have the operator’s colour and logo', async 
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
   });
-  const styles = /href="([^"]+site\.[^"]+\.css)"/.exec(body)?.[1] ?? '';
-  expect((await web.app.inject(styles)).body).toMatch(/:root\{--accent:light-dark\(#b00020,#\w{6}\)/);
-  expect(styles).not.toBe((await openWebApp()).app.site.asset('site.css'));
+  const styles = [...body.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, path = '']) => path);
+  expect(styles.at(-1)).toBe('/listing/assets/accent/b00020.css');
+  const colour = await web.app.inject(styles.at(-1) ?? '');
+  expect(colour.body).toMatch(/:root\{--accent:light-dark\(#b00020,#\w{6}\)/);
+  expect(colour.headers['content-type']).toBe('text/css; charset=utf-8');
+  expect((await getPage(await openWebApp(), '/sign-in')).body).not.toContain('/assets/accent/');
 });
 
 test('on a phone, a wide logo stands without the name', async () => {
