@@ -29,6 +29,7 @@ import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/ch
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
 import type { Mongo } from '../platform/mongo.ts';
 import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-mark.ts';
+import { type RunningProcess, runningProcessSchema } from '../platform/processes/running-process.ts';
 import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease-record.ts';
 import { type RankSnapshot, rankSnapshotSchema } from '../ranking/rank-snapshot.ts';
 import {
@@ -92,6 +93,7 @@ const MODELS = {
   diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),
   statusSamples: define<StatusSample>('StatusSample', statusSampleSchema),
   dailyStats: define<DailyStats>('DailyStats', dailyStatsSchema),
+  runningProcesses: define<RunningProcess>('RunningProcess', runningProcessSchema),
   periodMarks: define<PeriodMark>('PeriodMark', periodMarkSchema),
   workLeases: define<WorkLease>('WorkLease', workLeaseSchema),
   rankSnapshots: define<RankSnapshot>('RankSnapshot', rankSnapshotSchema),

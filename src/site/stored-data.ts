@@ -287,6 +287,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   discordWebhooks: null,
   serverNotices: null,
   migrations: null,
+  runningProcesses: null,
 };
 
 /** The lifetime of a record whose e-mail addresses are removed earlier, after `KEEP_ADDRESSES_MONTHS`. */

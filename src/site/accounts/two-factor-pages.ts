@@ -6,7 +6,6 @@ import { whoIs } from '../../accounts/sessions.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { isDuplicateKey } from '../../platform/mongo.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -20,6 +19,7 @@ import {
   SECRET_FIELDS,
   withReAuthentication,
 } from './re-authentication.ts';
+import { beginTwoFactor } from './two-factor-begin.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
 const PATH = '/account/two-factor';
@@ -71,7 +71,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     show: start,
     run: async ({ request, data }) => {
       const begun = await withReAuthentication(request, { deps, auth }, data, () =>
-        begin({ deps, auth }, request, data.password),
+        beginTwoFactor(auth, signInHeaders(request), data.password),
       );
       return 'errors' in begun ? begun : { page: setUpPage(path, begun.done.totpURI) };
     },
@@ -158,22 +158,6 @@ async function endOthers({ deps, auth }: Parts, request: FastifyRequest, given: 
   const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
   const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
   await endSessions(deps, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
-}
-
-/** Makes a new secret. It takes effect after the first right code. */
-async function begin(
-  { auth }: Parts,
-  request: FastifyRequest,
-  password: string,
-): Promise<{ totpURI: string }> {
-  const wanted = { body: { password, method: 'totp' as const }, headers: signInHeaders(request) };
-  const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
-    // If the form was sent twice at once: try again, so that the second secret replaces the first one.
-    if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
-    throw error;
-  });
-  if (begun.method !== 'totp') throw new Error('the sign-in library returned no secret');
-  return begun;
 }
 
 const WRONG_CODE = defineMessage(

@@ -91,7 +91,10 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'review.answer': { title: 'Answered a review' },
   'complaint.close': { title: 'Closed a report about a server', more: ({ kind }) => text(kind) },
   'person.give-link': { title: 'Created a one-time link', more: ({ email }) => text(email) },
-  'person.make-operator': { title: 'Made a user an operator', more: ({ email }) => text(email) },
+  'person.make-operator': {
+    title: 'Made a user an operator',
+    more: ({ email, with: how }) => (how ? `${text(email)} (${text(how)})` : text(email)),
+  },
   'person.unmake-operator': { title: 'Removed the operator role', more: ({ email }) => text(email) },
   'person.suspend': { title: 'Suspended a user', more: ({ email, reason }) => text(email ?? reason) },
   'person.lift': { title: 'Lifted a suspension', more: ({ email }) => text(email) },
