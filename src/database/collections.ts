@@ -29,8 +29,8 @@ import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/ch
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
 import type { Mongo } from '../platform/mongo.ts';
 import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-mark.ts';
-import { type RunningProcess, runningProcessSchema } from '../platform/processes/running-process.ts';
 import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease-record.ts';
+import { type RunningProcess, runningProcessSchema } from '../platform/processes/running-process.ts';
 import { type RankSnapshot, rankSnapshotSchema } from '../ranking/rank-snapshot.ts';
 import {
   listingSummarySchema,
@@ -46,6 +46,7 @@ import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts'
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
+import { type ClosedStep, closedStepSchema } from '../settings/set-up-step.ts';
 import { type StoredSettings, storedSettingsSchema } from '../settings/stored-settings.ts';
 import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
@@ -93,6 +94,7 @@ const MODELS = {
   diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),
   statusSamples: define<StatusSample>('StatusSample', statusSampleSchema),
   dailyStats: define<DailyStats>('DailyStats', dailyStatsSchema),
+  setUpSteps: define<ClosedStep>('ClosedStep', closedStepSchema),
   runningProcesses: define<RunningProcess>('RunningProcess', runningProcessSchema),
   periodMarks: define<PeriodMark>('PeriodMark', periodMarkSchema),
   workLeases: define<WorkLease>('WorkLease', workLeaseSchema),

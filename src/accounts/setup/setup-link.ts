@@ -33,9 +33,7 @@ export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<bool
  *
  * @throws {SetupError} `has-operator`
  */
-export async function makeSetupLink(
-  deps: Links & { config: Pick<Config, 'PUBLIC_URL'> },
-): Promise<string> {
+export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC_URL'> }): Promise<string> {
   const { verifications, clock, config } = deps;
   if (await hasOperator(deps)) throw new SetupError('has-operator', 'This site has an operator already.');
   const token = makeToken();

@@ -125,8 +125,7 @@ async function makeOperator(
   const made = await hashingFor(hashingClientOf(request), () => makeFirstOperator(deps, auth, given));
   // Somebody else used the link while this form was filled in or sent.
   if (made === 'has-operator') return { page: takenPage(base), status: 409 };
-  if (made === 'useless-link')
-    return uselessCode(base);
+  if (made === 'useless-link') return uselessCode(base);
   request.log.info({ event: 'setup.operator_made', userId: made._id.toHexString() });
   try {
     return await enter(parts, request, reply, given);

@@ -4,6 +4,7 @@ import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
+import type { User } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
@@ -105,10 +106,16 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
       request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
       await noteAccountChange(deps, user, 'two-factor-on');
       const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
-      const onwards = mustHaveSecondFactor(deps, user) ? `${base}/operator` : `${base}/account`;
-      return { page: backupCodesPage(backupCodes, onwards, { isNew: true }) };
+      return { page: backupCodesPage(backupCodes, await onwardsFrom(deps, base, user), { isNew: true }) };
     },
   });
+}
+
+/** Where a user goes on whose second factor was just turned on; the operator of a new site to the list of its set-up. */
+async function onwardsFrom(deps: Parts['deps'], base: string, user: User): Promise<string> {
+  if (user.role !== 'operator') return `${base}/account`;
+  const server = await deps.servers.findOne({ removedAt: null }, { projection: { _id: 1 } });
+  return server ? `${base}/operator` : `${base}/operator/setup`;
 }
 
 /** The forms that make new backup codes and that turn the second factor off. */

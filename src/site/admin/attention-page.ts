@@ -21,6 +21,7 @@ import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { quarantineCard } from './quarantine-card.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
+import { setUpCard } from './set-up-list.ts';
 import { minuteOf } from './utc-fields.ts';
 
 const REDIS_DOWN =
@@ -31,7 +32,11 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
   const { base } = app.site;
   const waitingWork = createWaitingWork(deps);
   app.get('/', OPERATOR, async (request, reply) => {
-    const [attention, work] = await Promise.all([needsAttention(deps), waitingWork()]);
+    const [attention, work, setUp] = await Promise.all([
+      needsAttention(deps),
+      waitingWork(),
+      setUpCard(deps, app.site),
+    ]);
     const now = deps.clock.now();
     const kinds = attentionCards({ base, now }, attention, work);
     return sendPage(request, reply, {
@@ -41,6 +46,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
         part: '',
         body: html`${work.redisUp ? '' : notice('attention', REDIS_DOWN)}
           ${work.mongodbUp ? '' : notice('bad', 'MongoDB is slow or does not answer. New votes may be refused.')}
+          ${setUp}
           ${kinds.length > 0 ? kinds : notice('good', 'Nothing needs your attention.')}
           ${card({ title: 'Undelivered votes', body: openVotes(work) })}
           ${card({

@@ -90,6 +90,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'review.pending': { title: 'Undid a review decision' },
   'review.answer': { title: 'Answered a review' },
   'complaint.close': { title: 'Closed a report about a server', more: ({ kind }) => text(kind) },
+  'setup.close-step': { title: 'Closed a step of the set-up', more: ({ step }) => text(step) },
+  'setup.open-step': { title: 'Took up a step of the set-up again', more: ({ step }) => text(step) },
   'person.give-link': { title: 'Created a one-time link', more: ({ email }) => text(email) },
   'person.make-operator': {
     title: 'Made a user an operator',
