@@ -24,6 +24,7 @@ import {
 } from './config-values.ts';
 import { ConfigError, ownEnvironment, type Variables } from './environment.ts';
 import { readSecretFiles, SECRETS, type WithSecretFiles } from './secret-settings.ts';
+import { storedLogo, storedPage } from './stored-values.ts';
 import { traceSettings } from './tracing/trace-settings.ts';
 
 const STEAM_OPENID_URL = 'https://steamcommunity.com/openid/login';
@@ -154,6 +155,27 @@ const environment = z.object({
   ...traceSettings,
 });
 
+/**
+ * Settings that are only stored in the database. `SITE_PAGES_DIR` and `LOGO` are their form in the environment: a file
+ * cannot be changed in the admin area, and a picture or a page does not fit into a variable.
+ */
+const storedOnly = z.object({
+  PAGE_CONTACT: storedPage.optional(),
+  PAGE_IMPRINT: storedPage.optional(),
+  PAGE_PRIVACY: storedPage.optional(),
+  PAGE_TERMS: storedPage.optional(),
+  LOGO_PICTURE: storedLogo.optional(),
+});
+
+/** What the environment gives in place of a setting that is only stored. */
+const GIVEN_INSTEAD: Record<keyof z.infer<typeof storedOnly>, 'SITE_PAGES_DIR' | 'LOGO'> = {
+  PAGE_CONTACT: 'SITE_PAGES_DIR',
+  PAGE_IMPRINT: 'SITE_PAGES_DIR',
+  PAGE_PRIVACY: 'SITE_PAGES_DIR',
+  PAGE_TERMS: 'SITE_PAGES_DIR',
+  LOGO_PICTURE: 'LOGO',
+};
+
 type Environment = z.infer<typeof environment>;
 
 /** The names of all settings. */
@@ -163,19 +185,20 @@ export const SETTINGS: readonly string[] = Object.keys(environment.shape);
 export const DEFAULTS: Readonly<Record<string, unknown>> = environment.parse({});
 
 /** The configuration of a process. Times are in milliseconds. */
-export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL' | 'SECRET_KEY'> & {
-  /** The address that users and plugins use, without a final slash; may contain a path. */
-  PUBLIC_URL: string;
-  /** The path of `PUBLIC_URL`, the prefix of every page and endpoint: `''` or `/listing`. */
-  basePath: string;
-  /** If absent, an embedded database is found or started (see embedded/). */
-  MONGODB_URI: string | undefined;
-  REDIS_URL: string | undefined;
-  /** If absent, one is made and stored in `DATA_DIR`. */
-  SECRET_KEY: string | undefined;
-  /** The names of the settings that the environment gives. Stored settings do not replace them. */
-  given: ReadonlySet<string>;
-};
+export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL' | 'SECRET_KEY'> &
+  z.infer<typeof storedOnly> & {
+    /** The address that users and plugins use, without a final slash; may contain a path. */
+    PUBLIC_URL: string;
+    /** The path of `PUBLIC_URL`, the prefix of every page and endpoint: `''` or `/listing`. */
+    basePath: string;
+    /** If absent, an embedded database is found or started (see embedded/). */
+    MONGODB_URI: string | undefined;
+    REDIS_URL: string | undefined;
+    /** If absent, one is made and stored in `DATA_DIR`. */
+    SECRET_KEY: string | undefined;
+    /** The names of the settings that the environment gives. Stored settings do not replace them. */
+    given: ReadonlySet<string>;
+  };
 
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
@@ -305,30 +328,39 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
-    given: new Set(Object.keys(given.variables)),
+    given: givenBy(given.variables),
   };
 }
 
-/** A setting of the environment, by its name. */
-export type SettingName = keyof Environment;
+/** The settings that variables give, also those for which they give a folder or file instead. */
+function givenBy(variables: Record<string, string>): Set<string> {
+  const instead = Object.entries(GIVEN_INSTEAD).filter(([, variable]) => variables[variable] !== undefined);
+  return new Set([...Object.keys(variables), ...instead.map(([name]) => name)]);
+}
+
+/** The environment variable that gives a setting. */
+export function variableOf(name: string): string {
+  return (GIVEN_INSTEAD as Record<string, string>)[name] ?? name;
+}
+
+const settings = z.object({ ...environment.shape, ...storedOnly.shape });
+
+/** A setting of the environment or the database, by its name. */
+export type SettingName = keyof typeof settings.shape;
 
 /**
- * The values of settings that are given as text, as an environment variable would be, in place of those of `config`.
+ * The value of a setting that is given as text, as an environment variable would be.
  *
- * @throws {ConfigError} with the readable lines of `loadConfig`
+ * @returns the value, or the reason why it cannot be used, without the text
  */
-export function settingValues(config: Config, texts: Partial<Record<SettingName, string>>): Partial<Config> {
-  const names = Object.keys(texts) as SettingName[];
-  const shape = z.object(Object.fromEntries(names.map((name) => [name, environment.shape[name]])));
-  const parsed = shape.safeParse(texts);
-  if (!parsed.success) {
-    const files = new Map<string, string>();
-    const variables = texts as Record<string, string>;
-    throw new ConfigError([
-      ...valueErrors(parsed.error, { variables, files, errors: [], unread: [] }).values(),
-    ]);
-  }
-  const errors = crossVariableErrors({ ...config, ...parsed.data } as Environment);
-  if (errors.length > 0) throw new ConfigError(errors);
-  return parsed.data as Partial<Config>;
+export function settingValue(name: SettingName, text: string): { value: unknown } | { reason: string } {
+  const parsed = settings.shape[name].safeParse(text);
+  return parsed.success
+    ? { value: parsed.data }
+    : { reason: parsed.error.issues[0]?.message ?? 'is not usable' };
+}
+
+/** Errors of values that do not fit together, in readable lines. Each line names its settings. */
+export function errorsTogether(config: Config): string[] {
+  return crossVariableErrors(config as Environment);
 }

@@ -7,7 +7,7 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import { type OpenOptions, openResources, type Resources } from '../platform/resources.ts';
 import type { AuthenticatedToken } from '../servers/api-token.ts';
 import { createAuthenticationCache } from '../servers/authenticate-token.ts';
-import { createLiveSettings, type LiveSettings } from '../settings/live-settings.ts';
+import { type LiveSettings, openLiveSettings } from '../settings/live-settings.ts';
 import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
@@ -39,8 +39,12 @@ export async function openAppDeps(
   // A copy of its own, because the stored settings change it.
   const resources = await openResources({ ...config }, processName, options);
   const collections = bindCollections(resources.mongo);
-  const liveSettings = createLiveSettings(resources.config, collections.settings, resources.log);
-  await liveSettings.reload();
+  const liveSettings = await openLiveSettings({ ...resources, settings: collections.settings }).catch(
+    async (error: unknown) => {
+      await resources.close();
+      throw error;
+    },
+  );
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   const blockList = new BlockList(collections.blocks, resources.log);
   return {

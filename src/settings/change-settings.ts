@@ -1,28 +1,45 @@
 import type { Collection } from 'mongodb';
+import { AppError } from '../platform/app-error.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Config, ConfigError, settingValues } from '../platform/config.ts';
+import { type Config, settingValue } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
-import type { ChangeableName } from './changeable.ts';
-import { type LiveSettings, notGiven } from './live-settings.ts';
-import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
+import type { LiveSettings } from './live-settings.ts';
+import { SITE_SETTINGS, type StoredSettings, type StoredTexts, sealedText } from './stored-settings.ts';
+import { mentions, usableValues } from './usable-values.ts';
 
-type ChangeDeps = {
+export type ChangeDeps = {
   config: Config;
   clock: Clock;
+  secrets: SecretBox;
   settings: Collection<StoredSettings>;
   auditLog: Collection<AuditEntry>;
   liveSettings: Pick<LiveSettings, 'reload'>;
 };
 
-/** New texts by name; null removes what is stored, so that the default holds again. */
+/**
+ * New texts by name, as environment variables would have them; null removes what is stored, so that the default holds
+ * again.
+ */
 export type SettingChanges = Partial<Record<ChangeableName, string | null>>;
 
-/** What a change did to each setting that it changed, as texts; null: not stored. */
+/** What a change did to each setting, as texts; null: not stored. Secrets are `***`. */
 export type Changed = Record<string, { before: string | null; after: string | null }>;
 
-/** Somebody else changed the settings at the same time. */
-const TRIES = 3;
+/** Somebody else changed the same settings after they were shown. */
+export class SettingsChangedError extends AppError {
+  readonly names: ChangeableName[];
+
+  constructor(names: ChangeableName[]) {
+    super(`Somebody else changed ${names.join(', ')} meanwhile.`);
+    this.names = names;
+  }
+}
+
+/** How often a change is tried again because another one was stored at the same time. */
+const TRIES = 5;
 
 /** The stored settings; null when none were ever changed. */
 export function readStoredSettings({
@@ -35,25 +52,38 @@ export function readStoredSettings({
  * Stores settings. Every process uses them within 5 seconds; this one at once. The audit log has the texts before and
  * after.
  *
+ * @param by - who changes them: an address, or `cli`
+ * @param shown - the revision of the settings that were shown to who changes them
  * @returns what changed, empty if nothing did
  * @throws {InvalidDocumentError} by setting: for a value that no process would start with, or one of the environment
+ * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`
  */
 export async function changeSettings(
   deps: ChangeDeps,
   changes: SettingChanges,
   by: string,
+  shown = Number.POSITIVE_INFINITY,
 ): Promise<Changed> {
-  const fixed = Object.keys(changes).filter((name) => deps.config.given.has(name));
+  const names = Object.keys(changes) as ChangeableName[];
+  const fixed = names.filter((name) => deps.config.given.has(name));
   if (fixed.length > 0) {
     const sentence = 'The environment gives this setting, so it cannot be changed here.';
     throw new InvalidDocumentError(Object.fromEntries(fixed.map((name) => [name, sentence])));
   }
+  checkEach(changes);
   return store(deps, 'settings.change', by, (stored) => {
-    const texts = { ...stored?.texts };
-    for (const [name, text] of Object.entries(changes)) {
+    const before = stored?.texts ?? {};
+    const texts = { ...before };
+    for (const name of names) {
+      const text = changes[name] ?? null;
       if (text === null) delete texts[name];
-      else texts[name] = text;
+      else texts[name] = sealedText(deps.secrets, name, text);
     }
+    refuseStale(
+      stored,
+      names.filter((name) => before[name] !== texts[name]),
+      shown,
+    );
     return texts;
   });
 }
@@ -74,25 +104,32 @@ async function store(
   deps: ChangeDeps,
   action: string,
   by: string,
-  textsAfter: (stored: StoredSettings | null) => Record<string, string>,
+  textsAfter: (stored: StoredSettings | null) => StoredTexts,
 ): Promise<Changed> {
   for (let attempt = 1; ; attempt++) {
     const stored = await readStoredSettings(deps);
     const before = stored?.texts ?? {};
     const texts = textsAfter(stored);
-    checkTexts(deps.config, texts);
-    const changed = difference(before, texts);
-    if (Object.keys(changed).length === 0) return changed;
+    const names = differing(before, texts);
+    if (names.length === 0) return {};
+    checkTogether(deps, texts, names);
     const revision = (stored?.revision ?? 0) + 1;
-    const document = { texts, before, revision, at: deps.clock.now(), by };
+    const changedIn = { ...stored?.changedIn, ...Object.fromEntries(names.map((name) => [name, revision])) };
+    const document = { texts, before, revision, changedIn, at: deps.clock.now(), by };
     if (await replaced(deps, stored, document)) {
+      const changed = described(before, texts, names);
       await recordAudit(deps, { by, action, serverId: null, details: changed });
       await deps.liveSettings.reload();
       return changed;
     }
-    if (attempt === TRIES)
-      throw new InvalidDocumentError({ form: 'Somebody else is changing the settings.' });
+    if (attempt === TRIES) throw new SettingsChangedError(names.filter(isChangeable));
   }
+}
+
+/** @throws {SettingsChangedError} */
+function refuseStale(stored: StoredSettings | null, names: ChangeableName[], shown: number): void {
+  const stale = names.filter((name) => (stored?.changedIn[name] ?? 0) > shown);
+  if (stale.length > 0) throw new SettingsChangedError(stale);
 }
 
 /** Replaces the document if it is still the one that was read. */
@@ -114,27 +151,69 @@ async function replaced(
 }
 
 /** @throws {InvalidDocumentError} by setting, with the reasons of the start */
-function checkTexts(config: Config, texts: Record<string, string>): void {
-  try {
-    settingValues(config, notGiven(config, texts));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new InvalidDocumentError(Object.fromEntries(error.errors.map(fieldAndSentence)));
+function checkEach(changes: SettingChanges): void {
+  const errors: Record<string, string> = {};
+  for (const [name, text] of Object.entries(changes) as [ChangeableName, string | null][]) {
+    if (text === null) continue;
+    const read = settingValue(name, text);
+    if ('reason' in read) errors[name] = asSentence(read.reason);
   }
+  if (Object.keys(errors).length > 0) throw new InvalidDocumentError(errors);
 }
 
-/** The setting that an error of the configuration is about, and the error as a sentence. */
-function fieldAndSentence(error: string): [string, string] {
-  const [name = 'form'] = /^[A-Z_]+/.exec(error) ?? [];
-  const reason = error.slice(name.length).replace(/^( \(“.*?”\)|:)? /s, '');
-  return [name, `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`];
+/**
+ * Checks the settings together. Errors that do not name one of the changed settings are not the fault of this change.
+ *
+ * @throws {InvalidDocumentError} by setting
+ */
+function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): void {
+  const { unusable, contradictions } = usableValues(deps, texts);
+  const errors: Record<string, string> = {};
+  for (const name of names) {
+    const own = name in texts ? unusable[name as ChangeableName] : undefined;
+    const reason = own ?? contradictions.find((error) => mentions(error, name));
+    if (reason !== undefined)
+      errors[name] = asSentence(reason.replace(new RegExp(`^${name}( \\(.*?\\))? `), ''));
+  }
+  if (Object.keys(errors).length > 0) throw new InvalidDocumentError(errors);
 }
 
-function difference(before: Record<string, string>, after: Record<string, string>): Changed {
+function asSentence(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+}
+
+function differing(before: StoredTexts, after: StoredTexts): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return Object.fromEntries(
-    names
-      .filter((name) => before[name] !== after[name])
-      .map((name) => [name, { before: before[name] ?? null, after: after[name] ?? null }]),
-  );
+  return names.filter((name) => before[name] !== after[name]);
+}
+
+function described(before: StoredTexts, after: StoredTexts, names: string[]): Changed {
+  const entries = names.map((name) => {
+    const [from, to] = excerpts(shownText(name, before[name]), shownText(name, after[name]));
+    return [name, { before: from, after: to }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A stored text for the audit log; a secret is never in it. */
+function shownText(name: string, text: string | undefined): string | null {
+  if (text === undefined) return null;
+  return isChangeable(name) && !isSealed(name) ? text : '***';
+}
+
+/** The most characters of a text in the audit log, and those before the first difference. */
+const EXCERPT = { most: 1_000, before: 40 };
+
+/** Two texts; of long ones, such as pages, the part that begins shortly before the first difference. */
+function excerpts(one: string | null, other: string | null): [string | null, string | null] {
+  const texts = [one ?? '', other ?? ''] as const;
+  if (Math.max(...texts.map(({ length }) => length)) <= EXCERPT.most) return [one, other];
+  let same = 0;
+  while (same < texts[0].length && texts[0][same] === texts[1][same]) same++;
+  const from = Math.max(0, same - EXCERPT.before);
+  const cut = (text: string | null) =>
+    text === null
+      ? null
+      : `${from > 0 ? '…' : ''}${text.slice(from, from + EXCERPT.most)}${text.length > from + EXCERPT.most ? '…' : ''}`;
+  return [cut(one), cut(other)];
 }

@@ -1,13 +1,19 @@
 import type { SettingName } from '../platform/config.ts';
+import { SECRETS } from '../platform/secret-settings.ts';
 
 /**
- * The settings that operators may change while processes run, in groups. Settings that a process needs before it reaches
- * the database, such as addresses of services and the key, are never among them.
+ * The settings that operators may change while processes run, in groups. Settings that a process needs before it
+ * reaches the database, such as addresses of services and the key, are never among them.
  */
 export const CHANGEABLE = {
   site: ['SERVICE_NAME', 'CONTACT', 'DEFAULT_LANGUAGE', 'NOTICE', 'FOOTER_LINKS'],
   look: ['ACCENT_COLOUR'],
-  votes: ['WEB_VOTES', 'WEB_VOTE_PLAYERS'],
+  logo: ['LOGO_PICTURE'],
+  pages: ['PAGE_CONTACT', 'PAGE_IMPRINT', 'PAGE_PRIVACY', 'PAGE_TERMS'],
+  mail: ['SMTP_URL', 'MAIL_FROM'],
+  discord: ['DISCORD_CLIENT_ID', 'DISCORD_CLIENT_SECRET'],
+  openid: ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME'],
+  votes: ['WEB_VOTES', 'WEB_VOTE_PLAYERS', 'STEAM_SIGN_IN'],
   accounts: ['SIGN_UPS_PER_NETWORK', 'SIGN_UPS_PER_MAIL_DOMAIN', 'SERVERS_PER_ACCOUNT'],
   retention: ['KEEP_PLAYER_NAMES_MONTHS', 'KEEP_ADDRESSES_MONTHS'],
 } as const satisfies Record<string, readonly SettingName[]>;
@@ -17,12 +23,15 @@ export type ChangeableName = (typeof CHANGEABLE)[SettingGroup][number];
 
 export const CHANGEABLE_NAMES: readonly ChangeableName[] = Object.values(CHANGEABLE).flat();
 
+/** The groups whose changes need the password again: mail and sign-in open every account to who controls them. */
+export const GUARDED_GROUPS: ReadonlySet<SettingGroup> = new Set(['mail', 'discord', 'openid']);
+
 /** Whether operators may change a setting while processes run. */
 export function isChangeable(name: string): name is ChangeableName {
   return (CHANGEABLE_NAMES as readonly string[]).includes(name);
 }
 
-/** The texts of the changeable settings; other names, which a later version may have stored, are left out. */
-export function changeableTexts(texts: Record<string, string>): Partial<Record<ChangeableName, string>> {
-  return Object.fromEntries(Object.entries(texts).filter(([name]) => isChangeable(name)));
+/** Whether the stored text of a setting is sealed with `SECRET_KEY`. */
+export function isSealed(name: ChangeableName): boolean {
+  return SECRETS.has(name);
 }

@@ -1,15 +1,26 @@
 import type { Collection } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
-import { ConfigError, type ConnectedConfig, settingValues } from '../platform/config.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
-import { CHANGEABLE_NAMES, type ChangeableName, changeableTexts } from './changeable.ts';
+import type { SecretBox } from '../platform/secrets.ts';
+import type { ChangeableName } from './changeable.ts';
 import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
+import { unstoredValues, usableValues } from './usable-values.ts';
 
 /** How often each process reads the stored settings. A page is cached for 3 s more, so a change is seen within 5 s. */
 const READ_EVERY_MS = 1.5 * SECOND;
 /** A read that takes longer is given up; the next one follows. */
 const READ_LIMIT_MS = SECOND;
+
+/**
+ * Values in place of unusable ones when a process starts: the default of a retention could delete what the stored value
+ * keeps.
+ */
+const AT_START: Partial<Record<ChangeableName, unknown>> = {
+  KEEP_PLAYER_NAMES_MONTHS: 0,
+  KEEP_ADDRESSES_MONTHS: 0,
+};
 
 /** The settings of a process, which follow those in the database. */
 export type LiveSettings = {
@@ -19,43 +30,60 @@ export type LiveSettings = {
   close(): void;
 };
 
-/**
- * Keeps `config` up to date with the stored settings: its properties change while the process runs, so code must read
- * them when it needs them. The value of the environment wins over the stored one, which wins over the default. If a
- * stored value is unusable, such as one of a later version, the last good values stay and a line is logged.
- */
-export function createLiveSettings(
-  config: ConnectedConfig,
-  settings: Collection<StoredSettings>,
-  log: Logger,
-): LiveSettings {
-  const started = Object.fromEntries(CHANGEABLE_NAMES.map((name) => [name, config[name]]));
-  let known = 0;
+type Parts = {
+  config: ConnectedConfig;
+  settings: Collection<StoredSettings>;
+  secrets: SecretBox;
+  log: Logger;
+};
 
-  async function reload(): Promise<void> {
-    try {
-      const stored = await within(READ_LIMIT_MS, settings.findOne({ _id: SITE_SETTINGS }));
-      const revision = stored?.revision ?? 0;
-      if (revision === known) return;
-      known = revision;
-      Object.assign(config, { ...started, ...settingValues(config, notGiven(config, stored?.texts ?? {})) });
-      log.info({ event: 'settings.changed', revision });
-    } catch (error) {
-      const event = error instanceof ConfigError ? 'settings.unusable' : 'settings.not_read';
-      log[error instanceof ConfigError ? 'warn' : 'debug']({ event, reason: String(error) });
+/**
+ * Reads the stored settings and keeps `config` up to date with them: its properties change while the process runs, so
+ * code must read them when it needs them. The value of the environment wins over the stored one, which wins over the
+ * default. If a stored value is unusable, such as one of a later version, the last good value stays and a line is
+ * logged. While MongoDB is away, all values stay.
+ *
+ * @throws the driver's error if MongoDB does not answer the first read: a process must not begin with other values,
+ *   because it might delete what the stored ones keep
+ */
+export async function openLiveSettings(parts: Parts): Promise<LiveSettings> {
+  const { config, settings, log } = parts;
+  let known: string | undefined;
+
+  function use(stored: StoredSettings | null): void {
+    const { values, unusable } = usableValues(parts, stored?.texts ?? {});
+    const names = Object.keys(unusable) as ChangeableName[];
+    const isStart = known === undefined;
+    const lastGood = names.map((name) => [name, (isStart ? AT_START[name] : undefined) ?? config[name]]);
+    Object.assign(config, { ...unstoredValues(config), ...Object.fromEntries(lastGood), ...values });
+    known = versionOf(stored);
+    log.info({ event: 'settings.read', revision: stored?.revision ?? 0 });
+    for (const name of names) {
+      const reason = unusable[name];
+      log.warn(
+        { event: 'settings.unusable', name, reason },
+        `the stored setting ${name} is not used: ${reason}`,
+      );
     }
   }
 
+  /** Reads the version first, because pages of the operator may be long. */
+  async function read(): Promise<void> {
+    const projection = { revision: 1, at: 1 };
+    const version = versionOf(await settings.findOne({ _id: SITE_SETTINGS }, { projection }));
+    if (version !== known) use(await settings.findOne({ _id: SITE_SETTINGS }));
+  }
+
+  await read();
+  const reload = () =>
+    within(READ_LIMIT_MS, read()).catch((error: unknown) => {
+      log.debug({ event: 'settings.not_read', reason: String(error) });
+    });
   const timer = setInterval(reload, READ_EVERY_MS);
   timer.unref();
   return { reload, close: () => clearInterval(timer) };
 }
 
-/** The stored texts of the settings that the environment does not give. */
-export function notGiven(
-  { given }: Pick<ConnectedConfig, 'given'>,
-  texts: Record<string, string>,
-): Partial<Record<ChangeableName, string>> {
-  const entries = Object.entries(changeableTexts(texts)).filter(([name]) => !given.has(name));
-  return Object.fromEntries(entries);
+function versionOf(stored: Pick<StoredSettings, 'revision' | 'at'> | null): string {
+  return stored ? `${stored.revision} ${stored.at.getTime()}` : '';
 }

@@ -1,11 +1,15 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { type SecretBox, UnsealError } from '../platform/secrets.ts';
+import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
 
 const storedSettingsDefinition = {
   _id: { type: String, required: true },
-  /** The stored settings by name, each as the text that an environment variable would have. */
+  /** The stored settings by name, each as the text that an environment variable would have; secrets are sealed. */
   texts: { type: Object, required: true },
   /** Counts the changes, from 1. */
   revision: { type: Number, required: true },
+  /** The revision of the last change of each setting. */
+  changedIn: { type: Object, required: true },
   at: { type: Date, required: true },
   /** Who changed them last: an address, or `cli`. */
   by: { type: String, required: true },
@@ -19,10 +23,46 @@ export const storedSettingsSchema = new Schema(storedSettingsDefinition, {
   minimize: false,
 });
 
-export type StoredSettings = Omit<InferRawDocType<typeof storedSettingsDefinition>, 'texts' | 'before'> & {
-  texts: Record<string, string>;
-  before: Record<string, string>;
+/** Texts of settings by name, as they are stored. A later version may have stored names that this one does not know. */
+export type StoredTexts = Record<string, string>;
+
+export type StoredSettings = Omit<
+  InferRawDocType<typeof storedSettingsDefinition>,
+  'texts' | 'before' | 'changedIn'
+> & {
+  texts: StoredTexts;
+  before: StoredTexts;
+  changedIn: Record<string, number>;
 };
 
 /** The id of the document. */
 export const SITE_SETTINGS = 'site';
+
+/** What a secret is sealed for: a sealed text is useless under the name of another setting. */
+const contextOf = (name: ChangeableName) => `setting ${name}`;
+
+/** The text to store for a setting: secrets are sealed. */
+export function sealedText(secrets: Pick<SecretBox, 'seal'>, name: ChangeableName, text: string): string {
+  return isSealed(name) ? secrets.seal(text, contextOf(name)) : text;
+}
+
+/** Stored texts that can be read, and the reasons why others cannot. */
+export type OpenedTexts = {
+  texts: Partial<Record<ChangeableName, string>>;
+  unreadable: Partial<Record<ChangeableName, string>>;
+};
+
+/** Opens the sealed texts of the changeable settings. Names that this version does not know are left out. */
+export function openTexts(secrets: Pick<SecretBox, 'open'>, stored: StoredTexts): OpenedTexts {
+  const opened: OpenedTexts = { texts: {}, unreadable: {} };
+  for (const [name, text] of Object.entries(stored)) {
+    if (!isChangeable(name)) continue;
+    try {
+      opened.texts[name] = isSealed(name) ? secrets.open(text, contextOf(name)) : text;
+    } catch (error) {
+      if (!(error instanceof UnsealError)) throw error;
+      opened.unreadable[name] = error.message;
+    }
+  }
+  return opened;
+}

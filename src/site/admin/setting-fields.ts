@@ -10,7 +10,12 @@ import { select, textArea, textField } from '../shared/parts.ts';
 
 export const GROUP_TITLES: Record<SettingGroup, string> = {
   site: 'Site',
-  look: 'Look',
+  look: 'Colour',
+  logo: 'Logo',
+  pages: 'Your own pages',
+  mail: 'Mail server',
+  discord: 'Sign-in with Discord',
+  openid: 'Sign-in with OpenID Connect',
   votes: 'Votes on pages',
   accounts: 'Accounts',
   retention: 'How long data is kept',
@@ -19,10 +24,15 @@ export const GROUP_TITLES: Record<SettingGroup, string> = {
 type Field = {
   label: string;
   hint: string;
-  kind?: 'number' | 'lines';
+  kind?: 'number' | 'lines' | 'secret' | 'page' | 'picture';
   /** The choices: value and text. */
   options?: [value: string, text: string][];
 };
+
+const ON_OFF: Field['options'] = [
+  ['on', 'On'],
+  ['off', 'Off'],
+];
 
 const FIELDS: Record<ChangeableName, Field> = {
   SERVICE_NAME: { label: 'Name of the listing', hint: 'In the head of every page, in mails and messages.' },
@@ -42,13 +52,56 @@ const FIELDS: Record<ChangeableName, Field> = {
     label: 'Colour of links and buttons',
     hint: 'Such as #0f6168. It is made darker or lighter until it can be read. “Vote” keeps its own colour.',
   },
+  LOGO_PICTURE: {
+    label: 'Logo',
+    hint: 'In the head of every page and as the icon of the browser tab.',
+    kind: 'picture',
+  },
+  PAGE_CONTACT: {
+    label: 'Contact',
+    hint: 'How users reach you. Without this page, the contact above is linked.',
+    kind: 'page',
+  },
+  PAGE_IMPRINT: {
+    label: 'Imprint',
+    hint: 'Who runs this listing.',
+    kind: 'page',
+  },
+  PAGE_PRIVACY: {
+    label: 'Privacy',
+    hint: 'Replaces the page that follows from the settings.',
+    kind: 'page',
+  },
+  PAGE_TERMS: {
+    label: 'Terms',
+    hint: 'The rules of this listing.',
+    kind: 'page',
+  },
+  SMTP_URL: {
+    label: 'Address of the mail server',
+    hint: 'Such as smtps://user:password@mail.example.org:465, or smtp://…:587?requireTLS=true. A worker checks at each mail that the server has a public address.',
+    kind: 'secret',
+  },
+  MAIL_FROM: { label: 'Sender', hint: 'Such as Tallyport <votes@example.org>.' },
+  DISCORD_CLIENT_ID: { label: 'Client ID', hint: 'Of your application at Discord.' },
+  DISCORD_CLIENT_SECRET: { label: 'Client secret', hint: 'Of the same application.', kind: 'secret' },
+  OIDC_ISSUER: { label: 'Issuer', hint: 'The https:// address of the provider.' },
+  OIDC_CLIENT_ID: { label: 'Client ID', hint: 'That the provider gave to this listing.' },
+  OIDC_CLIENT_SECRET: {
+    label: 'Client secret',
+    hint: 'That the provider gave to this listing.',
+    kind: 'secret',
+  },
+  OIDC_NAME: { label: 'Name on the button', hint: 'By default the host of the provider.' },
+  STEAM_SIGN_IN: {
+    label: 'Proof of SteamIDs',
+    hint: 'Whether players of Steam’s games can prove their SteamID when they vote.',
+    options: ON_OFF,
+  },
   WEB_VOTES: {
     label: 'Votes on the pages',
     hint: 'If they are off, players vote only through plugins and websites with the API.',
-    options: [
-      ['on', 'On'],
-      ['off', 'Off'],
-    ],
+    options: ON_OFF,
   },
   WEB_VOTE_PLAYERS: {
     label: 'New players of one network',

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** Schemas of settings that are only stored in the database. */
+
+/** The most characters of a page that is stored. */
+export const LONGEST_PAGE = 40_000;
+
+/** A page of the operator in Markdown. */
+export const storedPage = z
+  .string()
+  .refine((value) => value.trim() !== '', 'must not be empty')
+  .max(LONGEST_PAGE, `must have at most ${LONGEST_PAGE.toLocaleString('en')} characters`)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a text must not have
+  .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f]*$/u, 'must have no control characters');
+
+/** A logo of the operator: the id of its stored picture, and its width and height in pixels. */
+export type StoredLogo = { id: string; width: number; height: number };
+
+/** Such as `5f1d7f3c9b1e8a0012345678 320 80`. */
+export const storedLogo = z.string().transform((value, context): StoredLogo => {
+  const [, id = '', width, height] = /^([0-9a-f]{24}) (\d{1,4}) (\d{1,4})$/.exec(value) ?? [];
+  if (!(Number(width) > 0 && Number(height) > 0)) {
+    context.addIssue('must be the id, width and height of a stored picture');
+  }
+  return { id, width: Number(width), height: Number(height) };
+});
