@@ -51,7 +51,9 @@ test('whoever has the link makes the operator, is signed in, and goes on with th
   const on = await sendForm(web, '/account/two-factor/confirm', { code: codeOf(secret) }, own);
   expect(on.body).toContain('href="/operator/setup"');
   const steps = textOf((await getPage(web, '/operator/setup', cookiesOf(on))).body);
-  expect(steps).toMatch(/Name the site.*Look at what the site saw.*mail server.*imprint.*logo and colour.*Add a server/);
+  expect(steps).toMatch(
+    /Name the site.*Look at what the site saw.*mail server.*imprint.*logo and colour.*Add a server/,
+  );
 
   expect(await operators(web)).toMatchObject([
     { email: ADA.email, name: ADA.name, emailVerified: true, twoFactorEnabled: true },
@@ -65,14 +67,21 @@ test('whoever has the link makes the operator, is signed in, and goes on with th
 test('a link works once, and a site with an operator has no such pages', async () => {
   const web = site();
   const code = await newCode(web);
-  await sendOperator(web, code);
+  const made = await sendOperator(web, code);
   const unknown = await getPage(web, '/nothing');
-  const asUnknown = (body: string) => decodeURIComponent(body).replaceAll(/\/(nothing|setup\/operator|setup)\b/g, '');
+  const asUnknown = (body: string) =>
+    decodeURIComponent(body).replaceAll(/\/(nothing|setup\/operator|setup)\b/g, '');
+  // The operator who reloads the page goes on with the set-up.
+  const reloaded = await sendOperator(web, code, {}, cookiesOf(made));
+  expect(reloaded.headers.location).toBe('/operator/setup');
   const again = await sendOperator(web, code, { email: 'eve@example.org' });
   for (const answer of [await getPage(web, '/setup'), await sendForm(web, '/setup', { code }), again]) {
     expect(answer.statusCode).toBe(404);
     expect(asUnknown(answer.body)).toBe(asUnknown(unknown.body));
   }
+  expect((await sendForm(web, '/setup', { code }, { accept: 'application/json' })).json()).toMatchObject({
+    code: 'not-found',
+  });
   expect(await operators(web)).toHaveLength(1);
   expect(await web.deps.users.countDocuments()).toBe(1);
   await expect(makeSetupLink(web.deps)).rejects.toMatchObject({ code: 'has-operator' });
@@ -90,7 +99,8 @@ test('the code is stored as a hash and ends after an hour; a newer link ends the
 
   expect(textOf((await sendForm(web, '/setup', { code: earlier })).body)).toContain(USELESS);
   const lastMoment = after(clock.now(), SETUP_LINK_MS - SECOND);
-  const later = (now: Date) => openWebAppOn({ ...deps, clock: { now: () => now }, passwords: CHEAP_PASSWORDS });
+  const later = (now: Date) =>
+    openWebAppOn({ ...deps, clock: { now: () => now }, passwords: CHEAP_PASSWORDS });
   expect((await sendForm(await later(lastMoment), '/setup', { code })).statusCode).toBe(200);
   const expired = await sendOperator(await later(after(lastMoment, SECOND)), code);
   expect(expired.statusCode).toBe(400);
@@ -230,7 +240,9 @@ test('the operator closes a step that is not needed and takes it up again; stran
   const close = (is: string) => sendForm(web, '/operator/setup', { step: 'imprint', is }, headers);
   expect((await close('closed')).headers.location).toBe('/operator/setup');
   await close('closed');
-  expect(textOf((await getPage(web, '/operator/setup', headers)).body)).toContain('Write the imprint not needed');
+  expect(textOf((await getPage(web, '/operator/setup', headers)).body)).toContain(
+    'Write the imprint not needed',
+  );
   await close('open');
   const steps = textOf((await getPage(web, '/operator/setup', headers)).body);
   expect(steps).not.toContain('not needed');

@@ -44,19 +44,22 @@ const USELESS = defineMessage(
 );
 
 /**
- * `/setup`: makes the first operator, for somebody with a setup link. As soon as the site has an operator, its paths
- * are unknown ones.
+ * `/setup`: makes the first operator, for somebody with a setup link. As soon as the site has an operator, nobody else
+ * can tell its paths from unknown ones.
  */
 export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { deps } = parts;
-  const onlyWithoutOperator = async () => {
-    if (await hasOperator(deps)) throw unknownPath();
-    return null;
+  const onlyWithoutOperator = async ({ signedIn }: FastifyRequest) => {
+    if (!(await hasOperator(deps))) return null;
+    // The operator who reloads the page after the form goes on.
+    if (signedIn?.user.role === 'operator') return `${base}/operator/setup`;
+    throw unknownPath();
   };
 
   app.get('/setup', ANYONE, async (request, reply) => {
-    await onlyWithoutOperator();
+    const onwards = await onlyWithoutOperator(request);
+    if (onwards) return reply.redirect(onwards, 303);
     return sendPage(request, reply, codePage(base, UNTOUCHED));
   });
 
