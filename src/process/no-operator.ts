@@ -6,6 +6,6 @@ export async function sayHowToBegin({ users, log }: Pick<AppDeps, 'users' | 'log
   if (await hasOperator({ users }).catch(() => true)) return;
   log.info(
     { event: 'setup.no_operator' },
-    'This site has no operator yet. To begin, run `tallyport setup-link` and open the link that it prints',
+    'This site has no operator yet. To begin, run `tallyport setup-link` and open the link that it prints (with npm: npm run -s tallyport -- setup-link; in a container: node src/cli.ts setup-link)',
   );
 }

@@ -1,9 +1,10 @@
 /** Texts of the page on which the first operator is made. */
 export const SETUP = {
   'Set up this site': 'Diese Seite einrichten',
-  'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run:':
-    'Diese Seite hat noch keinen Betreiber. Wer einen Einrichtungslink hat, wird ihr Betreiber. Führe auf dem Rechner der Seite aus:',
-  Command: 'Befehl',
+  'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:':
+    'Diese Seite hat noch keinen Betreiber. Wer einen Einrichtungslink hat, wird ihr Betreiber. Führe auf dem Rechner der Seite eines davon aus:',
+  'Command with npm': 'Befehl mit npm',
+  'Command with Compose': 'Befehl mit Compose',
   'Open the link that it prints, or paste the link here.':
     'Öffne den Link, den er ausgibt, oder füge den Link hier ein.',
   'Setup link or its code': 'Einrichtungslink oder sein Code',

@@ -175,9 +175,10 @@ function codePage(base: string, { errors }: Typed): Page {
     scripts: ['setup.js'],
     body: html`<h1>${t('Set up this site')}</h1>
       <p>${t(
-        'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run:',
+        'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
       )}</p>
-      ${copyable('tallyport setup-link', t('Command'))}
+      ${copyable('npm run -s tallyport -- setup-link', t('Command with npm'))}
+      ${copyable('docker compose exec web node src/cli.ts setup-link', t('Command with Compose'))}
       <p>${t('Open the link that it prints, or paste the link here.')}</p>
       <form method="post" action="${base}/setup" class="card stack" data-setup-code>
         ${textField({

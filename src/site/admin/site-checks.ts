@@ -175,7 +175,7 @@ async function mongoFindings({ mongo }: CheckDeps): Promise<Findings> {
   try {
     const { version } = await within(TIMEOUT_MS, mongo.db.command({ buildInfo: 1 }));
     const isOld = Number.parseInt(version, 10) < OLDEST_MONGODB;
-    const old = `MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`;
+    const old = `MongoDB ${version} is too old: use ${OLDEST_MONGODB} or newer.`;
     return { facts: [`MongoDB ${version}.`], warnings: isOld ? [old] : [], errors: [] };
   } catch {
     return { facts: [], warnings: [], errors: ['MongoDB does not answer.'] };
