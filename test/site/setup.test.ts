@@ -234,7 +234,7 @@ test('with mail and a path in PUBLIC_URL, the link and its pages work too', asyn
   expect(made.body).toContain('action="/listing/account/two-factor/confirm"');
 });
 
-test('the operator closes a step that is not needed and takes it up again; strangers see none of it', async () => {
+test('the operator closes steps that are not needed and takes one up again', async () => {
   const web = site();
   const { headers } = await signIn(web, { role: 'operator' });
   const close = (is: string) => sendForm(web, '/operator/setup', { step: 'imprint', is }, headers);
@@ -249,4 +249,7 @@ test('the operator closes a step that is not needed and takes it up again; stran
   const actions = await web.deps.auditLog.find().sort({ _id: 1 }).toArray();
   expect(actions.map(({ action }) => action)).toEqual(['setup.close-step', 'setup.open-step']);
   expect(textOf((await getPage(web, '/operator', headers)).body)).toContain('0 of 7 steps are done');
+  await sendForm(web, '/operator/setup', { step: 'rest', is: 'closed' }, headers);
+  expect(textOf((await getPage(web, '/operator/setup', headers)).body)).toContain('The site is set up.');
+  expect((await getPage(web, '/operator', headers)).body).not.toContain('/operator/setup');
 });

@@ -80,7 +80,7 @@ async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Rec
     mail: config.SMTP_URL !== undefined,
     contact: site.contact !== undefined || site.pages.has('contact'),
     imprint: site.pages.has('imprint'),
-    look: config.ACCENT_COLOUR !== undefined || config.LOGO !== undefined,
+    look: [config.ACCENT_COLOUR, config.LOGO, config.LOGO_PICTURE].some((value) => value !== undefined),
     servers: server !== null,
   };
 }

@@ -11,6 +11,9 @@ import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { type ListedStep, listSteps } from './set-up-list.ts';
 
+/** All steps that are still open. */
+const REST = 'rest';
+
 /** `/operator/setup`: the steps after the first operator was made, until each is done or not needed. */
 export function setUpPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
@@ -24,19 +27,25 @@ export function setUpPage(app: FastifyInstance, { deps }: AdminParts): void {
         title: 'Set up',
         body: html`<p class="soft">Each step can wait: it stays on this list until it is done. Changes need no restart,
             except those of the environment.</p>
-          <ol class="checklist">${steps.map((one) => stepItem({ base, path }, one, one === next))}</ol>`,
+          <ol class="checklist">${steps.map((one) => stepItem({ base, path }, one, one === next))}</ol>
+          ${next ? button({ to: path, text: 'Nothing more is needed', hidden: { step: REST, is: 'closed' } }) : ''}`,
       })}`;
     return { title: 'Set up', body: adminFrame({ base, part: '/system', body }) };
   };
+
+  const openSteps = async () =>
+    (await listSteps(deps, app.site)).filter(({ state }) => state === 'open').map(({ step }) => step);
 
   app.get('/setup', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));
 
   formRoute(app, {
     path: '/setup',
     access: OPERATOR,
-    schema: z.object({ step: z.enum(SET_UP_STEPS), is: z.enum(['closed', 'open']) }),
+    schema: z.object({ step: z.enum([...SET_UP_STEPS, REST]), is: z.enum(['closed', 'open']) }),
     run: async ({ request, data: { step, is } }) => {
-      await setStepClosed(deps, { step, isClosed: is === 'closed', by: userOf(request).email });
+      const steps = step === REST ? await openSteps() : [step];
+      for (const one of steps)
+        await setStepClosed(deps, { step: one, isClosed: is === 'closed', by: userOf(request).email });
       return path;
     },
   });
