@@ -74,14 +74,24 @@ export async function iconShapes(): Promise<string> {
   return `// Written by \`npm run look\` from lucide-static (ISC licence: icons-licence.txt).\nexport const ICON_SHAPES = {\n${lines.join('')}} as const;\n`;
 }
 
-/** Latin-1, the letters of the other languages of Western and Central Europe, and the punctuation of our texts. */
-const CHARACTERS = Array.from({ length: 0x180 - 0x20 }, (_, at) => String.fromCodePoint(0x20 + at))
-  .concat(Array.from('‐–—‘’‚“”„†•…‰′″‹›€™←↑→↓−'))
-  .join('');
+/** The characters from one code point to another, both included. */
+const range = (from: number, to: number) =>
+  String.fromCodePoint(...Array.from({ length: to - from + 1 }, (_, at) => from + at));
+
+/** The files of the package from which the display face is made. */
+type Part = 'latin' | 'latin-ext';
+
+/** The characters of each file. The `unicode-range` of site.css names them too, so that no page loads a file in vain. */
+const CHARACTERS: Record<Part, string> = {
+  // Latin-1, the letters that French and Turkish add, and the punctuation of our texts.
+  latin: `${range(0x20, 0xff)}ıŒœ‐–—‘’‚“”„†•…‰′″‹›€™←↑→↓−`,
+  // The letters that other languages add, such as Polish, Hungarian, Turkish and Romanian.
+  'latin-ext': `${range(0x100, 0x24f)}${range(0x1e00, 0x1e9f)}`.replace(/[ıŒœ]/g, ''),
+};
 
 /** The display face: weights 500 to 800 of the characters that titles and names need. */
-export async function displayFace(): Promise<Buffer> {
-  return subsetFont(await packagedFace(), CHARACTERS, {
+export async function displayFace(part: Part): Promise<Buffer> {
+  return subsetFont(await packagedFace(part), CHARACTERS[part], {
     targetFormat: 'woff2',
     variationAxes: { wght: { min: 500, max: 800, default: 500 } },
   });
@@ -89,14 +99,14 @@ export async function displayFace(): Promise<Buffer> {
 
 /** The display face for drawings, in one weight. Their renderer reads neither WOFF2 nor variable fonts. */
 export async function drawnFace(): Promise<Buffer> {
-  return subsetFont(await packagedFace(), CHARACTERS, {
+  return subsetFont(await packagedFace('latin'), CHARACTERS.latin, {
     targetFormat: 'truetype',
     variationAxes: { wght: 800 },
   });
 }
 
-function packagedFace(): Promise<Buffer> {
-  const name = 'bricolage-grotesque-latin-wght-normal.woff2';
+function packagedFace(part: Part): Promise<Buffer> {
+  const name = `bricolage-grotesque-${part}-wght-normal.woff2`;
   return readFile(new URL(import.meta.resolve(`@fontsource-variable/bricolage-grotesque/files/${name}`)));
 }
 
@@ -114,7 +124,8 @@ export function placeholderCard(): Promise<Buffer> {
 
 if (import.meta.main) {
   await writeFile(new URL('icon-shapes.ts', LOOK), await iconShapes());
-  await writeFile(new URL('bricolage-grotesque.woff2', LOOK), await displayFace());
+  await writeFile(new URL('bricolage-grotesque.woff2', LOOK), await displayFace('latin'));
+  await writeFile(new URL('bricolage-grotesque-ext.woff2', LOOK), await displayFace('latin-ext'));
   await writeFile(new URL('bricolage-grotesque-extra-bold.ttf', LOOK), await drawnFace());
   await writeFile(new URL('../public/card-placeholder.png', LOOK), await placeholderCard());
 }

@@ -14,10 +14,12 @@ import { QUEUES } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
+import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
 import type { Proved, Prover } from '../src/workflows/request-proof.ts';
+import { settingTasks } from './setting-tasks.ts';
 
 /**
  * Answers the question of a job. A question is never run twice: a person is waiting, and a second run would send a test
@@ -25,8 +27,12 @@ import type { Proved, Prover } from '../src/workflows/request-proof.ts';
  *
  * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
-export function answerNowWorker(deps: AppDeps, waitNoLonger: AbortSignal): Processor<Question> {
-  const tasks = createTasks(deps);
+export function answerNowWorker(
+  deps: AppDeps,
+  waitNoLonger: AbortSignal,
+  pictureProcess: PictureProcess,
+): Processor<Question> {
+  const tasks = { ...createTasks(deps), ...settingTasks(deps, pictureProcess) };
   return async (job): Promise<WorkersAnswer<AnswerOf[Task]>> => {
     const question = QUEUES['answer-now'].payload.parse(job.data);
     // A stalled job: the worker that had begun with it died.
@@ -70,7 +76,7 @@ function showSteps(job: Job): (step: string) => void {
 }
 
 async function answer(
-  tasks: ReturnType<typeof createTasks>,
+  tasks: ReturnType<typeof createTasks> & ReturnType<typeof settingTasks>,
   question: Question,
   onStep: (step: string) => void,
 ): Promise<{ kind: 'answered'; result: AnswerOf[Task] }> {
@@ -83,6 +89,12 @@ async function answer(
       return { kind: 'answered', result: await tasks.testListener(question, onStep) };
     case 'test-discord':
       return { kind: 'answered', result: await tasks.testDiscord(question) };
+    case 'test-mail':
+      return { kind: 'answered', result: await tasks.testMail(question) };
+    case 'test-openid':
+      return { kind: 'answered', result: await tasks.testOpenId() };
+    case 'encode-logo':
+      return { kind: 'answered', result: await tasks.encodeLogo(question) };
   }
 }
 

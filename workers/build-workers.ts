@@ -14,6 +14,7 @@ import type { Work } from '../src/process/process.ts';
 import { aggregateDays } from './aggregate-day.ts';
 import { answerNowWorker } from './answer-now.ts';
 import { cleanUp } from './clean-up.ts';
+import { countFiguresWorker } from './count-figures.ts';
 import { drawCardsWorker } from './draw-cards.ts';
 import { encodePicturesWorker } from './encode-pictures.ts';
 import { excludeVotesWorker } from './exclude-votes.ts';
@@ -79,6 +80,7 @@ function processors(
     'repair-today': repairTodayWorker(deps, metrics, signals.stop),
     'recompute-ranks': recomputeRanksWorker(deps, signals.stop),
     'find-unusual-votes': findUnusualVotesWorker(deps, signals.stop),
+    'count-figures': countFiguresWorker(deps, signals.stop),
     'exclude-votes': excludeVotesWorker(deps, signals.stop),
     'send-mail': sendMailWorker(deps, signals.waitNoLonger),
     'send-discord': sendDiscordWorker(deps, signals.waitNoLonger),
@@ -86,7 +88,7 @@ function processors(
     'tell-owners': notifyOwnersWorker(deps, signals.stop),
     'encode-pictures': encodePicturesWorker(deps, pictureProcess),
     'draw-cards': drawCardsWorker(deps, pictureProcess),
-    'answer-now': answerNowWorker(deps, signals.waitNoLonger),
+    'answer-now': answerNowWorker(deps, signals.waitNoLonger, pictureProcess),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { serverInfo } from '../src/history/server-info.ts';
 import { inLanguage } from '../src/language/language.ts';
+import { onceForKey } from '../src/platform/once.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { DrawnPictures, PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
@@ -9,7 +10,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import { drawCard } from '../src/servers/draw-card.ts';
 import { readPicture } from '../src/servers/pictures.ts';
 import type { Server } from '../src/servers/server.ts';
-import { readLogo } from '../src/site/look/logo.ts';
+import { type Logo, readLogo } from '../src/site/look/logo.ts';
 import { CARD_BANNER, CARD_ICON, shareDrawing } from '../src/site/public/share-image.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
@@ -48,22 +49,28 @@ async function picturesOf(deps: AppDeps, { profile }: Server): Promise<DrawnPict
   };
 }
 
-/** The operator's logo as PNG, drawn once. undefined if there is no logo, or if this process cannot read or draw it. */
-function logoOf(
-  { config: { LOGO: file }, log }: AppDeps,
-  pictureProcess: PictureProcess,
-): () => Promise<DrawnLogo | undefined> {
-  let drawn: Promise<DrawnLogo | undefined> | undefined;
-  const draw = async (path: string) => {
-    const { bytes, extension: format } = await readLogo(path);
-    return pictureProcess.run('logo', { bytes, format });
+/**
+ * The operator's logo as PNG, drawn once for each logo. undefined if there is no logo, or if this process cannot read or
+ * draw it.
+ */
+function logoOf(deps: AppDeps, pictureProcess: PictureProcess): () => Promise<DrawnLogo | undefined> {
+  const { config, log } = deps;
+  const read = async (): Promise<Pick<Logo, 'bytes' | 'extension'> | null> => {
+    const { LOGO: file, LOGO_PICTURE: uploaded } = config;
+    if (file !== undefined) return readLogo(file);
+    const bytes = uploaded ? await readPicture(deps, uploaded.id) : null;
+    return bytes && { bytes, extension: 'webp' };
   };
-  return () => {
-    if (file === undefined) return Promise.resolve(undefined);
-    drawn ??= draw(file).catch((error: unknown) => {
+  const drawnFor = onceForKey(async (_logo) => {
+    try {
+      const logo = await read();
+      return logo
+        ? await pictureProcess.run('logo', { bytes: logo.bytes, format: logo.extension })
+        : undefined;
+    } catch (error) {
       log.warn({ event: 'card.without_logo', reason: String(error) });
       return undefined;
-    });
-    return drawn;
-  };
+    }
+  });
+  return () => drawnFor(config.LOGO ?? config.LOGO_PICTURE?.id ?? '');
 }

@@ -23,6 +23,8 @@ export type PeriodicWork = {
 };
 
 const EVERY_TEN_MINUTES = '*/10 * * * *';
+/** Not at the full hour, when other programs begin as well. */
+const EVERY_HOUR = '7 * * * *';
 const EVERY_MINUTE = '* * * * *';
 
 /** All periodic work except the probes of due servers, which are taken every second (take-probes.ts). */
@@ -46,6 +48,12 @@ export const PERIODIC_WORK: PeriodicWork[] = [
     name: 'find-unusual-votes',
     cron: EVERY_TEN_MINUTES,
     enqueue: ({ producer }) => producer.add('find-unusual-votes', {}),
+  },
+  {
+    name: 'count-figures',
+    cron: EVERY_HOUR,
+    // A run also counts the days that earlier runs missed.
+    enqueue: ({ producer }) => producer.add('count-figures', {}),
   },
   {
     name: 'settle-accounts',

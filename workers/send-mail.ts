@@ -11,12 +11,11 @@ import type { AppDeps } from '../src/process/app-deps.ts';
  * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
 export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Processor<Payload<'send-mail'>> {
-  const { SMTP_URL } = deps.config;
-  const send = SMTP_URL === undefined ? null : createSend({ ...deps.config, SMTP_URL });
+  const send = createSend(deps.config);
   return async (job) => {
     const { mailId } = QUEUES['send-mail'].payload.parse(job.data);
     // If the mail server was removed from the settings, waiting mails wait up to a day for a new one.
-    if (!send) return { end: 'no-mail-server' };
+    if (deps.config.SMTP_URL === undefined) return { end: 'no-mail-server' };
     return { end: await sendMail({ ...deps, send }, mailId, waitNoLonger) };
   };
 }

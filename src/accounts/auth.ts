@@ -6,6 +6,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
 import type { Logger } from '../platform/log.ts';
+import { onceForKey } from '../platform/once.ts';
 import { derivedKey } from '../platform/secrets.ts';
 import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
@@ -48,18 +49,51 @@ export type AuthDeps = SignInRuleDeps & {
   addressChanges: Collection<AddressChange>;
 };
 
-export type Auth = ReturnType<typeof createAuth>;
+/** The parts of the sign-in library that we use. */
+export type Auth = Pick<Library, 'api' | 'handler' | '$context'>;
+
+type Library = ReturnType<typeof openLibrary>;
+type GiveLink = (link: OneTimeLink) => Promise<void>;
 
 /**
  * The sign-in library on our database. Routes and the CLI call `auth.api`. Only the library routes that the site
- * mounts are reachable over HTTP.
+ * mounts are reachable over HTTP. If an operator changes a setting of it, such as a provider, the next call uses it.
  *
  * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
  */
-export function createAuth(sources: AuthDeps, giveLink: (link: OneTimeLink) => Promise<void>) {
-  const { config, log, mongo, passwords, verifications, clock } = sources;
+export function createAuth(sources: AuthDeps, giveLink: GiveLink): Auth {
   // One password check uses 32 MiB and a third of a second of one core.
   const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
+  const libraryFor = onceForKey((_settings) => openLibrary(sources, giveLink, inSlot));
+  const library = () => libraryFor(usedSettings(sources.config));
+  return {
+    get api() {
+      return library().api;
+    },
+    get handler() {
+      return library().handler;
+    },
+    get $context() {
+      return library().$context;
+    },
+  };
+}
+
+/** The settings that the library reads when it is opened. */
+function usedSettings(config: ConnectedConfig): string {
+  const { SERVICE_NAME, SMTP_URL, DISCORD_CLIENT_ID, DISCORD_CLIENT_SECRET } = config;
+  const sendsMail = SMTP_URL !== undefined;
+  return JSON.stringify([
+    SERVICE_NAME,
+    sendsMail,
+    DISCORD_CLIENT_ID,
+    DISCORD_CLIENT_SECRET,
+    openIdClientOf(config),
+  ]);
+}
+
+function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<typeof createPasswordSlots>) {
+  const { config, log, mongo, passwords, verifications, clock } = sources;
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
 

@@ -18,6 +18,7 @@ const LEFT_OUT = new Set([
   'rate_limits',
   'used_proofs',
   'picture_uploads',
+  'logo_uploads',
   'preview_cards',
   'restores',
 ]);

@@ -1,4 +1,5 @@
-import { type Diagnosis, diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
+import { diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
+import type { Diagnosis } from '../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
 import { createSend } from '../delivery/send-vote.ts';
 import { t } from '../language/t.ts';

@@ -14,6 +14,7 @@ import {
   type Verification,
   verificationSchema,
 } from '../accounts/user.ts';
+import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
@@ -47,6 +48,7 @@ import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
 import { type ClosedStep, closedStepSchema } from '../settings/set-up-step.ts';
+import { type LogoUpload, logoUploadSchema } from '../settings/logo-upload.ts';
 import { type StoredSettings, storedSettingsSchema } from '../settings/stored-settings.ts';
 import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
@@ -56,6 +58,7 @@ import { type VoteCounter, voteCounterSchema } from '../votes/vote-counter.ts';
 import { type UsedProofOfWork, usedProofOfWorkSchema } from '../votes/web/proof-of-work.ts';
 import { type ReturningPlayer, returningPlayerSchema } from '../votes/web/returning-players.ts';
 import { type VoteOrigin, voteOriginSchema } from '../votes/web/vote-origin.ts';
+import { type SiteFigures, siteFiguresSchema } from '../workflows/figures/site-figures.ts';
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
 
@@ -84,6 +87,7 @@ const MODELS = {
   restores: define<RestoreRecord>('RestoreRecord', restoreRecordSchema),
   announcements: define<Announcement>('Announcement', announcementSchema),
   settings: define<StoredSettings>('StoredSettings', storedSettingsSchema),
+  logoUploads: define<LogoUpload>('LogoUpload', logoUploadSchema),
   blocks: define<Block>('Block', blockSchema),
   complaints: define<Complaint>('Complaint', complaintSchema),
   usedProofs: define<UsedProofOfWork>('UsedProofOfWork', usedProofOfWorkSchema),
@@ -96,6 +100,8 @@ const MODELS = {
   dailyStats: define<DailyStats>('DailyStats', dailyStatsSchema),
   setUpSteps: define<ClosedStep>('ClosedStep', closedStepSchema),
   runningProcesses: define<RunningProcess>('RunningProcess', runningProcessSchema),
+  deliveryDays: define<DeliveryDay>('DeliveryDay', deliveryDaySchema),
+  siteFigures: define<SiteFigures>('SiteFigures', siteFiguresSchema),
   periodMarks: define<PeriodMark>('PeriodMark', periodMarkSchema),
   workLeases: define<WorkLease>('WorkLease', workLeaseSchema),
   rankSnapshots: define<RankSnapshot>('RankSnapshot', rankSnapshotSchema),

@@ -42,11 +42,14 @@ export async function setListener(
   settings: ListenerSettings,
   by: string,
 ): Promise<ListenerSet> {
-  const { secret, maxSendings, resendUsedUp, ...rest } = parseInput(listenerSettingsSchema, settings);
+  const { secret, maxSendings, resendUsedUp, rewards, ...rest } = parseInput(
+    listenerSettingsSchema,
+    settings,
+  );
   const { protocol } = rest;
   const context = secretContext({ serverId });
   const entered = secret === null ? null : canonicalSecret(protocol, secret);
-  return storeListener(deps, serverId, { by, resendUsedUp }, (existing) => {
+  return storeListener(deps, serverId, { by, resendUsedUp, rewards }, (existing) => {
     const currentSealed = existing?.protocol === protocol ? existing.sealedSecret : null;
     // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
     const secret =

@@ -35,6 +35,8 @@ export type ResendRange = {
   silent?: { since: Date; until: Date };
   /** Only votes that a restore holds back. */
   restored?: true;
+  /** Only votes that were never sent and that no plugin has claimed: they cannot arrive twice. */
+  neverSent?: true;
 };
 
 /** The result of resending a range. */
@@ -178,7 +180,7 @@ async function count(
 
 function filterOf(
   serverId: ObjectId,
-  { since, until, states, player, silent, restored }: ResendRange,
+  { since, until, states, player, silent, restored, neverSent }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
@@ -191,6 +193,7 @@ function filterOf(
     ...selected(states.filter(isResendable)),
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
     ...(silent ? { $and: [endedSilently(silent), { 'delivery.restoredAt': { $exists: false } }] } : {}),
+    ...(neverSent ? { 'delivery.attemptCount': 0, claim: { $exists: false } } : {}),
     ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
     // Excludes votes that this run has resent already and whose delivery has ended again meanwhile.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },

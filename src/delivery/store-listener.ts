@@ -2,7 +2,7 @@ import { type Collection, type Document, ObjectId } from 'mongodb';
 import type { Cause } from '../listeners/causes.ts';
 import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { wakeListener } from '../listeners/delivery-queues.ts';
-import { type Listener, REACHABLE, type ResendOwed } from '../listeners/listener.ts';
+import { type Listener, REACHABLE, type ResendOwed, type Rewards } from '../listeners/listener.ts';
 import { hasTakenVotes } from '../listeners/listener-state.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -47,8 +47,9 @@ export type ListenerSet = Listener & {
 
 /**
  * `by` is the person who sets the listener. With `resendUsedUp`, votes that were sent as often as allowed are sent again.
+ * `rewards` is stored with a new listener; without it nobody has chosen yet.
  */
-type SetListenerOptions = { by: string; resendUsedUp: boolean };
+type SetListenerOptions = { by: string; resendUsedUp: boolean; rewards?: Rewards | undefined };
 
 /** What a setter stores; `sameSecret`: the token, key or secret is unchanged. */
 type NewSettings = { fields: ListenerFields; sameSecret: boolean };
@@ -78,7 +79,7 @@ async function storeIfUnchanged(
   serverId: ObjectId,
   existing: Listener | null,
   { fields, sameSecret }: NewSettings,
-  { by, resendUsedUp }: SetListenerOptions,
+  { by, resendUsedUp, rewards }: SetListenerOptions,
 ): Promise<ListenerSet | null> {
   const { protocol, host, port, url, serviceName } = fields;
   const changed = {
@@ -96,7 +97,7 @@ async function storeIfUnchanged(
   const resends = resendUsedUp ? { at: changed.updatedAt, by } : null;
   const listener = existing
     ? await update(deps, existing, changed, { sameCredentials, sameAddress, resends })
-    : await insert(deps, serverId, changed, resends);
+    : await insert(deps, serverId, { ...changed, ...(rewards ? { rewards } : {}) }, resends);
   if (!listener) return null;
   await recordAudit(deps, {
     by,

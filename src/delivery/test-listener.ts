@@ -21,8 +21,12 @@ export type TestDeps = OutgoingLimitDeps & {
   send: Send;
 };
 
-/** The outcome of a test vote, its duration in milliseconds, its destination and the listener's proofs after it. */
+/**
+ * The outcome of a test vote, when it began, its duration in milliseconds, its destination and the listener's proofs
+ * after it.
+ */
 export type ListenerTest = Outcome & {
+  at: Date;
   durationMs: number;
   destination: Destination;
   proven: ListenerProof[] | undefined;
@@ -67,9 +71,9 @@ export async function sendTestVote(
   const ofSettings = { serverId, _id, revision };
   if (!proof) {
     await deps.listeners.updateOne(ofSettings, { $set: { tested } });
-    return { ...outcome, durationMs, destination, proven: listener.proven };
+    return { ...outcome, at: now, durationMs, destination, proven: listener.proven };
   }
   const proven = withChallenge(listener.proven, proof);
   await deps.listeners.updateOne(ofSettings, { $set: { tested, proven, limited: null } });
-  return { ...outcome, durationMs, destination, proven };
+  return { ...outcome, at: now, durationMs, destination, proven };
 }

@@ -56,6 +56,6 @@ export async function pointListener(
   { port, token }: VotifierListener,
 ): Promise<void> {
   const serviceName = deps.config.SERVICE_NAME;
-  const settings = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret: token, serviceName } as const;
-  await setListener(deps, serverId, settings, BY);
+  const address = { protocol: 'votifier-v2', host: '127.0.0.1', port } as const;
+  await setListener(deps, serverId, { ...address, secret: token, serviceName, rewards: 'push' }, BY);
 }

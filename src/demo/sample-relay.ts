@@ -49,7 +49,8 @@ export async function runSampleRelay(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  await setFetchListener(deps, serverId, { serviceName: deps.config.SERVICE_NAME }, BY);
+  const settings = { serviceName: deps.config.SERVICE_NAME, rewards: 'push' } as const;
+  await setFetchListener(deps, serverId, settings, BY);
   const { token } = await issueToken(deps, { serverId, name: 'demo relay', kind: 'deliver' });
   const lines = [`server=${url}/api/v1/servers/${serverId.toHexString()}`, `key=${token}`];
   await writeFile(join(folder, 'tallyport-relay.properties'), `${lines.join('\n')}\n`);

@@ -56,5 +56,6 @@ export function withSharedSettings(config: Config, env: Variables, shared: Share
     QUEUE_PREFIX,
     LISTENER_TIMEOUT_MS,
     LEASE_MS,
+    given: new Set([...config.given, ...merged.given]),
   };
 }

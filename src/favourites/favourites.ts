@@ -5,6 +5,7 @@ import { type Allowance, type RateLimit, useAllowance } from '../platform/limits
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt, readCooldown } from '../votes/cast/cooldown.ts';
+import { fitsServer } from '../votes/identity/player-name.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
@@ -83,6 +84,14 @@ export async function noteUsername(
   await favourites.updateOne({ _id: userId }, { $set: { username } }, { upsert: true });
 }
 
+/** Forgets the player name that a user last voted with. */
+export async function forgetUsername(
+  { favourites }: Pick<Favourites, 'favourites'>,
+  userId: ObjectId,
+): Promise<void> {
+  await favourites.updateOne({ _id: userId }, { $unset: { username: '' } });
+}
+
 /** The player name that a user last voted with; null before the first vote. */
 export async function notedUsername(
   { favourites }: Pick<Favourites, 'favourites'>,
@@ -97,10 +106,9 @@ export type Favourite = {
   serverId: ObjectId;
   /** Null if the server was removed or hidden. */
   server: WithId<Server> | null;
-  /**
-   * When the player may vote next; null if they may now. Undefined if no player name is known or the server is not
-   * listed.
-   */
+  /** The player name of the user's last vote, if the server's game has such names; null otherwise. */
+  username: string | null;
+  /** When this player may vote next; null if they may now. Undefined without a name, or if the server is not listed. */
   nextVoteAt: Date | null | undefined;
 };
 
@@ -123,8 +131,9 @@ export async function listFavourites(
   const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
   const rows = wanted.map(async (serverId): Promise<Favourite> => {
     const server = byId.get(serverId.toHexString()) ?? null;
-    const isKnown = server !== null && username !== null;
-    return { serverId, server, nextVoteAt: isKnown ? await nextVoteOf(deps, serverId, username) : undefined };
+    if (!server || !username || !fitsServer(server, username))
+      return { serverId, server, username: null, nextVoteAt: undefined };
+    return { serverId, server, username, nextVoteAt: await nextVoteOf(deps, serverId, username) };
   });
   return { rows: await Promise.all(rows), total: ids.length, username };
 }

@@ -98,13 +98,15 @@ const JAVA_NAME = /^\w{3,16}$/;
 /** Names from the first years of the game. */
 const OLDER_JAVA_NAME = /^\w{1,25}$/;
 const GAMERTAG = /^[\p{L}\p{M}\p{N}_]{1,16}$/u;
+/** The most characters of a name in the game. Floodgate cuts a longer one, so a plugin knows the player by what is left. */
+const LONGEST_IN_GAME = 16;
 
 function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions): ReadName {
   if (JAVA_NAME.test(text)) return { name: text };
   if (prefix && text.startsWith(prefix)) {
     // Floodgate replaces the spaces of a gamertag.
     const gamertag = text.slice(prefix.length).trim().replaceAll(' ', '_');
-    if (GAMERTAG.test(gamertag)) return { name: `${prefix}${gamertag}` };
+    if (GAMERTAG.test(gamertag)) return { name: `${prefix}${gamertag}`.slice(0, LONGEST_IN_GAME) };
   }
   return {
     error: prefix

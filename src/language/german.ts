@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './german/accounts.ts';
 import { FAVOURITES } from './german/favourites.ts';
 import { FEEDS } from './german/feeds.ts';
+import { FIGURES } from './german/figures.ts';
 import { IDENTITY } from './german/identity.ts';
 import { INPUT } from './german/input.ts';
 import { LISTENERS } from './german/listeners.ts';
@@ -38,4 +39,5 @@ export const GERMAN = {
   ...NOTIFICATIONS,
   ...FAVOURITES,
   ...FEEDS,
+  ...FIGURES,
 } as const;

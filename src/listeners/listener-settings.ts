@@ -3,6 +3,7 @@ import { t } from '../language/t.ts';
 import { isRefusedPort } from '../platform/address-guard.ts';
 import { hostSchema } from '../platform/input.ts';
 import { MAX_SENDINGS } from './delivery-limits.ts';
+import { REWARDS } from './listener.ts';
 
 /** The port of a listener. */
 export const listenerPort = z
@@ -22,6 +23,8 @@ const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times',
 export const unansweredVotes = z.object({
   maxSendings: z.int(sendingsRule).min(1, sendingsRule).max(MAX_SENDINGS, sendingsRule).optional(),
   resendUsedUp: z.boolean().default(true),
+  /** How players get their rewards, for a new listener; one that exists keeps its choice (`setRewards`). */
+  rewards: z.enum(REWARDS).optional(),
 });
 
 /** The name of the voting site for plugins. */

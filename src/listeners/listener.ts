@@ -101,10 +101,25 @@ const resendOwedDefinition = {
   by: { type: String, required: true },
 } as const;
 
+/** What a test found, as its owner may see it. The texts follow from the codes. */
+const testResultDefinition = {
+  /** The step that failed, or the last one (diagnosis-steps.ts). */
+  step: { type: String, required: true },
+  /** Absent when nothing is known to be wrong. */
+  fault: { type: String },
+  reply: { type: String },
+  isReplyHidden: { type: Boolean },
+  detail: { type: String },
+  /** The listener had the address and port of the game. */
+  hasGamePort: { type: Boolean },
+} as const;
+
 /** The newest test vote; it is not counted and changes neither pause nor breaker. */
 const testDefinition = {
   at: { type: Date, required: true },
   code: { type: String, enum: OUTCOME_CODES, required: true },
+  /** Absent if an older version made the test, or its process died. */
+  result: { type: new Schema(testResultDefinition, nested) },
 } as const;
 
 /** What answered in place of a Votifier listener that did not greet; no `service` if none was recognised. */
@@ -226,6 +241,7 @@ export type Pause = Nested<typeof pauseDefinition>;
 export type Release = Nested<typeof releaseDefinition>;
 export type ResendOwed = Nested<typeof resendOwedDefinition>;
 export type ListenerProof = Nested<typeof proofDefinition>;
+export type ListenerTestResult = Nested<typeof testResultDefinition>;
 export type ListenerFetch = Nested<typeof fetchDefinition>;
 export type Listener = Omit<
   InferRawDocType<typeof listenerDefinition>,
@@ -243,7 +259,7 @@ export type Listener = Omit<
   port: number;
   sealedSecret: string;
   fetched?: ListenerFetch;
-  tested?: Nested<typeof testDefinition>;
+  tested?: Omit<Nested<typeof testDefinition>, 'result'> & { result?: ListenerTestResult };
   detected?: Nested<typeof detectedDefinition>;
   beyondAscii?: { at: Date; voteId: UUID };
   breaker: Breaker;

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+import type { AddressRanges } from '../platform/address-guard.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import { printable } from '../platform/printable.ts';
+import { resolveAddress } from '../platform/resolve-address.ts';
 
 /** A mail, ready to send. */
 export type Letter = { id: string; to: string; subject: string; text: string };
@@ -28,18 +31,20 @@ const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
 
+/** The settings of a mail server. They may change between two mails. */
+export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'given'>;
+
 /**
- * Sends mails over `SMTP_URL`, each over its own connection, because there are few.
+ * Sends mails over `SMTP_URL`, each over its own connection, because there are few. If an operator entered the mail
+ * server in the admin area, its addresses are checked (design rule 11); one of the environment may be in a private
+ * network.
  *
  * @param longestMs - after this many milliseconds an attempt fails
  */
-export function createSend(
-  config: Pick<Config, 'MAIL_FROM' | 'PUBLIC_URL'> & { SMTP_URL: string },
-  longestMs = LONGEST_SEND_MS,
-): Send {
+export function createSend(config: MailSettings, longestMs = LONGEST_SEND_MS): Send {
   return async ({ id, to, subject, text }, signal) => {
     try {
-      const transport = await openTransport(config.SMTP_URL);
+      const transport = await openTransport(await serverOf(config, signal));
       await transport.sendMail({
         from: config.MAIL_FROM,
         to: { name: '', address: to },
@@ -57,7 +62,31 @@ export function createSend(
   };
 }
 
-async function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
+/** A mail server to connect to. */
+type Server = { url: string; servername?: string };
+
+/**
+ * The mail server of the settings. If it was entered in the admin area, its URL has a checked address in place of its
+ * name, because a second look-up could return another one.
+ *
+ * @throws {AddressError} when it may not be connected to
+ */
+async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Server> {
+  const { SMTP_URL: url } = config;
+  if (url === undefined) throw new Error('SMTP_URL is not set');
+  if (config.given.has('SMTP_URL')) return { url };
+  const server = new URL(url);
+  const host = server.hostname.replace(/^\[|\]$/g, '');
+  const [address = host] = await resolveAddress(host, { ranges: config, timeoutMs: CONNECT_MS, signal });
+  server.hostname = isIPv6(address) ? `[${address}]` : address;
+  return { url: server.href, ...(isIP(host) ? {} : { servername: host }) };
+}
+
+async function openTransport(
+  { url, servername }: Server,
+  connectMs = CONNECT_MS,
+  silenceMs = SILENCE_MS,
+) {
   // The library is imported here, so that processes which send no mail do not load it.
   const { createTransport } = await import('nodemailer');
   return createTransport({
@@ -67,6 +96,8 @@ async function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SI
     socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
+    // The certificate is checked for the name, also if the URL has a checked address.
+    ...(servername === undefined ? {} : { tls: { servername } }),
   });
 }
 
@@ -76,8 +107,9 @@ async function openTransport(url: string, connectMs = CONNECT_MS, silenceMs = SI
  * @param timeoutMs - the timeout of each step and of the whole
  * @throws what the mail server answered, or why the connection failed
  */
-export async function verifyMailServer(url: string, timeoutMs: number): Promise<void> {
-  const transport = await openTransport(url, timeoutMs, timeoutMs);
+export async function verifyMailServer(config: MailSettings, timeoutMs: number): Promise<void> {
+  const server = await serverOf(config, AbortSignal.timeout(timeoutMs));
+  const transport = await openTransport(server, timeoutMs, timeoutMs);
   await within(timeoutMs, transport.verify()).finally(() => transport.close());
 }
 

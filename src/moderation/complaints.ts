@@ -1,4 +1,4 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
@@ -7,6 +7,7 @@ import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
+import { readPage, type Slice } from '../platform/slices.ts';
 import type { Server } from '../servers/server.ts';
 import { COMPLAINT_KINDS, type Complaint } from './complaint.ts';
 
@@ -63,39 +64,70 @@ export async function complain(
   return null;
 }
 
-/** The oldest open complaints, each with its server; null when it was removed. */
+/** The open complaints about one server, the newest first. `server` is null when it was removed. */
+export type ServerComplaints = {
+  serverId: ObjectId;
+  server: WithId<Pick<Server, 'name' | 'slug' | 'hiddenAt'>> | null;
+  complaints: Complaint[];
+};
+
+/** A page of open complaints by server, those with the newest complaint first. */
 export async function openComplaints(
   { complaints, servers }: { complaints: Collection<Complaint>; servers: Collection<Server> },
-  { limit }: { limit: number },
-): Promise<{ complaint: Complaint; server: WithId<Pick<Server, 'name' | 'slug'>> | null }[]> {
-  const open = await complaints.find({ isOpen: true }).sort({ at: 1, _id: 1 }).limit(limit).toArray();
-  const ids = [...new Set(open.map(({ serverId }) => serverId.toHexString()))].map((id) => new ObjectId(id));
-  const found: WithId<Pick<Server, 'name' | 'slug'>>[] =
-    ids.length === 0
-      ? []
-      : await servers
-          .find({ _id: { $in: ids }, removedAt: null }, { projection: { name: 1, slug: 1 } })
-          .toArray();
-  return open.map((complaint) => ({
-    complaint,
-    server: found.find(({ _id }) => _id.equals(complaint.serverId)) ?? null,
+  { from, limit }: { from?: string | undefined; limit: number },
+): Promise<Slice<ServerComplaints>> {
+  const { rows, next } = await readPage(complaints, {
+    filter: { isOpen: true },
+    by: { field: 'at', direction: -1 },
+    from,
+    limit,
+  });
+  const byServer = Map.groupBy(rows, ({ serverId }) => serverId.toHexString());
+  const ids = [...byServer.keys()].map((id) => new ObjectId(id));
+  const found = await servers
+    .find({ _id: { $in: ids }, removedAt: null }, { projection: { name: 1, slug: 1, hiddenAt: 1 } })
+    .toArray();
+  const serverOf = new Map(found.map((server) => [server._id.toHexString(), server]));
+  const grouped = ids.map((serverId) => ({
+    serverId,
+    server: serverOf.get(serverId.toHexString()) ?? null,
+    complaints: byServer.get(serverId.toHexString()) ?? [],
   }));
+  return { rows: grouped, next };
 }
 
-/** Closes a complaint. Returns whether it was open. */
-export async function closeComplaint(
-  { complaints, auditLog, clock }: Complaints & { auditLog: Collection<AuditEntry> },
-  complaintId: ObjectId,
-  by: string,
-): Promise<boolean> {
-  const closed = await complaints.findOneAndUpdate(
-    { _id: complaintId, isOpen: true },
-    { $set: { closedAt: clock.now(), closedBy: by }, $unset: { isOpen: '' } },
-  );
-  if (!closed) return false;
-  const { serverId, kind } = closed;
-  await recordAudit({ auditLog, clock }, { by, action: 'complaint.close', serverId, details: { kind } });
-  return true;
+type CloseDeps = Complaints & { auditLog: Collection<AuditEntry> };
+
+/** Closes complaints. Returns how many of them were open; somebody else may have closed the others. */
+export async function closeComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
+  const closing = { $set: { closedAt: deps.clock.now(), closedBy: by }, $unset: { isOpen: '' } } as const;
+  return decide(deps, ids, { from: { isOpen: true }, update: closing, action: 'complaint.close', by });
+}
+
+/** Opens closed complaints again. Returns how many of them were closed. */
+export async function reopenComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
+  const opening = { $set: { isOpen: true }, $unset: { closedAt: '', closedBy: '' } } as const;
+  const from = { closedAt: { $exists: true } };
+  return decide(deps, ids, { from, update: opening, action: 'complaint.reopen', by });
+}
+
+type Change = { from: Filter<Complaint>; update: UpdateFilter<Complaint>; action: string; by: string };
+
+/** Changes the complaints that match `from`, one after another, each with its audit entry. */
+async function decide(
+  { complaints, auditLog, clock }: CloseDeps,
+  ids: ObjectId[],
+  { from, update, action, by }: Change,
+): Promise<number> {
+  let changed = 0;
+  for (const _id of ids) {
+    const complaint = await complaints.findOneAndUpdate({ ...from, _id }, update);
+    if (!complaint) continue;
+    const { serverId, kind } = complaint;
+    await recordAudit({ auditLog, clock }, { by, action, serverId, details: { kind } });
+    changed += 1;
+  }
+  return changed;
 }
 
 /** Removes a user from their complaints. The complaints stay: they are about the servers. */

@@ -6,20 +6,10 @@ import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
-import type { Review } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
-import type { OpenQuarantine } from '../votes/exclusions/quarantine.ts';
-import { quarantineGroups } from '../votes/exclusions/quarantine.ts';
-import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { countNetworks, type VoteOrigin } from '../votes/web/vote-origin.ts';
-import type { Complaint } from './complaint.ts';
 
-type AttentionDeps = {
-  complaints: Collection<Complaint>;
-  reviews: Collection<Review>;
-  voteExclusions: Collection<VoteExclusion>;
-  voteOrigins: Collection<VoteOrigin>;
+export type AttentionDeps = {
   listeners: Collection<Listener>;
   servers: Collection<Server>;
   votes: Collection<Vote>;
@@ -29,98 +19,60 @@ type AttentionDeps = {
 /** The server that a row is about. */
 export type Named = Pick<Server, '_id' | 'name'>;
 
-/** The rows of one kind, the most urgent first: at most `LISTED` rows; `more` if there are others. */
+/** The rows of one kind: at most `LISTED` rows; `more` if there are others. */
 export type Kind<T> = { rows: T[]; more: boolean };
 
 /** A listener that takes no votes, the reason, and the number of waiting votes (`COUNTED` means that many or more). */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
-/** The held votes of one origin on all servers, or those of one server together (`origin` is null). */
-export type HeldVotes = {
-  origin: string | null;
-  /** `networks`: the number of networks that used the server's vote form since then. */
-  servers: ({ server: Named; networks: number } & OpenQuarantine)[];
-};
-
-/** What needs an operator's attention. */
-export type Attention = {
-  /** `COUNTED` means that many or more. */
-  reviews: { waiting: number; since: Date | null };
-  /** Open reports about servers; `COUNTED` means that many or more. */
-  complaints: number;
+/** Listeners that take no votes, and servers whose votes failed. */
+export type ListenersDown = {
   paused: Kind<StuckListener>;
   unreachable: Kind<StuckListener>;
-  /** Listeners that fetch, and have not for 10 minutes although votes wait; the longest first. */
+  /** Listeners that fetch, and have not for 10 minutes although votes wait. */
   unfetched: Kind<{ server: Named; since: Date; waiting: number }>;
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
-  playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
+};
+
+/** Servers whose votes or players look wrong. */
+export type UnusualFigures = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
   /** Votes of 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
   waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number }>;
-  /** Grouped by the cause of the suspicion. */
-  quarantines: Kind<HeldVotes>;
+  playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
 /** The most rows of one kind. */
 const LISTED = 20;
 
-/** How many quarantines are read and grouped, over all servers: the oldest ones. */
-const MOST_QUARANTINES = 100;
-
 /** Counting stops at this number. */
 export const COUNTED = 1_000;
 
 /**
- * What needs an operator's attention now. Each query uses a small partial index and reads a bounded number of
- * documents, whatever the size of the listing.
+ * The listeners that are down, those of the newest failures first. Each query uses a small partial index and reads a
+ * bounded number of documents, whatever the size of the listing.
  */
-export async function needsAttention(sources: AttentionDeps): Promise<Attention> {
-  const [
-    reviews,
-    complaints,
-    paused,
-    unreachable,
-    unfetched,
-    failed,
-    playersDiffer,
-    unusualVotes,
-    waitingVotes,
-    quarantines,
-  ] = await Promise.all([
-    waitingReviews(sources),
-    sources.complaints.countDocuments({ isOpen: true }, { limit: COUNTED }),
+export async function listenersDown(sources: AttentionDeps): Promise<ListenersDown> {
+  const [paused, unreachable, unfetched, failed] = await Promise.all([
     stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
     stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
     unfetchedListeners(sources),
     failedVotes(sources),
-    differingServers(sources),
+  ]);
+  return { paused, unreachable, unfetched, failed };
+}
+
+/** The servers with unusual figures. The cost is bounded as that of `listenersDown`. */
+export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFigures> {
+  const [unusualVotes, waitingVotes, playersDiffer] = await Promise.all([
     unusualServers(sources),
     serversWithWaitingVotes(sources),
-    quarantinedVotes(sources),
+    differingServers(sources),
   ]);
-  return {
-    reviews,
-    complaints,
-    paused,
-    unreachable,
-    unfetched,
-    failed,
-    playersDiffer,
-    unusualVotes,
-    waitingVotes,
-    quarantines,
-  };
+  return { unusualVotes, waitingVotes, playersDiffer };
 }
 
-async function waitingReviews({ reviews }: AttentionDeps): Promise<Attention['reviews']> {
-  const [waiting, oldest] = await Promise.all([
-    reviews.countDocuments({ state: 'pending' }, { limit: COUNTED }),
-    reviews.findOne({ state: 'pending' }, { sort: { createdAt: 1, _id: 1 }, projection: { createdAt: 1 } }),
-  ]);
-  return { waiting, since: oldest?.createdAt ?? null };
-}
-
-/** The listeners that match, the longest in this state first. */
+/** The listeners that match, the newest in this state first. */
 async function stuckListeners(
   sources: AttentionDeps,
   filter: Filter<Listener>,
@@ -128,7 +80,7 @@ async function stuckListeners(
 ): Promise<Kind<StuckListener>> {
   const found = await sources.listeners
     .find(filter, { projection: { ...REASON_FIELDS, serverId: 1 } })
-    .sort({ [since]: 1 })
+    .sort({ [since]: -1 })
     .limit(LISTED + 1)
     .toArray();
   const rows = await named(sources, found, ({ serverId }) => serverId);
@@ -142,9 +94,9 @@ async function stuckListeners(
   );
 }
 
-async function unfetchedListeners(sources: AttentionDeps): Promise<Attention['unfetched']> {
+async function unfetchedListeners(sources: AttentionDeps): Promise<ListenersDown['unfetched']> {
   const found = (await neglectedListeners(sources))
-    .toSorted((a, b) => lastCalled(a).getTime() - lastCalled(b).getTime())
+    .toSorted((a, b) => lastCalled(b).getTime() - lastCalled(a).getTime())
     .slice(0, LISTED + 1);
   const rows = await named(sources, found, ({ serverId }) => serverId);
   return kind(
@@ -167,7 +119,7 @@ async function withWaiting<T extends { server: Named }>(
  * reads the votes of the last 4 days, at most `COUNTED` of them: with more, the numbers are lower bounds. This is one
  * of the few queries for votes without a server id (ADR 88).
  */
-async function failedVotes(sources: AttentionDeps): Promise<Attention['failed']> {
+async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();
   const failed = await sources.votes
     .aggregate<{ _id: ObjectId; votes: number; newest: Date }>(
@@ -188,7 +140,7 @@ async function failedVotes(sources: AttentionDeps): Promise<Attention['failed']>
         },
         { $match: { failedAt: { $gte: after(now, -DAY) } } },
         { $group: { _id: '$serverId', votes: { $sum: 1 }, newest: { $max: '$failedAt' } } },
-        { $sort: { votes: -1, _id: 1 } },
+        { $sort: { newest: -1, _id: 1 } },
         { $limit: LISTED + 1 },
       ],
       { hint: FAILED_VOTES },
@@ -198,7 +150,7 @@ async function failedVotes(sources: AttentionDeps): Promise<Attention['failed']>
   return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
 }
 
-async function differingServers({ servers, clock }: AttentionDeps): Promise<Attention['playersDiffer']> {
+async function differingServers({ servers, clock }: AttentionDeps): Promise<UnusualFigures['playersDiffer']> {
   const found = await servers
     .find(
       { 'playersDiffer.at': { $gt: after(clock.now(), -COMPARED_WITHIN_MS) }, removedAt: null },
@@ -212,7 +164,7 @@ async function differingServers({ servers, clock }: AttentionDeps): Promise<Atte
   );
 }
 
-async function unusualServers({ servers }: AttentionDeps): Promise<Attention['unusualVotes']> {
+async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigures['unusualVotes']> {
   const found = await servers
     .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
     .sort({ 'unusualVotes.votes': -1 })
@@ -223,7 +175,7 @@ async function unusualServers({ servers }: AttentionDeps): Promise<Attention['un
   );
 }
 
-async function serversWithWaitingVotes({ servers }: AttentionDeps): Promise<Attention['waitingVotes']> {
+async function serversWithWaitingVotes({ servers }: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
   const found = await servers
     .find(
       { 'ranked.waiting': { $gt: 0 }, removedAt: null },
@@ -241,28 +193,13 @@ async function serversWithWaitingVotes({ servers }: AttentionDeps): Promise<Atte
   );
 }
 
-async function quarantinedVotes(sources: AttentionDeps): Promise<Attention['quarantines']> {
-  const groups = await quarantineGroups(sources, { limit: MOST_QUARANTINES });
-  const rows = await Promise.all(
-    groups.slice(0, LISTED + 1).map(async ({ origin, quarantines }) => {
-      const ofServers = await named(sources, quarantines, ({ quarantine }) => quarantine.serverId);
-      const servers = ofServers.map(async ({ server, row }) => {
-        const networks = await countNetworks(sources, server._id, row.quarantine.since);
-        return { server, networks, ...row };
-      });
-      return { origin, servers: await Promise.all(servers) };
-    }),
-  );
-  return kind(rows.filter(({ servers }) => servers.length > 0));
-}
-
 function kind<T>(rows: T[]): Kind<T> {
   return { rows: rows.slice(0, LISTED), more: rows.length > LISTED };
 }
 
 /** Adds the server to each row. Rows of removed servers are left out. */
-async function named<T>(
-  { servers }: AttentionDeps,
+export async function named<T>(
+  { servers }: Pick<AttentionDeps, 'servers'>,
   rows: T[],
   serverIdOf: (row: T) => ObjectId,
 ): Promise<{ server: Named; row: T }[]> {

@@ -82,6 +82,12 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
+  /** Counts the figures of the site and the deliveries of each server, by UTC day. */
+  'count-figures': {
+    title: 'Count figures',
+    payload: z.object({}),
+    key: () => 'all',
+  },
   /** Sends one mail of the outbox. Its text is encrypted in MongoDB. */
   'send-mail': {
     title: 'Send mail',
@@ -132,6 +138,9 @@ export const QUEUES = {
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('test-listener'), serverId: objectId }),
       question.extend({ task: z.literal('test-discord'), serverId: objectId }),
+      question.extend({ task: z.literal('test-mail'), userId: objectId }),
+      question.extend({ task: z.literal('test-openid') }),
+      question.extend({ task: z.literal('encode-logo'), uploadId: objectId }),
     ]),
     key: (payload: { askId: string }) => payload.askId,
   },

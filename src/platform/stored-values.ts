@@ -13,12 +13,12 @@ export const storedPage = z
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a text must not have
   .regex(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f]*$/u, 'must have no control characters');
 
-/** A logo of the operator: the id of its stored picture, and its width and height in pixels. */
+/** A logo that the operator uploaded: the id of its stored picture, and its width and height in pixels. */
 export type StoredLogo = { id: string; width: number; height: number };
 
-/** Such as `5f1d7f3c9b1e8a0012345678 320 80`. */
+/** A hash, a width and a height: `3f6c…09 320 96`. */
 export const storedLogo = z.string().transform((value, context): StoredLogo => {
-  const [, id = '', width, height] = /^([0-9a-f]{24}) (\d{1,4}) (\d{1,4})$/.exec(value) ?? [];
+  const [, id = '', width, height] = /^([0-9a-f]{64}) (\d{1,4}) (\d{1,4})$/.exec(value) ?? [];
   if (!(Number(width) > 0 && Number(height) > 0)) {
     context.addIssue('must be the id, width and height of a stored picture');
   }

@@ -9,6 +9,7 @@ import { after, MINUTE } from '../platform/clock.ts';
 import { type MayConnect, mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { Picture } from '../servers/picture.ts';
 import type { PictureUpload } from '../servers/picture-upload.ts';
+import type { StoredSettings } from '../settings/stored-settings.ts';
 import { takeIcon } from '../servers/profile-pictures.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
@@ -22,6 +23,7 @@ export type CheckDeps = WakeDeps &
     servers: Collection<Server>;
     pictures: Collection<Picture>;
     pictureUploads: Collection<PictureUpload>;
+    settings: Collection<StoredSettings>;
     statusSamples: Collection<StatusSample>;
     batcher: Batcher;
     ask: Ask;

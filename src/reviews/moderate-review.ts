@@ -116,16 +116,27 @@ function decision(
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
 /**
- * Approves several pending reviews. If another operator decided about one, or its author edited it, its state does not
+ * Decides about several reviews. If another operator decided about one, or its author edited it, its state does not
  * change. A second call changes nothing; after a crash it completes the first one.
  *
- * @returns how many of the reviews are approved now
+ * @param decision - `seenAs` is the state that the operator saw
+ * @returns the reviews that have the wanted state now
+ * @throws {InvalidDocumentError} for the reason
  */
-export async function approveReviews(deps: Moderation, seen: SeenReview[], by: string): Promise<number> {
-  let approved = 0;
-  for (const { reviewId, revision } of seen) {
-    const review = await moderateReview(deps, reviewId, 'approved', by, { seenAs: 'pending', revision });
-    if (review?.state === 'approved') approved += 1;
+export async function moderateReviews(
+  deps: Moderation,
+  seen: SeenReview[],
+  state: ReviewState,
+  by: string,
+  decision: Omit<Decision, 'revision'>,
+): Promise<SeenReview[]> {
+  const decided: SeenReview[] = [];
+  for (const one of seen) {
+    const review = await moderateReview(deps, one.reviewId, state, by, {
+      ...decision,
+      revision: one.revision,
+    });
+    if (review?.state === state) decided.push(one);
   }
-  return approved;
+  return decided;
 }

@@ -123,17 +123,17 @@ export function listReviews(
 }
 
 /**
- * A page of all servers' reviews in one state, for moderation. Pending reviews come oldest first, decided ones by the
- * newest decision.
+ * A page of all servers' reviews in one state, for moderation. Pending reviews come oldest first unless `newestFirst`,
+ * decided ones by the newest decision.
  */
 export function listReviewsInState(
   { reviews }: { reviews: Collection<Review> },
   state: ReviewState,
-  { from, limit }: { from: string | undefined; limit: number },
+  { from, limit, newestFirst = false }: { from: string | undefined; limit: number; newestFirst?: boolean },
 ): Promise<Slice<WithId<Review>>> {
   const by =
     state === 'pending'
-      ? ({ field: 'createdAt', direction: 1 } as const)
+      ? ({ field: 'createdAt', direction: newestFirst ? -1 : 1 } as const)
       : ({ field: 'moderatedAt', direction: -1 } as const);
   return readPage(reviews, { filter: { state }, by, from, limit });
 }

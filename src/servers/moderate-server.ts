@@ -43,6 +43,7 @@ export async function hideServer(
         ranked: null,
       },
     },
+    { $unset: 'isUnseen' },
   ]);
   if (!hidden) return null;
   // The server gets the last rank at once. With its old rank, it would share it with another server until the next

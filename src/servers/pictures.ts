@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import { after, type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import { type StoredSettings, storedLogos } from '../settings/stored-settings.ts';
 import type { Picture } from './picture.ts';
 import type { Server } from './server.ts';
 
-export type Pictures = { pictures: Collection<Picture>; servers: Collection<Server>; clock: Clock };
+export type Pictures = {
+  pictures: Collection<Picture>;
+  servers: Collection<Server>;
+  settings: Collection<StoredSettings>;
+  clock: Clock;
+};
 
 /** A picture that was stored within this time may not be referenced by its server yet, so it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
@@ -55,7 +61,7 @@ export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promi
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }
 
-/** Deletes all pictures that no listed server uses. Returns their number. */
+/** Deletes all pictures that neither a listed server nor the settings use. Returns their number. */
 export async function sweepPictures(deps: Pictures): Promise<number> {
   let deleted = 0;
   let last = '';
@@ -73,7 +79,7 @@ export async function sweepPictures(deps: Pictures): Promise<number> {
 }
 
 async function deleteUnused(
-  { pictures, servers, clock }: Pictures,
+  { pictures, servers, settings, clock }: Pictures,
   ids: string[],
   ageMs: number,
 ): Promise<number> {
@@ -91,7 +97,7 @@ async function deleteUnused(
       { projection: { 'profile.icon.picture': 1, 'profile.banner': 1 } },
     )
     .toArray();
-  const used = new Set(users.flatMap(picturesOf));
+  const used = new Set([...users.flatMap(picturesOf), ...(await storedLogos(settings))]);
   const unused = ids.filter((id) => !used.has(id));
   if (unused.length === 0) return 0;
   // If a picture is stored again in the meantime, it has a newer time and is not deleted.

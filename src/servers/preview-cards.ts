@@ -1,6 +1,8 @@
 import type { Collection, ObjectId } from 'mongodb';
+import type { Batcher } from '../platform/batching/batcher.ts';
+import { upsertLoader } from '../platform/batching/write-loaders.ts';
 import { after, type Clock, DAY, HOUR, MINUTE } from '../platform/clock.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { isDuplicateKey, REPLICATED } from '../platform/mongo.ts';
 import type { PreviewCard } from './preview-card.ts';
 
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
@@ -56,23 +58,26 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
-/** Marks a card as due. A worker draws the card even if its job is lost, because the mark is in MongoDB. */
+/** Many cards are requested at once when a chat shows many links, so their marks are collected into one write. */
+const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
+
+/**
+ * Marks a card as due, if it is not. A worker draws the card even if its job is lost, because the mark is in MongoDB. If
+ * a worker is drawing the card already, a second mark would discard its drawing.
+ */
 export async function markCardDue(
-  { previewCards, clock }: Cards,
+  { previewCards, clock, batcher }: Cards & { batcher: Batcher },
   serverId: ObjectId,
   key: string,
 ): Promise<void> {
   const now = clock.now();
-  const mark = () =>
-    previewCards.updateOne(
-      { _id: serverId },
-      { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
-      { upsert: true },
-    );
-  await mark().catch((error: unknown) => {
-    // Another process has inserted it at the same time: update it.
-    if (isDuplicateKey(error)) return mark();
-    throw error;
+  const mark = {
+    q: { _id: serverId, dueAt: { $exists: false } },
+    u: { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
+  };
+  await batcher.load(markCards, previewCards, mark).catch((error: unknown) => {
+    // The card exists and does not match: it is due already.
+    if (!isDuplicateKey(error)) throw error;
   });
 }
 

@@ -196,6 +196,8 @@ const serverDefinition = {
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
+  /** True from an owner's listing until an operator has looked at the server; absent otherwise. */
+  isUnseen: { type: Boolean },
   /**
    * When the settings, texts or pictures on the public page last changed. Absent in servers of an older version until
    * their next change.
@@ -254,6 +256,10 @@ serverSchema.index({ address: 1, _id: 1 });
 serverSchema.index({ listedAt: -1, _id: -1 });
 serverSchema.index({ hiddenAt: -1, _id: -1 }, { partialFilterExpression: { hiddenAt: { $type: 'date' } } });
 serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { removedAt: { $type: 'date' } } });
+serverSchema.index(
+  { isUnseen: 1, listedAt: -1, _id: -1 },
+  { name: 'new_servers', partialFilterExpression: { isUnseen: true } },
+);
 // Partial indexes, because few servers need an operator's attention.
 serverSchema.index(
   { 'playersDiffer.at': -1 },

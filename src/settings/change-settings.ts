@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { hostWarning } from '../platform/address-guard.ts';
 import { AppError } from '../platform/app-error.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -70,7 +71,7 @@ export async function changeSettings(
     const sentence = 'The environment gives this setting, so it cannot be changed here.';
     throw new InvalidDocumentError(Object.fromEntries(fixed.map((name) => [name, sentence])));
   }
-  checkEach(changes);
+  checkEach(deps.config, changes);
   return store(deps, 'settings.change', by, (stored) => {
     const before = stored?.texts ?? {};
     const texts = { ...before };
@@ -117,7 +118,7 @@ async function store(
     const changedIn = { ...stored?.changedIn, ...Object.fromEntries(names.map((name) => [name, revision])) };
     const document = { texts, before, revision, changedIn, at: deps.clock.now(), by };
     if (await replaced(deps, stored, document)) {
-      const changed = described(before, texts, names);
+      const changed = shownChanges(before, texts);
       await recordAudit(deps, { by, action, serverId: null, details: changed });
       await deps.liveSettings.reload();
       return changed;
@@ -151,12 +152,13 @@ async function replaced(
 }
 
 /** @throws {InvalidDocumentError} by setting, with the reasons of the start */
-function checkEach(changes: SettingChanges): void {
+function checkEach(config: Config, changes: SettingChanges): void {
   const errors: Record<string, string> = {};
   for (const [name, text] of Object.entries(changes) as [ChangeableName, string | null][]) {
     if (text === null) continue;
     const read = settingValue(name, text);
-    if ('reason' in read) errors[name] = asSentence(read.reason);
+    const reason = 'reason' in read ? read.reason : refusedHost(config, name, text);
+    if (reason !== null) errors[name] = asSentence(reason);
   }
   if (Object.keys(errors).length > 0) throw new InvalidDocumentError(errors);
 }
@@ -178,6 +180,17 @@ function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): v
   if (Object.keys(errors).length > 0) throw new InvalidDocumentError(errors);
 }
 
+/**
+ * Why the address guard refuses the IP address in a URL; null if it does not. A host name is checked at each connection
+ * (design rule 11).
+ */
+function refusedHost(config: Config, name: ChangeableName, text: string): string | null {
+  if (name !== 'SMTP_URL' && name !== 'OIDC_ISSUER') return null;
+  const host = new URL(text).hostname.replace(/^\[|\]$/g, '');
+  const warning = hostWarning(host, config);
+  return warning?.replace(/\.$/, '') ?? null;
+}
+
 function asSentence(reason: string): string {
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
 }
@@ -187,8 +200,9 @@ function differing(before: StoredTexts, after: StoredTexts): string[] {
   return names.filter((name) => before[name] !== after[name]);
 }
 
-function described(before: StoredTexts, after: StoredTexts, names: string[]): Changed {
-  const entries = names.map((name) => {
+/** What leads from some stored texts to others, as it may be shown. */
+export function shownChanges(before: StoredTexts, after: StoredTexts): Changed {
+  const entries = differing(before, after).map((name) => {
     const [from, to] = excerpts(shownText(name, before[name]), shownText(name, after[name]));
     return [name, { before: from, after: to }];
   });

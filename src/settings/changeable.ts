@@ -31,6 +31,11 @@ export function isChangeable(name: string): name is ChangeableName {
   return (CHANGEABLE_NAMES as readonly string[]).includes(name);
 }
 
+/** Whether a change of a setting needs the password again. */
+export function isGuarded(name: string): boolean {
+  return [...GUARDED_GROUPS].some((group) => (CHANGEABLE[group] as readonly string[]).includes(name));
+}
+
 /** Whether the stored text of a setting is sealed with `SECRET_KEY`. */
 export function isSealed(name: ChangeableName): boolean {
   return SECRETS.has(name);

@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Collection } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
 import type { SecretBox } from '../platform/secrets.ts';
-import type { ChangeableName } from './changeable.ts';
+import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
 import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
 import { unstoredValues, usableValues } from './usable-values.ts';
 
@@ -55,9 +56,16 @@ export async function openLiveSettings(parts: Parts): Promise<LiveSettings> {
     const names = Object.keys(unusable) as ChangeableName[];
     const isStart = known === undefined;
     const lastGood = names.map((name) => [name, (isStart ? AT_START[name] : undefined) ?? config[name]]);
-    Object.assign(config, { ...unstoredValues(config), ...Object.fromEntries(lastGood), ...values });
+    const next: Partial<ConnectedConfig> = {
+      ...unstoredValues(config),
+      ...Object.fromEntries(lastGood),
+      ...values,
+    };
+    const changed = CHANGEABLE_NAMES.filter((name) => !isDeepStrictEqual(config[name], next[name]));
+    Object.assign(config, next);
     known = versionOf(stored);
-    log.info({ event: 'settings.read', revision: stored?.revision ?? 0 });
+    // Names only: a value may be a secret.
+    if (stored) log.info({ event: 'settings.read', revision: stored.revision, changed });
     for (const name of names) {
       const reason = unusable[name];
       log.warn(

@@ -1,3 +1,4 @@
+import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
@@ -65,4 +66,12 @@ export function openTexts(secrets: Pick<SecretBox, 'open'>, stored: StoredTexts)
     }
   }
   return opened;
+}
+
+/** The ids of the pictures of the stored logo, and of the one before the last change, which can be undone. */
+export async function storedLogos(settings: Collection<StoredSettings>): Promise<string[]> {
+  const projection = { 'texts.LOGO_PICTURE': 1, 'before.LOGO_PICTURE': 1 };
+  const stored = await settings.findOne({ _id: SITE_SETTINGS }, { projection });
+  const texts = [stored?.texts?.LOGO_PICTURE, stored?.before?.LOGO_PICTURE];
+  return texts.flatMap((text) => text?.split(' ')[0] ?? []);
 }

@@ -13,8 +13,8 @@ export type UsableValues = {
 
 /** The values that the changeable settings have without stored ones: those of the environment, else the defaults. */
 export function unstoredValues(config: Config): Partial<Config> {
-  const valueOf = (name: ChangeableName) => (config.given.has(name) ? config[name] : DEFAULTS[name]);
-  return Object.fromEntries(CHANGEABLE_NAMES.map((name) => [name, valueOf(name)]));
+  const unstored = (name: ChangeableName) => (config.given.has(name) ? config[name] : DEFAULTS[name]);
+  return Object.fromEntries(CHANGEABLE_NAMES.map((name) => [name, unstored(name)]));
 }
 
 /**

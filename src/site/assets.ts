@@ -42,8 +42,12 @@ const style = (file: string) => here(`./styles/${file}`);
 
 /** The files that stylesheets name in `url("…")`. They are read first, because their addresses contain their hashes. */
 const STYLED = [
-  { name: 'bricolage-grotesque.woff2', file: here('./look/bricolage-grotesque.woff2'), type: 'font/woff2' },
-  ...['hero.webp', 'hero-small.webp', 'hero-water.webp'].map((name) => ({
+  ...(['bricolage-grotesque.woff2', 'bricolage-grotesque-ext.woff2'] as const).map((name) => ({
+    name,
+    file: here(`./look/${name}`),
+    type: 'font/woff2',
+  })),
+  ...(['hero.webp', 'hero-small.webp', 'hero-water.webp'] as const).map((name) => ({
     name,
     file: here(`./look/${name}`),
     type: 'image/webp',
@@ -57,6 +61,7 @@ const FILES = [
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
+  { name: 'inbox.css', file: style('inbox.css'), type: CSS },
   ...GAME_PICTURES.map(
     (game) =>
       ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,
@@ -69,6 +74,7 @@ const FILES = [
     file: require.resolve('htmx.org/dist/htmx.min.js'),
     type: JAVASCRIPT,
   },
+  { name: 'inbox.js', file: here('./scripts/inbox.js'), type: JAVASCRIPT },
   { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
   { name: 'voted.js', file: here('./scripts/voted.js'), type: JAVASCRIPT },

@@ -7,7 +7,8 @@ import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import { once, onceForKey } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
-import { html } from './shared/html.ts';
+import { html, raw } from './shared/html.ts';
+import type { Site } from './shared/site-settings.ts';
 
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
@@ -36,17 +37,31 @@ function hashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-/** A bar above the reference with a link to the site. Scalar's CSS variable leaves space for this height. */
-async function backTo(href: string, name: string): Promise<string> {
+/**
+ * A bar above the reference with a link to the site, and our colours and type face for the reference. Scalar's CSS
+ * variables take them, and leave space for the bar.
+ */
+async function backTo(href: string, { asset, logo, name }: Site): Promise<string> {
+  const face = `"Bricolage Grotesque", system-ui, sans-serif`;
   return String(
     await html`<style>
-        :root { --scalar-custom-header-height: 2.75rem; }
-        .back { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 2.75rem; padding: 0.6rem 1.5rem;
-          font: 1rem/1.5 system-ui, sans-serif; color-scheme: light dark;
-          background: light-dark(#0c3b41, #08262b); }
-        .back a { color: #f1f7f4; }
+        @font-face { font-family: "Bricolage Grotesque"; font-weight: 500 800; font-display: swap;
+          src: url("${asset('bricolage-grotesque.woff2')}") format("woff2"); }
+        :root { --scalar-custom-header-height: 3.25rem; }
+        body.light-mode { --scalar-color-accent: #0f6168; --scalar-color-1: #10262a; --scalar-color-2: #4b6065;
+          --scalar-background-2: #f1f6f5; --scalar-border-color: #d3dedd; }
+        body.dark-mode { --scalar-color-accent: #74cbcf; --scalar-color-1: #e8f0ef; --scalar-color-2: #9db1b3;
+          --scalar-background-1: #0b1416; --scalar-background-2: #132023; --scalar-border-color: #26373a; }
+        body :is(h1, h2, h3) { font-family: ${raw(face)}; }
+        .back { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3.25rem; padding: 0 1.5rem;
+          display: flex; align-items: center; color-scheme: light dark; background: light-dark(#0c3b41, #08262b); }
+        .back a { display: flex; align-items: center; gap: 0.75rem; color: #f1f7f4; text-decoration: none;
+          font: 800 1.25rem/1.5 ${raw(face)}; }
+        .back a:hover { text-decoration: underline; }
+        .back a:focus-visible { outline: 3px solid #f1f7f4; outline-offset: 2px; }
       </style>
-      <nav class="back" aria-label="Site"><a href="${href}">← ${name}</a></nav>`,
+      <nav class="back" aria-label="Site"><a href="${href}"><span aria-hidden="true">←</span><img
+        src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a></nav>`,
   );
 }
 
@@ -58,8 +73,8 @@ const SCRIPT = 'js/scalar.js';
  * request.
  */
 type Reference = {
-  /** The page of the listing with this name. */
-  pageFor: (name: string) => Promise<Compressed & { policy: string }>;
+  /** The page with the name and logo of the listing, which are its key. */
+  pageFor: (look: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
   version: string;
 };
@@ -71,13 +86,14 @@ type Reference = {
 async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const scalar = fastify();
+  const firstLogo = app.site.logo.href;
   await scalar.register(apiReference, {
     routePrefix: '/',
     configuration: {
       url: openApiUrl,
       cdn: SCRIPT,
       pageTitle: 'Tallyport API',
-      favicon: app.site.logo.href,
+      favicon: firstLogo,
       withDefaultFonts: false,
       telemetry: false,
       proxyUrl: '',
@@ -91,9 +107,10 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
   if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
-  const pageFor = async (name: string) => {
-    const linkBack = await backTo(`${app.prefix}/`, name);
+  const pageFor = async (_look: string) => {
+    const linkBack = await backTo(`${app.prefix}/`, app.site);
     const page = written.body
+      .replaceAll(firstLogo, app.site.logo.href)
       .replace('<html>', '<html lang="en">')
       .replace(/<body[^>]*>/, (body) => body + linkBack)
       .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
@@ -126,7 +143,7 @@ export async function docsPage(
   app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
 
   app.get('/docs/', hidden, async (request, reply) => {
-    const { policy, ...bodies } = await (await reference()).pageFor(app.site.name);
+    const { policy, ...bodies } = await (await reference()).pageFor(`${app.site.name}\n${app.site.logo.href}`);
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
   });

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import markdownIt from 'markdown-it';
 import { defineMessage } from '../language/t.ts';
+import type { Config } from '../platform/config.ts';
 import { ConfigError } from '../platform/environment.ts';
 
 /** The pages that an operator can write, in the order of the footer. Each is a file `<name>.md` in `SITE_PAGES_DIR`. */
@@ -46,7 +47,44 @@ export function readSitePages(folder: string | undefined): SitePages {
   return new Map(names.map((name) => [name, pageOf(readText(join(folder, `${name}.md`)))]));
 }
 
-function pageOf(text: string): SitePage {
+/** The names of the settings that store the pages. */
+export const PAGE_SETTINGS = {
+  contact: 'PAGE_CONTACT',
+  imprint: 'PAGE_IMPRINT',
+  privacy: 'PAGE_PRIVACY',
+  terms: 'PAGE_TERMS',
+} as const satisfies Record<SitePageName, keyof Config>;
+
+/**
+ * The operator's pages: those of `SITE_PAGES_DIR`, read once, else the stored ones, which may change while the process
+ * runs.
+ *
+ * @throws {ConfigError} as `readSitePages`
+ */
+export function livePages(config: Config): () => SitePages {
+  const { SITE_PAGES_DIR: folder } = config;
+  if (folder !== undefined) {
+    const pages = readSitePages(folder);
+    return () => pages;
+  }
+  const names = Object.keys(SITE_PAGES) as SitePageName[];
+  const textsNow = () => names.map((name) => config[PAGE_SETTINGS[name]]);
+  let last: { texts: (string | undefined)[]; pages: SitePages } = { texts: [], pages: new Map() };
+  return () => {
+    const texts = textsNow();
+    if (texts.some((text, index) => text !== last.texts[index])) {
+      const written = names.flatMap((name, index) => {
+        const text = texts[index];
+        return text === undefined ? [] : [[name, pageOf(text)] as const];
+      });
+      last = { texts, pages: new Map(written) };
+    }
+    return last.pages;
+  };
+}
+
+/** A page as it will be shown, from its Markdown. */
+export function pageOf(text: string): SitePage {
   const tokens = markdown.parse(text, {});
   const heading = tokens.findIndex(({ tag, level }) => tag === 'h1' && level === 0);
   const words = heading < 0 ? [] : tokens[heading + 1]?.children?.map(({ content }) => content);

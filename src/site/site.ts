@@ -88,6 +88,6 @@ export async function site(
       await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });
     // The admin area has no limits of pages: operators need it most when the site is overloaded.
-    await pages.register(adminArea, { deps, prefix: '/operator' });
+    await pages.register(adminArea, { deps, auth, prefix: '/operator' });
   });
 }

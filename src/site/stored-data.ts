@@ -154,7 +154,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   voteExclusions: {
     title: defineMessage('Excluded votes'),
     data: defineMessage(
-      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision, a keyed hash of the network or mail domain whose votes are held',
+      'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision is carried out, a keyed hash of the network or mail domain whose votes are held',
     ),
     why: defineMessage('To show who took votes out of the counts'),
     kept: addresses(defineMessage('The decision without a limit')),
@@ -269,6 +269,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   },
   announcements: null,
   settings: null,
+  logoUploads: null,
   pictures: null,
   previewCards: null,
   tagLists: null,
@@ -276,6 +277,8 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   voteCounters: null,
   statusSamples: null,
   dailyStats: null,
+  deliveryDays: null,
+  siteFigures: null,
   periodMarks: null,
   workLeases: null,
   restores: null,
@@ -342,6 +345,11 @@ export const BROWSER_DATA: Record<string, BrowserData> = {
   list: {
     storage: 'localStorage',
     data: defineMessage('Whether you chose cards or the compact list of servers.'),
+    kept: defineMessage('until you delete the data of this site'),
+  },
+  'inbox-keys': {
+    storage: 'localStorage',
+    data: defineMessage('For operators: whether keys decide in the list of what needs attention.'),
     kept: defineMessage('until you delete the data of this site'),
   },
 };

@@ -3,6 +3,7 @@ import { ObjectId } from 'mongodb';
 import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-for-owner.ts';
 import type { DiagnosisStep, OnStep } from '../delivery/diagnosis/diagnosis-steps.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
+import type { SendResult } from '../mail/smtp.ts';
 import type { Answers, Ended, NotAnswered, Question } from '../platform/answers.ts';
 import type { Clock } from '../platform/clock.ts';
 import {
@@ -24,7 +25,19 @@ export type AnswerOf = {
   'check-move': ProofAnswer;
   'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
   'test-discord': WebhookTest;
+  'test-mail': MailTest;
+  'test-openid': OpenIdTest;
+  'encode-logo': EncodedLogo;
 };
+
+/** The result of a test mail. `reason` is what the mail server answered, or why there was no connection. */
+export type MailTest = SendResult | { kind: 'no-mail-server' | 'no-user' };
+
+/** Whether the OpenID Connect provider can be used. */
+export type OpenIdTest = { kind: 'usable' | 'not-set' } | { kind: 'unusable'; reason: string };
+
+/** The stored picture of an uploaded logo, as the text of `LOGO_PICTURE`. `refused`: no library can read the file. */
+export type EncodedLogo = { kind: 'encoded'; text: string } | { kind: 'refused' | 'not-found' };
 
 export type Task = keyof AnswerOf;
 

@@ -102,6 +102,7 @@ async function insertServer(
   const current = { ...listing.current, ...seen?.current };
   const server = {
     ...listing,
+    isUnseen: true,
     current,
     probe: { ...listing.probe, ...seen?.probe },
     ownerId,

@@ -7,6 +7,7 @@ import type { AuthenticatedToken } from '../servers/api-token.ts';
 import type { ListChange } from '../servers/listed-servers.ts';
 import type { Picture } from '../servers/picture.ts';
 import type { PictureUpload } from '../servers/picture-upload.ts';
+import type { StoredSettings } from '../settings/stored-settings.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, picturesOf } from '../servers/pictures.ts';
 import type { PreviewCard } from '../servers/preview-card.ts';
@@ -30,6 +31,7 @@ export async function removeServer(
     serverDrafts: Collection<ServerDraft>;
     pictures: Collection<Picture>;
     pictureUploads: Collection<PictureUpload>;
+    settings: Collection<StoredSettings>;
     previewCards: Collection<PreviewCard>;
     discordWebhooks: Collection<DiscordWebhook>;
     authentications: TtlCache<AuthenticatedToken>;
@@ -39,7 +41,7 @@ export async function removeServer(
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }],
+    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: 'isUnseen' }],
     { returnDocument: 'after' },
   );
   if (!server) return null;

@@ -41,6 +41,7 @@ test('it has every endpoint with every answer, and nothing else', () => {
     'post …/deliveries/take': '200 400 401 403 413 415 422 429 500 503',
     'post …/deliveries/done': '200 400 401 403 413 415 500 503',
     'get …/info': '200 304 400 401 403 500 503',
+    'get …/player-names': '200 304 400 401 403 500 503',
     'get …/reviews': '200 304 400 401 403 500 503',
   });
 });

@@ -77,6 +77,7 @@ describe('405 comes before 401, and lists the allowed methods', () => {
     ['check-vote', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
     ['votes', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
     ['top-voters', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+    ['player-names', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
     ['reviews', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
   ])('%s', async (endpoint, allow, methods) => {
     for (const method of methods) {

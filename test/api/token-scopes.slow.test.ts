@@ -14,6 +14,7 @@ const CALLS: [scope: TokenScope, method: 'GET' | 'POST', path: string, body?: ob
   ['read', 'GET', 'reviews'],
   ['read', 'GET', 'votes'],
   ['read', 'GET', 'top-voters'],
+  ['read', 'GET', 'player-names'],
 ];
 
 const web = await openWebApp();

@@ -31,6 +31,7 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
       ...many,
       { name: 'Mystic Realms', game: 'rust', countryCode: 'DE', online: 12, version: 'x'.repeat(100) },
       { name: 'مملكة البحر والجزر', game: 'minecraft' },
+      { name: 'Łódź Kağıt Őr', game: 'valheim' },
     ]);
     browser = await launchBrowser();
   });
@@ -136,6 +137,18 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
       expect(await page.evaluate<number>(narrowest), String(width)).toBeGreaterThan(170);
       expect(await page.evaluate('document.documentElement.scrollWidth'), String(width)).toBe(width);
     }
+  });
+
+  test('all Latin letters are in the display face, whose second file is loaded only for a page that needs it', async () => {
+    const { page, open } = await openTab(browser, site.url);
+    const loaded = () =>
+      page.evaluate<number>(
+        `document.fonts.ready.then((all) => [...all].filter(({ status }) => status === 'loaded').length)`,
+      );
+    await open('/how-ranking-works');
+    await expect.poll(loaded).toBe(1);
+    await open('/games/valheim');
+    await expect.poll(loaded).toBe(2);
   });
 
   test('a missing page offers a search', async () => {

@@ -27,9 +27,11 @@ import { hideServer } from '../../src/servers/moderate-server.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
 import { addBlock, liftBlock } from '../../src/votes/blocks/change-blocks.ts';
 import { requestExclusion } from '../../src/votes/exclusions/request-exclusion.ts';
+import { countFigures } from '../../src/workflows/figures/count-figures.ts';
 import { proveDraft } from '../../src/workflows/prove-draft.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
+import { fillInbox } from './sample-inbox.ts';
 
 /** Typical names: short, very long, and right-to-left. */
 const NAMES = {
@@ -127,8 +129,13 @@ async function fill(
   await setListener(deps, long, { ...running, port: await refusedPort(), secret }, users.owner.email);
   await setListener(deps, rightToLeft, { ...running, port, secret: 'not-the-token-0123' }, users.owner.email);
   await addToAccounts(deps, users, { harbour, long });
+  await fillInbox(deps, { harbour, long, rightToLeft });
   const voteId = await addVotes(deps, { harbour, long, rightToLeft, tokenId });
   await requestRanks(deps.producer);
+  await countFigures(deps, async () => ({
+    votes: { under_1m: 3, over_24h: 1 },
+    queues: { 'forward-votes': 95 },
+  }));
   const set = await deps.listeners.findOne({ serverId: long });
   if (!set) throw new Error('the listener is not there');
   return {

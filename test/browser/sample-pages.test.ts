@@ -14,6 +14,8 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/connect/key', // a redirect
   'GET /dashboard/servers/:serverId/connect/relay', // a redirect
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
+  'GET /dashboard/servers/:serverId/deliveries/:table', // a file
+  'GET /operator/figures.csv', // a file
   'GET /operator/votes/exclusions', // a part of a page
   'GET /language/:language', // a redirect
   'GET /downloads/tallyport-relay.jar', // a file

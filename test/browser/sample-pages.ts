@@ -87,6 +87,7 @@ export const PAGES: SamplePage[] = [
     '/profile',
     '/settings',
     '/statistics',
+    '/deliveries',
     '/reviews',
     '/listener',
     '/votes',
@@ -100,16 +101,27 @@ export const PAGES: SamplePage[] = [
   ...fixed(
     'operator',
     '/operator',
+    '/operator/figures',
     '/operator/audit',
     '/operator/blocks',
     '/operator/reviews',
-    '/operator/complaints',
     '/operator/servers',
     '/operator/announcement',
     '/operator/tags',
     '/operator/users',
     '/operator/setup',
     '/operator/system',
+    '/operator/settings',
+    '/operator/settings/mail',
+    '/operator/settings/discord',
+    '/operator/settings/openid',
+    '/operator/settings/limits',
+    '/operator/settings/logo',
+    '/operator/settings/undo',
+    '/operator/settings/pages/contact',
+    '/operator/settings/pages/imprint',
+    '/operator/settings/pages/privacy',
+    '/operator/settings/pages/terms',
   ),
   {
     route: '/operator/listeners/:listenerId',
@@ -172,7 +184,7 @@ export const STATES: SamplePage[] = [
   forStrangers('servers with similar names', '/how-ranking-works?server=harbur'),
   forStrangers('nothing for a stranger', '/nothing', { status: 404 }),
   named('the ranking for somebody who is signed in', () => '/'),
-  ...['', '/tokens', '/statistics', '/reviews', '/listener', '/votes'].map((part) =>
+  ...['', '/tokens', '/statistics', '/deliveries', '/reviews', '/listener', '/votes'].map((part) =>
     named(`a server with nothing in it: ${part || 'overview'}`, ({ quiet }) => server(quiet, part)),
   ),
   ...['', '/listener', '/votes', '/settings'].map((part) =>
@@ -209,6 +221,9 @@ export const STATES: SamplePage[] = [
   named('a server that is not listed', () => '/servers/nobody', { reader: 'stranger', status: 404 }),
   named('statistics of 90 days', ({ harbour }) => server(harbour, '/statistics?days=90')),
   named('failed votes', ({ harbour }) => server(harbour, '/votes?state=failed')),
+  ...['held', 'reviews', 'reports', 'listeners', 'servers', 'figures', 'jobs'].map((tab) =>
+    named(`the inbox of operators: ${tab}`, () => `/operator?tab=${tab}`, { reader: 'operator' }),
+  ),
   named('decided reviews', () => '/operator/reviews?state=approved', { reader: 'operator' }),
   named(
     'the admin area’s page of a very long name',

@@ -196,10 +196,12 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const operator = await openTab(browser, site.url);
     await operator.signInHere(await signIn(site, { role: 'operator' }));
     await operator.open('/operator');
-    await operator.page.getByRole('heading', { name: 'Quarantined votes' }).waitFor();
+    await operator.page
+      .getByRole('heading', { name: 'New players of one server: 1 vote for 1 server' })
+      .waitFor();
     await operator.check();
-    await operator.page.getByRole('button', { name: 'Count and deliver the votes of Gamma Craft' }).click();
-    await operator.page.getByText('These votes will count.').waitFor();
+    await operator.page.getByRole('button', { name: 'Count and deliver New players of one server' }).click();
+    await operator.page.locator('[data-result]').getByText('will be counted and delivered').waitFor();
     await operator.check();
   });
 });

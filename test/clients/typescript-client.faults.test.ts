@@ -79,6 +79,7 @@ describe('a vote', () => {
     expect((await one.topVoters({ limit: 5 })).voters).toEqual([
       expect.objectContaining({ username: 'Steve', votes: 1 }),
     ]);
+    expect(await one.playerNames()).toMatchObject({ proven_only: false });
     // Counters are written a moment later.
     await expect.poll(() => one.info()).toMatchObject({ monthly_votes: 1 });
     expect(await one.reviews({ limit: 1 })).toMatchObject({ review_count: 0 });

@@ -13,6 +13,9 @@ import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
+import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
+import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
+import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
@@ -22,6 +25,9 @@ import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
+import { countAttention } from '../../src/moderation/attention-counts.ts';
+import { openComplaints } from '../../src/moderation/complaints.ts';
+import { heldVotes } from '../../src/moderation/held-votes.ts';
 import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
@@ -46,16 +52,19 @@ import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
 import { findAddressOwner } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
+import { listNewServers } from '../../src/servers/new-servers.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
+import { namesKnownSince } from '../../src/votes/exclusions/name-ages.ts';
 import { countPlayerVotes } from '../../src/votes/exclusions/player-exclusion.ts';
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
+import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
@@ -133,6 +142,12 @@ beforeAll(async () => {
     { $set: { 'delivery.codes': { 'sent-not-confirmed': 1 } } },
   );
   await deps.dailyStats.insertMany(stats as never);
+  const counted = { ...noDeliveries(), countedAt: now, forgetAt: after(now, DAY) };
+  const deliveries = stats
+    .slice(0, 30 * days.length)
+    .map(({ serverId, day }) => ({ serverId, day, ...counted }));
+  await deps.deliveryDays.insertMany(deliveries as never);
+  await deps.siteFigures.insertMany(days.map((day) => ({ day, ...counted })) as never);
   for (let i = 0; i < 50; i++) {
     await issueToken(deps, { serverId: busy.serverId, name: `token ${i}` });
     const serverId = ids[i] ?? other.serverId;
@@ -470,6 +485,8 @@ test('a diagnosis for an owner', async () => {
     'query servers',
     'query listeners',
     'update listeners',
+    // What the test found, for the listener's page.
+    'update listeners',
   ]);
   for (let n = 1; n < 6; n += 1) await ask();
   const refused = await profiled(ask);
@@ -510,6 +527,16 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['a deletion of an account', () => findDeletion(tallyport.deps, nobody())],
   ['a deletion of an account by its link', () => deletionOfLink(tallyport.deps, 'x')],
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
+  ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, 90)],
+  ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
+  [
+    'the votes cast before a listener was set',
+    async () => {
+      const rewards = 'push' as const;
+      const listener = { serverId: busy.serverId, createdAt: tallyport.deps.clock.now(), rewards };
+      await countEarlierVotes(tallyport.deps, listener);
+    },
+  ],
 ];
 
 test.each(PAGES)('%s', async (_, queries) => {
@@ -628,6 +655,33 @@ test('the vote form, also when it holds votes, beside a thousand networks and he
   });
   expect(new Set(outcomes)).toEqual(new Set(['counted', 'held']));
   for (const operation of operations) expectIndexed(operation);
+});
+
+test('the inbox of operators: its numbers, and held votes with their evidence, beside a thousand groups', async () => {
+  const { deps } = tallyport;
+  const held = await openQuarantine(deps, other.serverId, 'Unusual.', { cause: 'network', origin: 'farm' });
+  for (let n = 0; n < 30; n += 1) {
+    const ballot = { serverId: other.serverId, username: `Held ${n}`, tokenId: null, quarantineId: held };
+    await castVote(deps, ballot);
+  }
+  const page = await profiled(() => heldVotes(deps));
+  // The evidence of the other groups needs no server: they are of servers that do not exist.
+  expect(page.map(put)).toContain('command vote_origins');
+  // A player with many votes costs one step of the index.
+  const regular = await deps.votes.findOne({ serverId: busy.serverId }, { sort: { seq: -1 } });
+  const names = [regular?.usernameKey ?? '', 'nobody'];
+  const ages = await profiled(() => namesKnownSince(deps, busy.serverId, names));
+  const numbers = await profiled(() => countAttention(deps));
+  const lists = await profiled(async () => {
+    await listNewServers(deps, { limit: 20 });
+    await openComplaints(deps, { limit: 50 });
+  });
+  for (const operation of [...page, ...ages, ...numbers, ...lists]) {
+    if (put(operation) === 'command daily_stats') {
+      expect(operation.docsExamined).toBeLessThanOrEqual(31);
+      expect(operation.planSummary).not.toContain('COLLSCAN');
+    } else expectIndexed(operation);
+  }
 });
 
 test('a new name with which many slugs begin', async () => {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connectFailure } from '../../src/delivery/connection.ts';
-import { type Diagnosis, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explanations.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { t } from '../../src/language/t.ts';

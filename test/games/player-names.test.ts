@@ -86,6 +86,7 @@ describe('where a Minecraft name is asked', () => {
     ['.Bob', '.Bob'],
     ['.Big Bob 22', '.Big_Bob_22'],
     ['.Ünal', '.Ünal'],
+    ['.Sixteen_letters_', '.Sixteen_letters'],
   ])('%s is taken', (typed, expected) => {
     expect(stored('minecraft', typed)).toBe(expected);
   });
@@ -110,6 +111,7 @@ describe('where a Minecraft name is asked', () => {
     expect(stored('minecraft', '*Bob', '*')).toBe('*Bob');
     expect(stored('minecraft', '.Bob', '*')).toBeNull();
     expect(stored('minecraft', '.Bob', '')).toBeNull();
+    expect(stored('minecraft', 'BE_Sixteen_letters_', 'BE_')).toBe('BE_Sixteen_lette');
   });
 
   test.each([

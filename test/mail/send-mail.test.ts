@@ -10,7 +10,7 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { movableClock } from '../support/start-app.ts';
-import { testDeps } from '../support/test-deps.ts';
+import { testConfig, testDeps } from '../support/test-deps.ts';
 
 const LETTER = {
   to: 'olivia@example.org',
@@ -41,7 +41,7 @@ function bench(deps: AppDeps, SMTP_URL: string) {
       return letter.id ?? newest?._id ?? '';
     },
     send: (id: string, { longestMs = 10_000, signal = NEVER } = {}) =>
-      sendMail({ ...deps, send: createSend({ ...deps.config, SMTP_URL }, longestMs) }, id, signal),
+      sendMail({ ...deps, send: createSend({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs) }, id, signal),
     async mail(id: string): Promise<Mail> {
       const found = await mails.findOne({ _id: id });
       if (!found) throw new Error(`no mail ${id}`);
@@ -63,7 +63,7 @@ test('the transport is opened by a mail; if that fails, the mail is sent later',
   onTestFinished(() => void vi.doUnmock('nodemailer'));
   const server = await startMailServer();
   const config = { MAIL_FROM: 'votes@example.org', PUBLIC_URL: 'http://localhost:3000' };
-  const send = createSend({ ...config, SMTP_URL: server.url });
+  const send = createSend({ ...testConfig(), ...config, SMTP_URL: server.url, given: new Set(['SMTP_URL']) });
   // A rejection without a handler would be reported in this turn.
   await nextTurn();
   expect(createTransport).not.toHaveBeenCalled();

@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
-import { needsAttention } from '../../src/moderation/needs-attention.ts';
+import { countAttention } from '../../src/moderation/attention-counts.ts';
+import { heldVotes } from '../../src/moderation/held-votes.ts';
+import { listenersDown, unusualFigures } from '../../src/moderation/needs-attention.ts';
 import { findUnusualVotes, isUnusual } from '../../src/moderation/unusual-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
@@ -42,47 +44,48 @@ async function addListener(serverId: ObjectId, changes: object): Promise<void> {
 
 test('an empty listing needs nothing', async () => {
   const none = { rows: [], more: false };
-  expect(await needsAttention(deps)).toEqual({
-    reviews: { waiting: 0, since: null },
+  expect(await listenersDown(deps)).toEqual({
     paused: none,
     unreachable: none,
     unfetched: none,
     failed: none,
-    playersDiffer: none,
-    unusualVotes: none,
-    waitingVotes: none,
-    quarantines: none,
-    complaints: 0,
   });
+  expect(await unusualFigures(deps)).toEqual({ unusualVotes: none, waitingVotes: none, playersDiffer: none });
+  expect(await heldVotes(deps)).toEqual({ rows: [], next: null });
+  const counts = { held: 0, reviews: 0, reports: 0, listeners: 0, servers: 0, figures: 0 };
+  expect(await countAttention(deps)).toEqual(counts);
 });
 
-test('held votes are grouped by what made them suspicious', async () => {
+test('held votes are grouped by what made them suspicious, the newest first, and counted as groups', async () => {
   const servers = await Promise.all(['Alpha', 'Beta'].map(addOne));
   for (const serverId of servers) {
     const network = { cause: 'network', origin: 'the-hash' } as const;
     await openQuarantine(deps, serverId, 'One network.', network);
   }
+  clock.move(HOUR);
   await openQuarantine(deps, servers[0] as ObjectId, 'Many.', { cause: 'new-players' });
-  const { rows } = (await needsAttention(deps)).quarantines;
-  expect(rows).toHaveLength(2);
-  expect(rows.find(({ origin }) => origin === 'the-hash')?.servers).toHaveLength(2);
-  expect(rows.find(({ origin }) => origin === null)?.servers).toMatchObject([{ server: { name: 'Alpha' } }]);
+  const { rows } = await heldVotes(deps);
+  expect(rows.map(({ origin }) => origin)).toEqual([null, 'the-hash']);
+  expect(rows[0]?.quarantines).toMatchObject([{ server: { name: 'Alpha' } }]);
+  expect(rows[1]?.quarantines).toHaveLength(2);
+  expect((await countAttention(deps)).held).toBe(2);
+  // A page has a bounded number of quarantines, and the next one continues.
+  const first = await heldVotes(deps, { limit: 2 });
+  expect(first.rows).toHaveLength(2);
+  const second = await heldVotes(deps, { limit: 2, from: first.next ?? undefined });
+  expect([second.rows.length, second.next]).toEqual([1, null]);
 });
 
-test('pending reviews are counted, with the time of the oldest', async () => {
+test('pending reviews are counted', async () => {
   const serverId = await addOne();
   const write = async () =>
     new ObjectId((await writeReview(deps, { serverId, username: 'Steve', rating: 3 })).reviewId);
-  const [first, second] = [await write(), await write()];
-  clock.move(HOUR);
-  await write();
+  const [first] = [await write(), await write()];
   await moderateReview(deps, first, 'approved', 'test');
-  expect((await needsAttention(deps)).reviews).toEqual({ waiting: 2, since: now });
-  await moderateReview(deps, second, 'rejected', 'test');
-  expect((await needsAttention(deps)).reviews).toEqual({ waiting: 1, since: after(now, HOUR) });
+  expect((await countAttention(deps)).reviews).toBe(1);
 });
 
-test('listeners paused for a fault and unreachable ones are shown with their waiting votes, the longest outage first', async () => {
+test('listeners paused for a fault and unreachable ones are shown with their waiting votes, the newest outage first', async () => {
   const [faulty, wished, dead, longDead, both] = (await Promise.all(
     ['A', 'B', 'C', 'D', 'E'].map(addOne),
   )) as [ObjectId, ObjectId, ObjectId, ObjectId, ObjectId];
@@ -101,22 +104,22 @@ test('listeners paused for a fault and unreachable ones are shown with their wai
   for (const name of ['One', 'Two'])
     await accept(deps, { serverId: dead, username: name, tokenId: new ObjectId() });
 
-  const { paused, unreachable } = await needsAttention(deps);
-  expect(paused.rows.map(({ server }) => server.name)).toEqual(['A', 'E']);
-  expect(paused.rows[0]?.reason).toMatchObject({ code: 'bad-signature', since: after(now, -HOUR) });
+  const { paused, unreachable } = await listenersDown(deps);
+  expect(paused.rows.map(({ server }) => server.name)).toEqual(['E', 'A']);
+  expect(paused.rows[1]?.reason).toMatchObject({ code: 'bad-signature', since: after(now, -HOUR) });
   expect(unreachable.rows.map(({ server, waiting }) => [server.name, waiting])).toEqual([
-    ['D', 0],
     ['C', 2],
+    ['D', 0],
   ]);
   await removeServer(deps, longDead, 'test');
-  expect((await needsAttention(deps)).unreachable.rows).toHaveLength(1);
+  expect((await listenersDown(deps)).unreachable.rows).toHaveLength(1);
 });
 
 test('twenty rows of a kind are shown, and whether there are more', async () => {
   for (let i = 0; i < 21; i++) {
     await addListener(await addOne(`S${i}`), { pause: { at: now, by: 'tallyport', code: 'not-votifier' } });
   }
-  const { paused } = await needsAttention(deps);
+  const { paused } = await listenersDown(deps);
   expect(paused.rows).toHaveLength(20);
   expect(paused.more).toBe(true);
 });
@@ -146,7 +149,7 @@ test('votes that failed in the last day count, whenever they were cast', async (
   await fail('One', after(now, -2 * HOUR), after(now, -HOUR));
   await fail('Two', after(now, -73 * HOUR), after(now, -2 * HOUR));
   await fail('Old', after(now, -3 * DAY), after(now, -25 * HOUR));
-  const { rows } = (await needsAttention(deps)).failed;
+  const { rows } = (await listenersDown(deps)).failed;
   expect(rows).toEqual([{ server: { _id: serverId, name: 'Alpha' }, votes: 2, newest: after(now, -HOUR) }]);
 });
 
@@ -158,9 +161,9 @@ test('a comparison that is over an hour old is not shown', async () => {
       { $set: { playersDiffer: { at: after(now, -minutes * MINUTE), reported: 90, probed: 3 } } },
     );
   await differ(59);
-  expect((await needsAttention(deps)).playersDiffer.rows).toMatchObject([{ reported: 90, probed: 3 }]);
+  expect((await unusualFigures(deps)).playersDiffer.rows).toMatchObject([{ reported: 90, probed: 3 }]);
   await differ(60);
-  expect((await needsAttention(deps)).playersDiffer.rows).toEqual([]);
+  expect((await unusualFigures(deps)).playersDiffer.rows).toEqual([]);
 });
 
 /** Votes of `count` players for a server, each with the token that `tokenOf` names. */
@@ -197,7 +200,7 @@ describe('unusual votes', () => {
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 2 });
     expect(await findUnusual()).toEqual({ found: 2 });
-    const { rows } = (await needsAttention(deps)).unusualVotes;
+    const { rows } = (await unusualFigures(deps)).unusualVotes;
     const byName = rows.toSorted((a, b) => a.server.name.localeCompare(b.server.name));
     expect(byName).toMatchObject([
       { server: { name: 'Flooded' }, tokenId, votes: 55, players: 0 },
@@ -208,7 +211,7 @@ describe('unusual votes', () => {
     await excludeVotes(deps, { serverId: flooded, ...range }, 'test', { settledMs: 0 });
     await excludeVotes(deps, { serverId: shared, ...range }, 'test', { settledMs: 0 });
     expect(await findUnusual()).toEqual({ found: 0 });
-    expect((await needsAttention(deps)).unusualVotes.rows).toEqual([]);
+    expect((await unusualFigures(deps)).unusualVotes.rows).toEqual([]);
   });
 
   test.each([
@@ -223,7 +226,7 @@ describe('unusual votes', () => {
     );
     clock.move(HOUR);
     expect(await findUnusual()).toEqual({ found: 1 });
-    const { rows } = (await needsAttention(deps)).unusualVotes;
+    const { rows } = (await unusualFigures(deps)).unusualVotes;
     expect(rows).toMatchObject([
       { votes: 60, web, players: 0, ...(api > 0 ? { tokenId, ofToken: api } : {}) },
     ]);
@@ -259,7 +262,7 @@ describe('unusual votes', () => {
     test('are found: its reports count for 50 players', async () => {
       await voted(501, reported);
       expect(await findUnusual()).toEqual({ found: 1 });
-      expect((await needsAttention(deps)).unusualVotes.rows).toMatchObject([{ votes: 501, players: 50 }]);
+      expect((await unusualFigures(deps)).unusualVotes.rows).toMatchObject([{ votes: 501, players: 50 }]);
     });
 
     test('are usual up to ten for each of the 50, and where probes have seen more', async () => {

@@ -21,7 +21,7 @@ test('a list says where the players are the server’s own word, and where a pro
     const rows = await listedRows(deps, [_id]);
     return {
       rows,
-      page: String(serverList(rows, { base: '', now, favourites: null, tags: [] })),
+      page: String(serverList(rows, { base: '', now, favourites: new Set<string>(), tags: [] })),
     };
   };
   const reported = await shown();

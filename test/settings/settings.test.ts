@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
+import { createSecretBox } from '../../src/platform/secrets.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
-import { changeSettings, readStoredSettings, undoSettings } from '../../src/settings/change-settings.ts';
+import {
+  changeSettings,
+  readStoredSettings,
+  SettingsChangedError,
+  undoSettings,
+} from '../../src/settings/change-settings.ts';
+import { openLiveSettings } from '../../src/settings/live-settings.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { testDeps } from '../support/test-deps.ts';
 
@@ -71,4 +78,88 @@ test('of stored values that this version cannot use, the last good ones stay, an
   await deps.settings.updateOne({ _id: 'site' }, { $set: { texts, revision: 5 } });
   await deps.liveSettings.reload();
   expect(deps.config).toMatchObject({ WEB_VOTE_PLAYERS: 9, SERVICE_NAME: 'Quay' });
+});
+
+const SMTP_URL = 'smtps://robot:t0p-s3cret@mail.example.org:465';
+
+test('a secret is sealed, and in clear in no document; a process with another key keeps its values', async () => {
+  const deps = await testDeps();
+  await changeSettings(deps, { SMTP_URL, MAIL_FROM: 'votes@example.org' }, BY);
+  expect(deps.config).toMatchObject({ SMTP_URL, MAIL_FROM: 'votes@example.org' });
+  const documents = [await readStoredSettings(deps), ...(await deps.auditLog.find().toArray())];
+  expect(documents).toHaveLength(2);
+  expect(JSON.stringify(documents)).not.toMatch(/t0p-s3cret|robot/);
+  expect(documents[1]).toMatchObject({ details: { SMTP_URL: { before: null, after: '***' } } });
+
+  const lines: object[] = [];
+  const log = { ...deps.log, warn: (line: object) => void lines.push(line), info: () => undefined } as never;
+  const config = { ...deps.config, SMTP_URL: undefined, MAIL_FROM: undefined };
+  const live = await openLiveSettings({ ...deps, config, log, secrets: createSecretBox('x'.repeat(40)) });
+  atTheEnd(() => live.close());
+  expect(config).toMatchObject({ SMTP_URL: undefined, MAIL_FROM: 'votes@example.org' });
+  expect(lines).toMatchObject([{ event: 'settings.unusable', name: 'SMTP_URL' }]);
+});
+
+test('a change of what somebody else changed after it was shown is refused; another setting is not', async () => {
+  const deps = await testDeps();
+  await changeSettings(deps, { SERVICE_NAME: 'Quay' }, BY, 0);
+  await changeSettings(deps, { WEB_VOTES: 'off' }, BY, 0);
+  const late = changeSettings(deps, { SERVICE_NAME: 'Harbour' }, BY, 0);
+  await expect(late).rejects.toThrow(SettingsChangedError);
+  expect(deps.config).toMatchObject({ SERVICE_NAME: 'Quay', WEB_VOTES: 'off' });
+  expect(await changeSettings(deps, { SERVICE_NAME: 'Harbour' }, BY, 2)).toEqual({
+    SERVICE_NAME: { before: 'Quay', after: 'Harbour' },
+  });
+});
+
+test('the undo of a secret brings the earlier one back', async () => {
+  const deps = await testDeps();
+  await changeSettings(deps, { SMTP_URL, MAIL_FROM: 'votes@example.org' }, BY);
+  await changeSettings(deps, { SMTP_URL: 'smtp://other.example.org' }, BY);
+  await undoSettings(deps, 2, BY);
+  expect(deps.config.SMTP_URL).toBe(SMTP_URL);
+  expect(await deps.auditLog.countDocuments({ action: 'settings.undo' })).toBe(1);
+});
+
+test('settings that belong together are refused alone, and so is the removal of one of them', async () => {
+  const deps = await testDeps();
+  const alone = changeSettings(deps, { OIDC_ISSUER: 'https://id.example.org' }, BY);
+  await expect(alone).rejects.toThrow(/belong together/);
+  await changeSettings(deps, { DISCORD_CLIENT_ID: '1', DISCORD_CLIENT_SECRET: 'hush-hush' }, BY);
+  await expect(changeSettings(deps, { DISCORD_CLIENT_SECRET: null }, BY)).rejects.toThrow(/belong together/);
+  expect(deps.config).toMatchObject({ DISCORD_CLIENT_ID: '1', DISCORD_CLIENT_SECRET: 'hush-hush' });
+});
+
+test.each([
+  ['SMTP_URL', 'smtp://10.0.0.5:25'],
+  ['OIDC_ISSUER', 'https://169.254.169.254'],
+])('%s with a private address is refused, unless its range is allowed', async (name, text) => {
+  const others = {
+    MAIL_FROM: 'a@example.org',
+    ...(name === 'OIDC_ISSUER' ? { OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' } : {}),
+  };
+  const deps = await testDeps();
+  await expect(changeSettings(deps, { ...others, [name]: text }, BY)).rejects.toThrow(/not a public address/);
+  const ranges = '10.0.0.0/8,169.254.0.0/16';
+  const allowed = await testDeps({ ALLOWED_PRIVATE_RANGES: ranges });
+  await changeSettings(allowed, { ...others, [name]: text }, BY);
+  expect(allowed.config[name as 'SMTP_URL']).toBe(text);
+});
+
+test('an unusable retention deletes nothing when a process starts', async () => {
+  const deps = await testDeps();
+  await changeSettings(deps, { KEEP_ADDRESSES_MONTHS: '48' }, BY);
+  await deps.settings.updateOne({ _id: 'site' }, { $set: { 'texts.KEEP_ADDRESSES_MONTHS': '4 years' } });
+  const started = await openAppDeps(deps.config, 'scheduler', { mongo: deps.mongo });
+  atTheEnd(() => started.liveSettings.close());
+  expect(started.config.KEEP_ADDRESSES_MONTHS).toBe(0);
+});
+
+test('the audit log has the changed part of a long page', async () => {
+  const deps = await testDeps();
+  const page = (word: string) => `${'Rules of the harbour. '.repeat(200)}${word}`;
+  await changeSettings(deps, { PAGE_TERMS: page('No swimming.') }, BY);
+  const { PAGE_TERMS } = await changeSettings(deps, { PAGE_TERMS: page('No fishing.') }, BY);
+  expect(PAGE_TERMS?.before).toMatch(/^….*No swimming\.$/);
+  expect(PAGE_TERMS?.after).toMatch(/^….*No fishing\.$/);
 });

@@ -92,6 +92,21 @@ it('a day of uptime is one bar: red from the foot, grey from the top, and a minu
   expect(String(shareChart({ ...rest, days: [day(0, 0)] }))).toContain('Nothing yet.');
 });
 
+it('a day without anything to measure draws no bar and no gap, and is read; details follow the value', () => {
+  const points = [
+    { label: 'a', value: 3 },
+    { label: 'b', value: null, reason: 'nothing', isEmpty: true },
+    { label: 'c', value: null, reason: 'not counted' },
+  ];
+  const drawn = barChart({ ...chart([]), points, details: (index) => `, part ${index}` });
+  expect(all(drawn, /<rect class="(column|gap)"/g)).toEqual([['column'], ['gap']]);
+  expect(all(drawn, /data-texts="([^"]*)"/g)).toEqual([['a: 3, part 0\nb: nothing\nc: not counted']]);
+  const empty = { label: 'a', text: 'a: no votes', good: 0, bad: 0, isEmpty: true };
+  const days = [empty, { label: 'b', text: 'b: all', good: 1, bad: 0 }];
+  const shares = shareChart({ title: 'x', days, numbers: html`<table></table>`, empty: '' });
+  expect(all(shares, /<rect class="(share good|share bad|gap)"/g)).toEqual([['share good']]);
+});
+
 it('an empty chart shows a message; a title is escaped', () => {
   expect(String(lineChart(chart([null, null])))).toContain('Nothing yet.');
   expect(String(lineChart(chart([])))).toContain('Nothing yet.');

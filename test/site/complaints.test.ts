@@ -21,16 +21,25 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   expect(JSON.stringify(stored)).not.toContain('127.0.0.1');
 
   const operator = await signIn(web, { role: 'operator' });
-  expect(textOf((await getPage(web, '/operator', operator.headers)).body)).toContain('1 report is open.');
-  const list = (await getPage(web, '/operator/complaints', operator.headers)).body;
+  // Bookmarks of the earlier page lead to the inbox.
+  const moved = await getPage(web, '/operator/complaints', operator.headers);
+  expect(moved.headers.location).toBe('/operator?tab=reports');
+  const page = '/operator?tab=reports';
+  const list = (await getPage(web, page, operator.headers)).body;
+  expect(textOf(list)).toContain('1 report about Alpha Craft');
   expect(list).toContain('They ask for &lt;b&gt;passwords');
   expect(list).toContain(`/operator/servers/${web.serverId.toHexString()}`);
-  const close = `/operator/complaints/${stored?._id.toHexString()}/close`;
-  const closed = await sendForm(web, close, {}, operator.headers);
-  expect(closed.headers.location).toBe('/operator/complaints?done=closed');
-  const again = await sendForm(web, close, {}, operator.headers);
-  expect(again.headers.location).toBe('/operator/complaints?done=meanwhile');
-  expect((await getPage(web, '/operator/complaints', operator.headers)).body).toContain('No open reports.');
+  const item = stored?._id.toHexString() ?? '';
+  const decide = (decision: string) =>
+    sendForm(web, '/operator/attention/reports', { decision, item }, operator.headers);
+  const after = async ({ headers }: { headers: { location?: string } }) =>
+    textOf((await getPage(web, headers.location ?? '', operator.headers)).body);
+  const closed = await after(await decide('close'));
+  expect(closed).toContain('1 report closed.');
+  expect(closed).toContain('No open reports.');
+  expect(await after(await decide('close'))).toContain('1 report had been closed already.');
+  expect(await after(await decide('reopen'))).toContain('1 report about Alpha Craft');
+  expect(await web.deps.auditLog.countDocuments({ action: 'complaint.reopen' })).toBe(1);
   expect(await web.deps.auditLog.findOne({ action: 'complaint.close' })).toMatchObject({
     by: operator.email,
     serverId: web.serverId,

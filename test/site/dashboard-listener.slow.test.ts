@@ -267,7 +267,11 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(text).toContain('bad-signature');
   expect(await shown(fixture)).toEqual({
     ...before,
-    tested: { at: expect.any(Date), code: 'bad-signature' },
+    tested: {
+      at: expect.any(Date),
+      code: 'bad-signature',
+      result: { fault: 'bad-signature', step: 'key-or-token', reply: expect.any(String) },
+    },
   });
   expect(page.body.trimEnd()).toMatch(/<\/html>$/);
 });

@@ -6,14 +6,13 @@ import { displayFace, ICONS, shapeOf } from '../../tools/look.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const DOCUMENT = read('docs/design-system.md');
+const CSS = read('src/site/styles/site.css');
 
 /** Each colour of site.css, in the light and in the dark scheme. */
 const COLOURS = new Map(
-  [
-    ...read('src/site/styles/site.css').matchAll(
-      /--([\w-]+): (?:light-dark\((#\w{6}), (#\w{6})\)|(#\w{6}));/g,
-    ),
-  ].map(([, name = '', light, dark, both = '']) => [name, [light ?? both, dark ?? both]] as const),
+  [...CSS.matchAll(/--([\w-]+): (?:light-dark\((#\w{6}), (#\w{6})\)|(#\w{6}));/g)].map(
+    ([, name = '', light, dark, both = '']) => [name, [light ?? both, dark ?? both]] as const,
+  ),
 );
 
 /** Texts, and the grounds on which pages have them. */
@@ -62,8 +61,31 @@ test('the icons are those of the package', async () => {
   expect(ICON_SHAPES).toEqual(Object.fromEntries(shapes));
 });
 
-test('the display face is that of the package, and smaller than 40 KB', async () => {
-  const face = readFileSync(new URL('../../src/site/look/bricolage-grotesque.woff2', import.meta.url));
+test.each([
+  ['latin', 'bricolage-grotesque.woff2'],
+  ['latin-ext', 'bricolage-grotesque-ext.woff2'],
+] as const)('the part %s of the display face is that of the package, and smaller than 40 KB', async (part, file) => {
+  const face = readFileSync(new URL(`../../src/site/look/${file}`, import.meta.url));
   expect(face.length).toBeLessThan(40 * 1_024);
-  expect((await displayFace()).equals(face)).toBe(true);
+  expect((await displayFace(part)).equals(face)).toBe(true);
+});
+
+/** The code points of each `unicode-range` of the stylesheet, in their order. */
+const ranges = [...CSS.matchAll(/unicode-range: ([^;]+);/g)].map(([, list = '']) =>
+  list.split(', ').flatMap((one) => {
+    const [from = 0, to = from] = one
+      .slice(2)
+      .split('-')
+      .map((digits) => Number.parseInt(digits, 16));
+    return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+  }),
+);
+
+test('a letter is in one file of the display face: Latin-1 in the one that every page loads, others in the other', () => {
+  const [every = [], others = []] = ranges.map((points) => new Set(points));
+  expect(ranges).toHaveLength(2);
+  for (const letter of 'AzÄßéñœı€→„') expect(others, letter).not.toContain(letter.codePointAt(0));
+  for (const letter of 'AzÄßéñœı€→„') expect(every, letter).toContain(letter.codePointAt(0));
+  for (const letter of 'ŁźŐğĞİșțẞ') expect(others, letter).toContain(letter.codePointAt(0));
+  expect([...every].filter((point) => [...others].includes(point))).toEqual([]);
 });

@@ -21,7 +21,7 @@ test.each([
   expect(page.statusCode).toBe(200);
   expect(page.body).toContain('<html lang="en">');
   const [, source] = /<script src="(js\/scalar\.js\?v=[\w-]{12})">/.exec(page.body) ?? [];
-  expect(page.body).toContain(`<a href="${base}/">← `);
+  expect(page.body).toContain(`<a href="${base}/"><span aria-hidden="true">←</span>`);
   expect(page.body).toContain(`"url": "${base}/openapi.json"`);
   expect((await app.inject(`${base}/openapi.json`)).json().openapi).toBe('3.1.0');
   const script = await app.inject({

@@ -51,21 +51,34 @@ test('a star in the ranking, the search and on a server’s page adds and remove
   expect(await idsOf(await signIn(web))).toEqual([]);
 });
 
+test('visitors share pages with stars: each list has one for every server, whatever their cookies', async () => {
+  for (const path of ['/', '/games/minecraft', '/?q=alpha', await pathOf(alpha)]) {
+    const { body, headers } = await getPage(web, path);
+    expect(body, path).toContain(
+      `formaction="/favourites/${alpha.toHexString()}" name="favourite" value="yes"`,
+    );
+    if (!path.includes('?q=')) expect(headers['cache-control'], path).toMatch(/^public/);
+    const waiting = { cookie: `tallyport.favourite=${alpha.toHexString()}` };
+    expect((await getPage(web, path, waiting)).body, path).toBe(body);
+  }
+});
+
 test('the star of a visitor is set after signing in, in the browser in which it was pressed', async () => {
   const { email, userId } = await signIn(web);
   const next = `/favourites/${alpha.toHexString()}`;
   const pressed = await sendForm(web, next, { favourite: 'yes', next: '/' });
-  expect(pressed.headers.location).toBe(`/sign-in?next=${encodeURIComponent(next)}`);
+  expect(pressed.headers.location).toBe(`/sign-up?next=${encodeURIComponent(next)}`);
   expect(pressed.cookies).toMatchObject([
-    { name: 'tallyport-favourite', path: '/favourites', httpOnly: true, sameSite: 'Lax', maxAge: 86_400 },
+    { name: 'tallyport.favourite', path: '/favourites', httpOnly: true, sameSite: 'Lax', maxAge: 86_400 },
   ]);
+  expect((await getPage(web, String(pressed.headers.location))).body).toContain(`/sign-in?next=`);
   const signedIn = await sendForm(web, '/sign-in', { email, password: PASSWORD, next });
   expect(signedIn.headers.location).toBe(next);
 
   const cookie = [cookiesOf(signedIn), cookiesOf(pressed)].map((one) => one.cookie).join('; ');
   const added = await getPage(web, next, { cookie });
   expect(added).toMatchObject({ statusCode: 303, headers: { location: '/favourites?done=added' } });
-  expect(added.cookies).toMatchObject([{ name: 'tallyport-favourite', value: '', maxAge: 0 }]);
+  expect(added.cookies).toMatchObject([{ name: 'tallyport.favourite', value: '', maxAge: 0 }]);
   expect(await favouriteIds(web.deps, userId)).toEqual(new Set([alpha.toHexString()]));
   const list = await getPage(web, '/favourites?done=added', cookiesOf(signedIn));
   expect(list.body).toContain('The server is now among your favourites.');
@@ -166,4 +179,46 @@ test('the list shows when the player of the user’s last vote may vote next', a
   expect((await vote('STEVE')).statusCode).toBe(429);
   expect((await list(0)).username).toBe('STEVE');
   expect(await web.deps.favourites.countDocuments({ username: { $exists: true } })).toBe(1);
+});
+
+test('a name is offered only where the game has such names', async () => {
+  const user = await signIn(web, { days: 8 });
+  const rust = await addOwnedServer(web.deps, new ObjectId(), {
+    name: 'Rusty',
+    address: 'rust.example.org',
+    game: 'rust',
+  });
+  for (const id of [alpha, beta, rust]) await mark(user, id);
+  const vote = (slug: string, username: string) =>
+    sendForm(web, `/servers/${slug}/vote`, { username }, user.headers);
+  const linksOf = async (path: string) => {
+    const { body } = await getPage(web, path, user.headers);
+    return [...body.matchAll(/class="button vote" href="([^"]+)"/g)].map(([, link]) => link);
+  };
+  expect((await vote('rusty', '76561197960287930')).statusCode).toBe(303);
+  expect(await linksOf('/favourites')).toEqual(['/servers/beta-craft/vote', '/servers/alpha-craft/vote']);
+  const { body } = await getPage(web, '/servers/beta-craft/vote', user.headers);
+  expect(body).not.toContain('76561197960287930');
+  const sent = await vote('beta-craft', 'Alex');
+  const links = await linksOf(String(sent.headers.location));
+  expect(links).toContain('/servers/alpha-craft/vote?username=Alex');
+  expect(links).toContain('/servers/rusty/vote');
+});
+
+test('“Not Steve?” of a user forgets the name in the account, without a script', async () => {
+  const user = await signIn(web, { days: 8 });
+  const path = '/servers/beta-craft/vote';
+  expect((await sendForm(web, path, { username: 'Wrong_Name' }, user.headers)).statusCode).toBe(303);
+  for (const page of ['/servers/alpha-craft', '/servers/alpha-craft/vote']) {
+    const { body } = await getPage(web, page, user.headers);
+    expect(body, page).toMatch(/<button type="submit" form="forget-name"[^>]*>Not <bdi>Wrong_Name<\/bdi>\?</);
+    expect(body, page).toContain('id="forget-name" action="/servers/alpha-craft/vote/forget-name"');
+  }
+  const forgotten = await sendForm(web, '/servers/alpha-craft/vote/forget-name', {}, user.headers);
+  expect(forgotten.headers.location).toBe('/servers/alpha-craft/vote?username=');
+  const { body } = await getPage(web, '/servers/alpha-craft/vote', user.headers);
+  expect(body).not.toContain('Wrong_Name');
+  expect(await web.deps.favourites.findOne({ _id: user.userId })).not.toHaveProperty('username');
+  const visitor = await sendForm(web, '/servers/alpha-craft/vote/forget-name', {});
+  expect(visitor.headers.location).toMatch(/^\/sign-in/);
 });

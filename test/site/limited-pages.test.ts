@@ -29,7 +29,12 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
     await web.deps.rateLimits.updateOne({ _id }, used, { upsert: true });
   }
   for (const address of ['192.0.2.8', '2001:db8:1:2::5']) {
-    for (const path of ['/servers/beta', '/?page=1&sort=players', '/sitemaps/pages.xml']) {
+    for (const path of [
+      '/servers/beta',
+      '/servers/beta/vote',
+      '/?page=1&sort=players',
+      '/sitemaps/pages.xml',
+    ]) {
       const refused = await visit(path, address);
       expect(refused.statusCode, path).toBe(429);
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);

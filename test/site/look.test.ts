@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assert, integer, property } from 'fast-check';
+import { assert, integer, property, string } from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it, test } from 'vitest';
+import { readTags } from '../../src/servers/tag-list.ts';
 import { accentShades, contrast } from '../../src/site/look/accent.ts';
 import { readLogo } from '../../src/site/look/logo.ts';
+import { pixelPicture } from '../../src/site/shared/generated-pictures.ts';
+import { bannerLink } from '../../src/site/shared/server-pictures.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { getPage, openWebApp } from '../support/web-app.ts';
 
@@ -76,6 +79,40 @@ test('pages, widgets and previews have the operator’s colour and logo', async 
   const styles = /href="([^"]+site\.[^"]+\.css)"/.exec(body)?.[1] ?? '';
   expect((await web.app.inject(styles)).body).toMatch(/:root\{--accent:light-dark\(#b00020,#\w{6}\)/);
   expect(styles).not.toBe((await openWebApp()).app.site.asset('site.css'));
+});
+
+test('on a phone, a wide logo stands without the name', async () => {
+  const wide = SVG.replace('0 0 64 32', '0 0 90 30');
+  const pages = await Promise.all(
+    [wide, SVG].map(async (svg, index) => {
+      const web = await openWebApp({ LOGO: file(`brand-${index}.svg`, svg) });
+      return /<a class="([^"]+)" href="\/">/.exec((await getPage(web, '/sign-in')).body)?.[1];
+    }),
+  );
+  expect(pages).toEqual(['brand wide-logo', 'brand']);
+});
+
+test('each default tag has a picture of its own, and any other text has a drawing', async () => {
+  const { deps } = await openWebApp();
+  const keys = (await readTags(deps)).map(({ key }) => key);
+  expect(keys.length).toBeGreaterThan(20);
+  const pictures = keys.map((key) => String(pixelPicture(key, 48)));
+  expect(new Set(pictures).size).toBe(keys.length);
+  assert(
+    property(string(), (text) => {
+      const picture = String(pixelPicture(text, 48));
+      expect(picture).toMatch(/class="body"\s+d="M[^"]{20,}"/);
+      expect(String(pixelPicture(text, 48))).toBe(picture);
+    }),
+  );
+});
+
+test('a banner that is a strip is shown whole', () => {
+  const banner = (width: number, height: number) => ({ wide: 'a', narrow: 'b', width, height });
+  const link = (width: number, height: number) =>
+    String(bannerLink('', { name: 'Alpha', slug: 'alpha', banner: banner(width, height) }));
+  expect(link(936, 120)).toContain('class="strip"');
+  expect(link(1_200, 300)).not.toContain('strip');
 });
 
 test.each<[string, string, number]>([

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { PictureProcessError } from '../../src/platform/pictures/picture-error.ts';
 import { drawCard } from '../../src/servers/draw-card.ts';
-import { dueCards, trimCards } from '../../src/servers/preview-cards.ts';
+import { dueCards, markCardDue, trimCards } from '../../src/servers/preview-cards.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
@@ -29,11 +29,17 @@ beforeEach(async () => {
   serverId = await addOwnedServer(web.deps, (await signIn(web)).userId, { name: `Card ${number}` });
   slug = `card-${number}`;
 });
-/** Requests the card. The clock is moved first, because a process caches answers for three seconds. */
-async function getCard(headers: Record<string, string> = {}) {
+/**
+ * Requests a page or picture, and waits until the card is marked if it became due. The clock is moved first, because a
+ * process caches answers for three seconds.
+ */
+async function getMarked(path: string, headers: Record<string, string> = {}) {
   ahead += 4 * SECOND;
-  return getPage(web, `/servers/${slug}/card.png`, headers);
+  const answer = await getPage(web, path, headers);
+  await web.deps.batcher.settle(10 * SECOND);
+  return answer;
 }
+const getCard = (headers?: Record<string, string>) => getMarked(`/servers/${slug}/card.png`, headers);
 const draw = (png = 'drawn') => drawCard(web.deps, serverId, async () => Buffer.from(png));
 const card = () => web.deps.previewCards.findOne({ _id: serverId });
 /** Makes the stored drawing older. */
@@ -61,8 +67,7 @@ test('is a placeholder until a worker has drawn it, then the bytes that are stor
 
 test('the server’s page asks for it, and names it with the time of its drawing', async () => {
   const imageOf = async () => {
-    ahead += 4 * SECOND;
-    const { body } = await getPage(web, `/servers/${slug}`);
+    const { body } = await getMarked(`/servers/${slug}`);
     return /property="og:image" content="([^"]+)"/.exec(body)?.[1];
   };
   expect(await imageOf()).toMatch(/\/card\.png$/);
@@ -204,4 +209,16 @@ test('the cards over the limit are deleted, those first that were not asked for 
     ids.slice(0, 2),
   );
   expect(await trimCards(web.deps)).toBe(0);
+});
+
+test('a mark that arrives while a worker draws does not make the drawing void', async () => {
+  await getCard();
+  const result = await drawCard(web.deps, serverId, async () => {
+    // Of a request that read the card before it was due. Marks are written up to 100 ms later.
+    await markCardDue(web.deps, serverId, 'another look');
+    return Buffer.from('drawn');
+  });
+  expect(result).toBe('drawn');
+  expect((await getCard()).body).toBe('drawn');
+  expect(await dueCards(web.deps)).toEqual([]);
 });

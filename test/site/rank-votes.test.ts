@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { needsAttention } from '../../src/moderation/needs-attention.ts';
+import { unusualFigures } from '../../src/moderation/needs-attention.ts';
 import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
@@ -83,7 +83,7 @@ test('the owner sees how many votes count for the rank, and why the others do no
 
 test('votes that wait need an operator’s attention, and one decision counts them', async () => {
   const { deps } = web;
-  const { waitingVotes } = await needsAttention(deps);
+  const { waitingVotes } = await unusualFigures(deps);
   expect(waitingVotes.rows).toMatchObject([{ server: { name: 'Bought' }, waiting: 380, votesCount: 500 }]);
   expect(textOf((await getPage(web, '/operator', operator.headers)).body)).toContain(
     'Votes that wait in the ranking',
@@ -106,7 +106,7 @@ test('votes that wait need an operator’s attention, and one decision counts th
   const { headers } = await sendForm(web, `${path}/allow-votes`, by, operator.headers);
   expect(headers.location).toContain('done=votes-allowed');
   await recomputeRanks(deps);
-  expect((await needsAttention(deps)).waitingVotes.rows).toEqual([]);
+  expect((await unusualFigures(deps)).waitingVotes.rows).toEqual([]);
   expect((await deps.servers.findOne({ _id: bought }))?.ranked).not.toHaveProperty('rankVotes');
   const page = textOf((await getPage(web, path, operator.headers)).body);
   expect(page).toContain('600 votes a day need no evidence: “ A streamer played here. ”');

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { suspendUser } from '../../src/accounts/users.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
@@ -35,6 +36,9 @@ async function list(name: string): Promise<{ id: ObjectId; path: string }> {
 
 const get = (path: string, who?: SignedInUser) => getPage(web, path, who?.headers);
 const read = async (path: string, who?: SignedInUser) => textOf((await get(path, who)).body);
+
+/** A sample of a well-known server. */
+const FULL_SAMPLE = { onlinePlayers: 12_345, maxPlayers: 20_000, latencyMs: 123.45 };
 
 const HOSTILE = `<script>alert(1)</script>"'><img src=x onerror=y>&amp;`;
 
@@ -86,6 +90,41 @@ describe('a server’s page', () => {
     });
     const again = await getPage(web, path, { 'if-none-match': String(headers.etag) });
     expect([again.statusCode, again.body]).toEqual([304, '']);
+  });
+
+  it('is smaller than 100 KB with a long description, many links and a history in every chart', async () => {
+    const { id, path } = await list('Full');
+    const now = web.deps.clock.now();
+    const days = Array.from({ length: 60 }, (_, i) => dayOf(after(now, -(i + 1) * DAY)));
+    const sums = {
+      onlineSeconds: 79_999,
+      offlineSeconds: 1_234,
+      unconfirmedSeconds: 999,
+      canarySeconds: 777,
+    };
+    const figures = { playerSeconds: 9e8, latencySum: 9e6, latencySeconds: 79_999, peakPlayers: 12_345 };
+    const both = { probes: { ...sums, ...figures }, reports: { ...sums, ...figures } };
+    const stats = days.slice(0, 30).map((day) => ({ _id: new ObjectId(), serverId: id, day, ...both }));
+    await web.deps.dailyStats.insertMany(stats);
+    const byMonth = Object.entries(Object.groupBy(days, (day) => day.slice(0, 7)));
+    const numbers = (of: string[] = [], number = 0) =>
+      Object.fromEntries(of.map((day) => [day.slice(8), number]));
+    await web.deps.rankSnapshots.insertMany(
+      byMonth.map(([month, of]) => ({ _id: new ObjectId(), serverId: id, month, days: numbers(of, 12_345) })),
+    );
+    const votes = byMonth.map(([month, of]) => ({ serverId: id, month, days: numbers(of, 1_234) }));
+    await web.deps.voteCounters.insertMany(votes.map((one) => ({ _id: new ObjectId(), ...one })));
+    const samples = Array.from({ length: 96 }, (_, i) =>
+      probe(id, after(now, -i * 30 * MINUTE), FULL_SAMPLE),
+    );
+    await insert(web.deps, samples);
+    const link = (_: unknown, i: number) => `[Rule ${i}](https://example.org/${i}/rules-of-our-islands)`;
+    const links = Array.from({ length: 160 }, link).join(' ');
+    await web.deps.servers.updateOne({ _id: id }, { $set: { 'profile.description': links } });
+    const { body } = await get(path);
+    expect(body.match(/<figure class="chart-figure/g)).toHaveLength(5);
+    expect(body.match(/rules-of-our-islands/g)).toHaveLength(160);
+    expect(Buffer.byteLength(body)).toBeLessThan(100_000);
   });
 
   it('says that players are hidden, and where the chart has a gap', async () => {

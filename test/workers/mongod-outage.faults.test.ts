@@ -134,6 +134,7 @@ it('leaves no failed job in any queue after mongod was unavailable, and does all
     'repair-today': {},
     'recompute-ranks': {},
     'find-unusual-votes': {},
+    'count-figures': {},
     'send-mail': { mailId: 'a mail' },
     'send-discord': { messageId: 'a message' },
     'tell-owners': {},

@@ -6,6 +6,7 @@ import {
   castVote,
   checkVote,
   claimVote,
+  getPlayerNames,
   getServerInfo,
   listReviews,
   listTopVoters,
@@ -18,6 +19,7 @@ import type {
   ListReviewsData,
   ListTopVotersData,
   ListVotesData,
+  PlayerNames,
   ReviewPage,
   ServerInfo,
   StatusReport,
@@ -191,6 +193,11 @@ export function createTallyport(options: TallyportOptions) {
     /** The players with the most votes in a UTC month. */
     topVoters(query: ListTopVotersData['query'] = {}, options: CallOptions = {}): Promise<TopVoters> {
       return dataOf(listTopVoters, { query, ...options });
+    },
+
+    /** Which names of players the vote form takes, such as the prefix of Bedrock Edition. */
+    playerNames(options: CallOptions = {}): Promise<PlayerNames> {
+      return dataOf(getPlayerNames, options);
     },
   };
 }

@@ -7,6 +7,7 @@ export {
 export type { Delivery, TakeOptions } from './deliveries.ts';
 export { type ErrorCode, TallyportError } from './errors.ts';
 export type {
+  PlayerNames,
   ReviewPage,
   ServerInfo,
   StatusReport,

@@ -6,24 +6,30 @@ const MAX_BYTES = 256 * 1_024;
 /** The answer of a remote peer is larger than 256 KB. */
 export class AnswerTooLargeError extends AppError {}
 
+/** The options of a request. */
+export type Bounded = Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined };
+
 /**
  * `fetch` that reads the whole body at once, at most 256 KB of it, so that the caller's signal covers the body too.
  *
  * @throws {AnswerTooLargeError}; what `fetch` throws
  */
-export async function boundedFetch(
-  url: string,
-  { body, ...init }: Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined },
-): Promise<Response> {
-  const response = await fetch(url, { ...init, body: body ?? null });
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
+export async function boundedFetch(url: string, { body, ...init }: Bounded): Promise<Response> {
+  return readBounded(await fetch(url, { ...init, body: body ?? null }));
+}
+
+/** An answer whose body is not read yet. */
+type Begun = { status: number; headers: Headers; body: AsyncIterable<Uint8Array> | null };
+
+/** @throws {AnswerTooLargeError} */
+export async function readBounded({ status, headers, body }: Begun): Promise<Response> {
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.length;
     // Leaving the loop cancels the body.
     if (length > MAX_BYTES) throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES / 1_024} KB`);
     chunks.push(chunk);
   }
-  const { status, headers } = response;
-  return new Response(length === 0 ? null : new Blob(chunks), { status, headers });
+  return new Response(length === 0 ? null : new Blob([Buffer.concat(chunks)]), { status, headers });
 }

@@ -1,13 +1,22 @@
 import * as oauth from 'oauth4webapi';
+import type { AddressRanges } from '../../platform/address-guard.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { printable } from '../../platform/printable.ts';
 import { addressSchema } from '../address/change-address.ts';
 import { AnswerTooLargeError, boundedFetch } from './bounded-fetch.ts';
+import { guardedFetch } from './guarded-fetch.ts';
 
 /** This listing as a client of an OpenID Connect provider. */
-export type OpenIdClient = { issuer: string; clientId: string; clientSecret: string; name: string };
+export type OpenIdClient = {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  name: string;
+  /** The ranges of the address guard; null for a provider of the environment, which may be in a private network. */
+  ranges: AddressRanges | null;
+};
 
 /** What the provider says of a user, after all checks. Without a valid address, `email` is undefined. */
 export type OpenIdUser = {
@@ -37,13 +46,23 @@ const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'user
 const SCOPES = 'openid email profile';
 const LONGEST_NAME = 60;
 
-type Settings = Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME'>;
+type Provider = Pick<OpenIdClient, 'issuer'> & { ranges?: OpenIdClient['ranges'] | undefined };
+
+type Settings = AddressRanges &
+  Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'given'>;
+
+/** The ranges of the address guard for the provider: if an operator entered it in the admin area, it is checked. */
+export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
+  const { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES } = config;
+  return config.given.has('OIDC_ISSUER') ? null : { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES };
+}
 
 /** The configured client; null if none is configured. By default the provider's name is its host. */
 export function openIdClientOf(config: Settings): OpenIdClient | null {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config;
   if (!issuer || !clientId || !clientSecret) return null;
-  return { issuer, clientId, clientSecret, name: config.OIDC_NAME ?? new URL(issuer).host };
+  const name = config.OIDC_NAME ?? new URL(issuer).host;
+  return { issuer, clientId, clientSecret, name, ranges: guardOfIssuer(config) };
 }
 
 /** A user's id at a provider. A subject is unique only at its issuer (OpenID Connect Core, section 2). */
@@ -108,13 +127,13 @@ function cachedProvider(client: OpenIdClient): () => Promise<oauth.Authorization
  * @throws {OpenIdError} if it cannot be read, is of another issuer, or lacks an address that signing in needs
  */
 export async function discoverOpenId(
-  { issuer }: Pick<OpenIdClient, 'issuer'>,
+  { issuer, ranges }: Provider,
   timeoutMs = DISCOVERY_TIMEOUT_MS,
 ): Promise<oauth.AuthorizationServer> {
   const url = new URL(issuer);
   let server: oauth.AuthorizationServer;
   try {
-    const answer = await oauth.discoveryRequest(url, requestOptions(issuer, timeoutMs));
+    const answer = await oauth.discoveryRequest(url, requestOptions({ issuer, ranges }, timeoutMs));
     server = await oauth.processDiscoveryResponse(url, answer);
   } catch (error) {
     throw new OpenIdError(discoveryReason(error, issuer, timeoutMs));
@@ -131,13 +150,13 @@ export async function discoverOpenId(
 
 /** Exchanges the code for an ID token, and checks that token and the provider's answers. */
 async function exchange(
-  { issuer, clientId, clientSecret }: OpenIdClient,
+  { issuer, clientId, clientSecret, ranges }: OpenIdClient,
   server: oauth.AuthorizationServer,
   { redirectUri, state, nonce, codeVerifier }: OpenIdRequest,
   parameters: URLSearchParams,
 ): Promise<OpenIdUser> {
   const client: oauth.Client = { client_id: clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE_S };
-  const options = requestOptions(issuer, EXCHANGE_TIMEOUT_MS);
+  const options = requestOptions({ issuer, ranges }, EXCHANGE_TIMEOUT_MS);
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const authenticate = methods.includes('client_secret_basic')
     ? oauth.ClientSecretBasic(clientSecret)
@@ -184,10 +203,10 @@ function nameOf({ name, nickname, preferred_username: userName }: Record<string,
   return 'User';
 }
 
-function requestOptions(issuer: string, timeoutMs: number) {
+function requestOptions({ issuer, ranges }: Provider, timeoutMs: number) {
   return {
     signal: AbortSignal.timeout(timeoutMs),
-    [oauth.customFetch]: boundedFetch,
+    [oauth.customFetch]: ranges ? guardedFetch(ranges) : boundedFetch,
     // The configuration allows http only for an issuer on this machine.
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
   };

@@ -5,6 +5,9 @@ import { type OpenIdClient, openIdAccountId, openIdClientOf } from './openid-con
 /** Another site that users sign in with. `id` is the provider's id in the sign-in library and in credentials. */
 export type OtherSite = { id: 'discord' | 'oidc'; name: string };
 
+/** The ids of all other sites, whether the operator has configured them or not. */
+export const OTHER_SITE_IDS: readonly OtherSite['id'][] = ['oidc', 'discord'];
+
 type Settings = Pick<Config, 'DISCORD_CLIENT_ID'> & Parameters<typeof openIdClientOf>[0];
 
 /** The sites that the operator has configured, in the order of their buttons. */

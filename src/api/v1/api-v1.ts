@@ -11,6 +11,7 @@ import { claimEndpoint } from './claim.ts';
 import { doneEndpoint } from './deliveries-done.ts';
 import { takeEndpoint } from './deliveries-take.ts';
 import { infoEndpoint } from './info.ts';
+import { playerNamesEndpoint } from './player-names.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
 import { statusEndpoint } from './status.ts';
@@ -48,5 +49,6 @@ export async function apiV1(
   await api.register(takeEndpoint, { deps });
   await api.register(doneEndpoint, { deps, metrics });
   await api.register(infoEndpoint, { deps });
+  await api.register(playerNamesEndpoint, { deps });
   await api.register(reviewsEndpoint, { deps });
 }

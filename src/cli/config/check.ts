@@ -9,11 +9,12 @@ import { counted, sentence } from '../format.ts';
 import { examples } from '../invocation.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { hiding } from './masked.ts';
+import { hiding } from '../../platform/masked.ts';
 import { misspeltVariables } from './misspelt.ts';
 import { risksOf } from './risks.ts';
 import { checkServices, type ServiceReport } from './services.ts';
 import { listSettings, type Setting } from './settings.ts';
+import { readStored } from './stored.ts';
 
 /** Adds `config check`. */
 export function addConfigCommands(config: Command, terminal: Terminal): void {
@@ -24,7 +25,7 @@ export function addConfigCommands(config: Command, terminal: Terminal): void {
     )
     .option(
       '--connect',
-      'also connect to MongoDB, Redis, the mail server and the OpenID Connect provider; changes nothing and sends no mail',
+      'also show the settings that are stored in MongoDB, and connect to MongoDB, Redis, the mail server and the OpenID Connect provider; changes nothing and sends no mail',
     )
     .addHelpText('after', examples(terminal, 'config check', 'config check --connect --json'))
     .action(async ({ connect = false }: { connect?: boolean }, command: Command) =>
@@ -44,15 +45,22 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
   const given = readSecretFiles(env);
   const { config, errors } = await loaded(given.variables, env);
   const { variables } = given;
+  const stored = connect && config ? await readStored(config) : null;
+  const used = stored?.config ?? config;
   const report: Report = {
-    settings: listSettings(given, envFile, config),
+    settings: listSettings(given, envFile, config, stored?.texts),
     errors,
-    warnings: [...(config ? risksOf(config, variables) : []), ...misspeltVariables(variables)].map(sentence),
-    services: connect && config ? await checkServices(config) : null,
+    warnings: [
+      ...(used ? risksOf(used, variables) : []),
+      ...misspeltVariables(variables),
+      ...(stored?.warnings ?? []),
+    ].map(sentence),
+    services: connect && used ? await checkServices(used) : null,
   };
-  const hide = hiding(
-    Object.entries(variables).flatMap(([name, value]) => (SECRETS.has(name) ? [value] : [])),
-  );
+  const hide = hiding([
+    ...Object.entries(variables).flatMap(([name, value]) => (SECRETS.has(name) ? [value] : [])),
+    ...(stored?.secrets ?? []),
+  ]);
   return answerOf(report, hide);
 }
 
@@ -113,6 +121,9 @@ function textOf({ settings, errors, warnings, services }: Report): string {
   const facts = (services ?? []).flatMap((service) => service.facts);
   return [
     table(['SETTING', 'SOURCE', 'VALUE'], rows, ''),
+    ...(services === null
+      ? ['', 'Settings that operators changed in the admin area are not shown: add --connect.']
+      : []),
     ...section('Services', facts),
     ...section('Warnings', allWarnings),
     ...section('Errors', allErrors),

@@ -1,4 +1,4 @@
-import { discoverOpenId, OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
+import { discoverOpenId, guardOfIssuer, OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { verifyMailServer } from '../../mail/smtp.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -9,7 +9,7 @@ import type { Findings } from '../../process/redis-findings.ts';
 import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';
 import { failed } from './findings.ts';
-import { shownAddress } from './masked.ts';
+import { shownAddress } from '../../platform/masked.ts';
 import { checkMongo } from './mongodb.ts';
 import { checkRedis } from './redis.ts';
 
@@ -29,8 +29,10 @@ export async function checkServices(config: Config): Promise<ServiceReport[]> {
   return await Promise.all([
     report('mongodb', 'MONGODB_URI', MONGODB_URI, embedded, (url) => checkMongo(url, config, log)),
     report('redis', 'REDIS_URL', REDIS_URL, embedded, (url) => checkRedis(url, log)),
-    report('smtp', 'SMTP_URL', SMTP_URL, 'no mail is sent', checkMail),
-    report('oidc', 'OIDC_ISSUER', OIDC_ISSUER, 'nobody signs in with OpenID Connect', checkOpenId),
+    report('smtp', 'SMTP_URL', SMTP_URL, 'no mail is sent', (url) => checkMail(config, url)),
+    report('oidc', 'OIDC_ISSUER', OIDC_ISSUER, 'nobody signs in with OpenID Connect', (issuer) =>
+      checkOpenId(config, issuer),
+    ),
   ]);
 }
 
@@ -59,9 +61,9 @@ async function report(
   return { service, status: findings.errors.length > 0 ? 'failed' : 'ok', ...findings };
 }
 
-async function checkMail(url: string): Promise<Findings> {
+async function checkMail(config: Config, url: string): Promise<Findings> {
   try {
-    await verifyMailServer(url, MAIL_TIMEOUT_MS);
+    await verifyMailServer(config, MAIL_TIMEOUT_MS);
   } catch (error) {
     const reason = printable(error instanceof Error ? error.message : String(error));
     return failed(sentence(`The mail server cannot be used: ${reason}`));
@@ -74,9 +76,9 @@ async function checkMail(url: string): Promise<Findings> {
  * Reads the discovery document. It does not show whether the provider knows our client: that is known at the first
  * sign-in.
  */
-async function checkOpenId(issuer: string): Promise<Findings> {
+async function checkOpenId(config: Config, issuer: string): Promise<Findings> {
   try {
-    const { scopes_supported: scopes } = await discoverOpenId({ issuer });
+    const { scopes_supported: scopes } = await discoverOpenId({ issuer, ranges: guardOfIssuer(config) });
     const lacksEmail = scopes !== undefined && !scopes.includes('email');
     return {
       facts: [`The OpenID Connect provider ${issuer} answers.`],

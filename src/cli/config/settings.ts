@@ -2,13 +2,13 @@ import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { type Config, DEFAULTS, SETTINGS } from '../../platform/config.ts';
 import type { Variables } from '../../platform/environment.ts';
 import type { WithSecretFiles } from '../../platform/secret-settings.ts';
-import { shownValue } from './masked.ts';
+import { shownValue } from '../../platform/masked.ts';
 
 /** A setting with its value as it may be shown; `value` is null if it is not set and has no default. */
 export type Setting = {
   name: string;
   value: string | null;
-  source: 'default' | 'environment' | '.env' | 'file';
+  source: 'default' | 'environment' | '.env' | 'file' | 'stored';
   /** The file from which a secret was read. */
   file?: string;
 };
@@ -21,18 +21,22 @@ const NOT_FOR_OPERATORS = new Set([
   'STEAM_OPENID_URL',
 ]);
 
-/** The settings of .env.example and all others that are set, with their values and sources, without secrets. */
+/** The settings of .env.example and all others that are set or stored, with their values and sources, without secrets. */
 export function listSettings(
   { variables, files }: WithSecretFiles,
   envFile: Variables,
   config: Config | null,
+  stored: ReadonlyMap<string, string> = new Map(),
 ): Setting[] {
-  const names = SETTINGS.filter((name) => variables[name] !== undefined || !NOT_FOR_OPERATORS.has(name));
-  return names.map((name) => {
+  const known = SETTINGS.filter((name) => variables[name] !== undefined || !NOT_FOR_OPERATORS.has(name));
+  const onlyStored = [...stored.keys()].filter((name) => !SETTINGS.includes(name));
+  return [...known, ...onlyStored].map((name) => {
     const value = variables[name];
     const file = files.get(name);
     const shown = value === undefined ? null : shownValue(name, value);
     if (file !== undefined) return { name, value: shown, source: 'file', file };
+    const kept = stored.get(name);
+    if (value === undefined && kept !== undefined) return { name, value: kept, source: 'stored' };
     if (value === undefined) return { name, value: defaultOf(name, config), source: 'default' };
     return { name, value: shown, source: envFile[name] === value ? '.env' : 'environment' };
   });

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Server } from '../../servers/server.ts';
-import { type Diagnosis, type DiagnosisDeps, diagnose } from './diagnose-listener.ts';
+import { type DiagnosisDeps, diagnose } from './diagnose-listener.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import type { OnStep } from './diagnosis-steps.ts';
 import { type NotTestable, testedListener } from './request-diagnosis.ts';
 
@@ -23,9 +24,9 @@ export async function diagnoseForOwner(
   // must be connected to.
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return { kind: 'refused', ...tested };
-  const { listener, accountId } = tested;
+  const { listener, accountId, game } = tested;
   return {
     kind: 'diagnosed',
-    diagnosis: await diagnose(deps, listener, { accountId, onStep, forOwner: true }),
+    diagnosis: await diagnose(deps, listener, { accountId, game, onStep, forOwner: true }),
   };
 }

@@ -1,7 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, OUTCOMES, type OutcomeClass, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { hasNotGreeted, OUTCOMES, type OutcomeClass } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';
@@ -11,33 +10,15 @@ import { awaitTake } from '../fetch/await-take.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import type { DetectedProtocol } from './detect-protocol.ts';
 import { detectService, storeDetected } from './detect-service.ts';
-import type { DiagnosisStep, OnStep } from './diagnosis-steps.ts';
-import type { Explanation } from './explanation.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { OnStep } from './diagnosis-steps.ts';
 import { explain, withServiceName } from './explanations.ts';
-import { type Fault, faultOf } from './faults.ts';
+import { faultOf } from './faults.ts';
+import { GAME_PORT, type GameAddress, isGamePort } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
-
-/** The first thing that is wrong with a listener. */
-export type Diagnosis = {
-  /** The outcome of the test vote; `sent-not-confirmed` after a bare close in Votifier v1, whatever the vote's class. */
-  outcome: OutcomeClass | 'sent-not-confirmed';
-  /** Whether the listener acknowledged the test vote; a bare close in Votifier v1 does not. */
-  confirmed: boolean;
-  /** null when nothing is known to be wrong. */
-  fault: Fault | null;
-  /** The step that failed; all earlier steps succeeded. */
-  step: DiagnosisStep;
-  /** One sentence each: what is wrong, and what to do about it. */
-  cause: Text;
-  advice: Text;
-  /** What answered, at most 200 printable characters. */
-  reply?: string;
-  /** There was an answer, but the owner does not see it: the service may belong to somebody else. */
-  isReplyHidden?: true;
-  /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
-  detail?: string;
-};
+import { storeTestResult } from './store-test-result.ts';
+import { FETCHED, testAdvice } from './test-explanations.ts';
 
 /** The dependencies of a diagnosis. */
 export type DiagnosisDeps = TestDeps & {
@@ -61,13 +42,14 @@ export async function diagnoseListener(
 ): Promise<Diagnosis | null> {
   const [listener, server] = await Promise.all([
     deps.listeners.findOne({ serverId }),
-    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1 } }),
+    deps.servers.findOne({ _id: serverId }, { projection: { ownerId: 1, address: 1, port: 1 } }),
   ]);
   const accountId = server?.ownerId?.toHexString() ?? null;
-  return listener && diagnose(deps, listener, { accountId, onStep });
+  return listener && diagnose(deps, listener, { accountId, onStep, ...(server ? { game: server } : {}) });
 }
 
-type About = { accountId: string | null; onStep?: OnStep | undefined };
+/** `game`: the address of the server that players join. */
+type About = { accountId: string | null; game?: GameAddress; onStep?: OnStep | undefined };
 
 /**
  * Diagnoses a listener that the caller has read already.
@@ -83,12 +65,25 @@ export async function diagnose(
   const tested = await sendTestVote(deps, listener, about);
   const { protocol } = listener;
   const found = protocol === 'http' ? null : await detectAfter(deps, listener, tested);
-  const diagnosis = found
+  const byOutcome = found
     ? diagnosisOfOtherService(tested.class, found)
     : diagnosisOfOutcome(tested, listener);
+  const hasGamePort = isBecauseOfGamePort(tested, listener, about.game);
+  const diagnosis = hasGamePort ? { ...byOutcome, ...GAME_PORT } : byOutcome;
+  const shown = withoutUntrustedAnswer(diagnosis, tested, protocol);
+  await storeTestResult(deps, listener, tested.at, shown, hasGamePort);
   // An owner's diagnosis goes to the web process as JSON, which inserts the name (`withServiceName`).
-  if (forOwner) return withoutUntrustedAnswer(diagnosis, tested, protocol);
-  return withServiceName(diagnosis, listener.serviceName);
+  return forOwner ? shown : withServiceName(diagnosis, listener.serviceName);
+}
+
+/** Whether a test failed, and the listener that never took a vote has the address and port of the game. */
+function isBecauseOfGamePort(
+  tested: ListenerTest,
+  listener: Listener,
+  game: GameAddress | undefined,
+): boolean {
+  const isFailed = tested.class !== 'delivered' && tested.class !== 'none';
+  return isFailed && game !== undefined && isGamePort(listener, game) && !hasTaken(listener);
 }
 
 /** What answers in place of a Votifier listener; stored with it, so that its page and the timelines say so too. */
@@ -106,11 +101,6 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-const FETCHED = {
-  cause: defineMessage('Votes were fetched while the test waited.'),
-  advice: defineMessage('There is nothing to do.'),
-} as const satisfies Explanation;
-
 /** Waits for the next take, and says what came: the `User-Agent` of the call. */
 async function diagnoseFetching(
   deps: DiagnosisDeps,
@@ -123,17 +113,18 @@ async function diagnoseFetching(
   const code = take ? 'acknowledged' : 'not-fetched';
   const tested = { at: deps.clock.now(), code } as const;
   await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
+  const diagnosis = diagnosisOfTake(take);
+  await storeTestResult(deps, listener, tested.at, diagnosis, false);
+  return diagnosis;
+}
+
+function diagnosisOfTake(take: { agent: string } | null): Diagnosis {
   if (take) {
     const agent = take.agent ? { detail: take.agent } : {};
-    return {
-      outcome: 'delivered',
-      confirmed: true,
-      fault: null,
-      step: 'acknowledgement',
-      ...FETCHED,
-      ...agent,
-    };
+    const taken = { outcome: 'delivered', confirmed: true, fault: null, step: 'acknowledgement' } as const;
+    return { ...taken, ...FETCHED, ...agent };
   }
+  const code = 'not-fetched';
   return {
     outcome: OUTCOMES[code],
     confirmed: false,
@@ -157,25 +148,6 @@ function withoutUntrustedAnswer(
     ...(shown.detail ? { detail: shown.detail } : {}),
     ...(isHidden ? { isReplyHidden: true as const } : {}),
   };
-}
-
-/** The advice where a vote is sent again by itself and a test vote is not. */
-function testAdvice(code: OutcomeCode): { advice?: Text } {
-  switch (code) {
-    case 'outgoing-limited':
-      return { advice: defineMessage('Send the test vote again in a minute or two.') };
-    case 'our-fault':
-      return {
-        advice: defineMessage(
-          'Send the test vote again; if that fails too, tell the operator of this listing.',
-        ),
-      };
-    case 'stopped-before-written':
-    case 'stopped-while-waiting':
-      return { advice: defineMessage('Send the test vote again.') };
-    default:
-      return {};
-  }
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { type CheckAllowance, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { Server } from '../../servers/server.ts';
 import { portOf } from '../http/url-port.ts';
+import type { GameAddress } from './game-port.ts';
 
 type TestedDeps = { servers: Collection<Server>; listeners: Collection<Listener> };
 type RequestDeps = TestedDeps & { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock };
@@ -56,17 +57,21 @@ export async function requestDiagnosis(
   return nextAllowedAt && { code: 'too-many', nextAllowedAt };
 }
 
-/** The listener of a server and the account of the server's owner, or why the listener cannot be tested. */
+/**
+ * The listener of a server, the account of its owner and the address of its game, or why the listener cannot be
+ * tested.
+ */
 export async function testedListener(
   { servers, listeners }: TestedDeps,
   serverId: ObjectId,
-): Promise<{ listener: Listener; accountId: string | null } | NotTestable> {
-  const server = await servers.findOne({ _id: serverId, removedAt: null }, { projection: { ownerId: 1 } });
+): Promise<{ listener: Listener; accountId: string | null; game: GameAddress } | NotTestable> {
+  const projection = { ownerId: 1, address: 1, port: 1 };
+  const server = await servers.findOne({ _id: serverId, removedAt: null }, { projection });
   if (!server) return { code: 'not-found' };
   const listener = await listeners.findOne({ serverId });
   if (!listener) return { code: 'no-listener' };
   if (portsOf(listener).some(isRefusedPort)) return { code: 'port-refused' };
-  return { listener, accountId: server.ownerId?.toHexString() ?? null };
+  return { listener, accountId: server.ownerId?.toHexString() ?? null, game: server };
 }
 
 function portsOf({ port, url }: Listener): number[] {

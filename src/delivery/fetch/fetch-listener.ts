@@ -18,11 +18,11 @@ export async function setFetchListener(
   settings: z.input<typeof fetchSettingsSchema>,
   by: string,
 ): Promise<ListenerSet> {
-  const { serviceName, maxSendings, resendUsedUp } = parseInput(fetchSettingsSchema, settings);
+  const { serviceName, maxSendings, resendUsedUp, rewards } = parseInput(fetchSettingsSchema, settings);
   await refuseEarlierProcesses(deps.mongo);
   const address = { protocol: 'fetch', host: '', port: 0, url: null } as const;
   const fields = { ...address, serviceName, sealedSecret: '', previousSecret: null, maxSendings };
-  return storeListener(deps, serverId, { by, resendUsedUp }, (existing) => ({
+  return storeListener(deps, serverId, { by, resendUsedUp, rewards }, (existing) => ({
     fields,
     sameSecret: existing?.protocol === 'fetch',
   }));

@@ -68,11 +68,11 @@ export async function setHttpListener(
   { serviceName, ...settings }: HttpListenerSettings,
   by: string,
 ): Promise<HttpListenerSet> {
-  const { url: address, maxSendings, resendUsedUp } = parseInput(httpSettings, settings);
+  const { url: address, maxSendings, resendUsedUp, rewards } = parseInput(httpSettings, settings);
   const context = secretContext({ serverId });
   // If another request made and showed a secret meanwhile, it must not be lost: this call then makes none.
   let secret: string | null = null;
-  const listener = await storeListener(deps, serverId, { by, resendUsedUp }, (existing) => {
+  const listener = await storeListener(deps, serverId, { by, resendUsedUp, rewards }, (existing) => {
     const before = existing?.protocol === 'http' ? existing : null;
     secret = before ? null : newSigningSecret();
     // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.

@@ -45,6 +45,8 @@ export const PRIVACY = {
   'Whether you chose light or dark colours.': 'Ob du helle oder dunkle Farben gewählt hast.',
   'Whether you chose cards or the compact list of servers.':
     'Ob du Karten oder die kompakte Liste der Server gewählt hast.',
+  'For operators: whether keys decide in the list of what needs attention.':
+    'Für Betreiber: ob Tasten in der Liste der offenen Aufgaben entscheiden.',
   'until you delete the data of this site': 'bis du die Daten dieser Website löschst',
   'Logs and backups': 'Logs und Sicherungen',
   'The server’s log has a line for each refused sign-in and each used link for a password, with the IP address. The operator decides how long logs and backups are kept. They may contain what is no longer stored otherwise.':
@@ -135,8 +137,8 @@ export const PRIVACY = {
   'To keep votes of cheaters out': 'Um Stimmen von Betrügern fernzuhalten',
   'until {time} after the block has ended': 'nach dem Ende der Sperre noch {time}',
   'Excluded votes': 'Ausgeschlossene Stimmen',
-  'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision, a keyed hash of the network or mail domain whose votes are held':
-    'Die E-Mail-Adresse des Betreibers, der entschieden hat, der Grund und der Spielername, wenn es um einen Spieler geht; bis zur Entscheidung ein Hash mit Schlüssel vom Netz oder von der Mail-Domain, deren Stimmen zurückgehalten werden',
+  'The e-mail address of the operator who decided, the reason, and the player name if it is about one player; until the decision is carried out, a keyed hash of the network or mail domain whose votes are held':
+    'Die E-Mail-Adresse des Betreibers, der entschieden hat, der Grund und der Spielername, wenn es um einen Spieler geht; bis die Entscheidung ausgeführt ist, ein Hash mit Schlüssel vom Netz oder von der Mail-Domain, deren Stimmen zurückgehalten werden',
   'To show who took votes out of the counts': 'Um zu zeigen, wer Stimmen aus den Zahlen genommen hat',
   'The decision without a limit': 'Die Entscheidung ohne Grenze',
   'Player name, rating, text, times, the account; the e-mail addresses of who approved or answered it, which are not public':

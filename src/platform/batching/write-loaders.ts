@@ -103,9 +103,11 @@ export function insertLoader<D extends Document>(
  * Makes a loader that updates documents and inserts those that match none. A duplicate key fails only its own request.
  * If the connection is lost, an update may be sent twice, so applying it again must change nothing or fail with a
  * duplicate key.
+ *
+ * @param collectMs - how many milliseconds a batch collects updates before it is sent
  */
-export function upsertLoader<D extends Document>(safety: WriteSafety): Updating<D> {
-  return updating(safety, true);
+export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): Updating<D> {
+  return { ...updating<D>(safety, true), collectMs };
 }
 
 /**

@@ -64,3 +64,16 @@ export async function drawLogo(
   const { data, info } = await picture.png().toBuffer({ resolveWithObject: true });
   return { png: data, width: info.width, height: info.height };
 }
+
+/**
+ * Encodes a logo that the operator uploaded as WebP without metadata, 96 pixels high.
+ *
+ * @throws as `drawLogo`
+ */
+export async function encodeLogo(
+  bytes: Buffer,
+  format: 'svg' | 'png' | 'webp',
+): Promise<{ bytes: Buffer; width: number; height: number }> {
+  const { png, width, height } = await drawLogo(bytes, format);
+  return { bytes: await sharp(png).webp({ lossless: true }).toBuffer(), width, height };
+}

@@ -6,7 +6,7 @@
 import { writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { endWithParent } from '../end-with-parent.ts';
-import { drawLogo, drawSvg } from './draw-svg.ts';
+import { drawLogo, drawSvg, encodeLogo } from './draw-svg.ts';
 import { encodeBanner, encodeIcon } from './encode-picture.ts';
 import { PictureError, type PictureFailure } from './picture-error.ts';
 import type { PictureAnswer, PictureRequest } from './picture-tasks.ts';
@@ -41,6 +41,8 @@ async function resultOf({ task, input }: PictureRequest) {
       return encodeIcon(input.bytes);
     case 'drawing':
       return drawSvg(input.svg, input.pictures);
+    case 'site-logo':
+      return encodeLogo(input.bytes, input.format);
     case 'logo':
       return drawLogo(input.bytes, input.format);
   }

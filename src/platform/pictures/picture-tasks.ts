@@ -14,6 +14,8 @@ export type PictureTasks = {
   icon: { input: { bytes: Buffer }; result: Made };
   /** One of our SVG drawings as PNG. Its `<image href="picture:banner"/>` shows the picture with this name. */
   drawing: { input: { svg: string; pictures?: DrawnPictures }; result: Buffer };
+  /** A logo that the operator uploaded, as WebP. */
+  'site-logo': { input: { bytes: Buffer; format: 'svg' | 'png' | 'webp' }; result: Made };
   /** The operator's logo as PNG. */
   logo: {
     input: { bytes: Buffer; format: 'svg' | 'png' | 'webp' };

@@ -22,13 +22,13 @@ import { formRoute, type Refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
-import { tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
+import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import {
   passwordAndCodeForm,
   passwordForm,
   SECRET_FIELDS,
   withReAuthentication,
-} from './re-authentication.ts';
+} from '../shared/re-authentication.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
@@ -46,12 +46,12 @@ export function addressPages(app: FastifyInstance, parts: AccountParts): void {
 
 function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
-  const sendsMail = deps.config.SMTP_URL !== undefined;
+  const sendsMail = () => deps.config.SMTP_URL !== undefined;
 
   const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const view = await showUser(deps, userOf(request)._id);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
-    return changePage({ base, ...view, sendsMail }, typed);
+    return changePage({ base, ...view, sendsMail: sendsMail() }, typed);
   };
 
   app.get('/account/email', SIGNED_IN, async (request, reply) =>
@@ -88,7 +88,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   ): Promise<'changed' | 'requested' | Refused> => {
     const user = userOf(request);
     const own = { user, sessionId: sessionOf(request) };
-    if (!sendsMail) {
+    if (!sendsMail()) {
       const isChanged = await changeAddressUnconfirmed(deps, own, { email });
       return isChanged ? 'changed' : { status: 409, errors: { email: t(TAKEN) } };
     }

@@ -24,7 +24,7 @@ import {
   passwordForm,
   SECRET_FIELDS,
   withReAuthentication,
-} from './re-authentication.ts';
+} from '../shared/re-authentication.ts';
 
 /** A value that cannot be a token is answered like a link that is no longer valid. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
@@ -32,7 +32,7 @@ const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') }
 /** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */
 export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const sendsMail = deps.config.SMTP_URL !== undefined;
+  const sendsMail = () => deps.config.SMTP_URL !== undefined;
 
   const show = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const { _id, emailVerified } = userOf(request);
@@ -42,7 +42,7 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
       findDeletion(deps, _id),
     ]);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
-    return deletePage({ base, view, reviews, deletion, sendsMail: sendsMail && emailVerified }, typed);
+    return deletePage({ base, view, reviews, deletion, sendsMail: sendsMail() && emailVerified }, typed);
   };
 
   app.get('/account/delete', SIGNED_IN, async (request, reply) =>

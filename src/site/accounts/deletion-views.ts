@@ -6,7 +6,7 @@ import { counted, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
-import { noPasswordYet, reAuthenticationFields } from './re-authentication.ts';
+import { noPasswordYet, reAuthenticationFields } from '../shared/re-authentication.ts';
 
 /** A banner about a requested deletion, with a button that cancels it. */
 export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { withLoggedError } from '../../accounts/library-cause.ts';
 import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
-import { type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { OTHER_SITE_IDS, type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { countOtherSite, countOtherSiteCallback } from '../../accounts/sign-in-limits.ts';
 import { logRefusal, refusalOf } from '../../http/http-errors.ts';
 import { t } from '../../language/t.ts';
@@ -18,7 +18,7 @@ import type { Page } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, TOO_MANY_ACCOUNTS } from './better-auth-calls.ts';
+import { giveCookies, TOO_MANY_ACCOUNTS } from '../shared/better-auth-calls.ts';
 import { suspendedText } from './suspension.ts';
 
 /** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */
@@ -49,13 +49,20 @@ function noVerifiedAddress(name: string): string {
  * only routes of the library that browsers can reach.
  */
 export function otherSitePages(app: FastifyInstance, parts: AccountParts): void {
-  for (const site of otherSites(parts.deps.config)) {
-    startRoute(site, app, parts);
-    callbackRoute(site, app, parts);
+  for (const id of OTHER_SITE_IDS) {
+    startRoute(id, app, parts);
+    callbackRoute(id, app, parts);
   }
 }
 
-function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth }: AccountParts): void {
+/** @throws {PageError} 404 if the operator has not configured the site */
+function configuredSite({ config }: AccountParts['deps'], id: OtherSite['id']): OtherSite {
+  const site = otherSites(config).find((one) => one.id === id);
+  if (!site) throw new PageError(404, t('This page does not exist.'));
+  return site;
+}
+
+function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const { PUBLIC_URL } = deps.config;
 
@@ -63,6 +70,7 @@ function startRoute({ id, name }: OtherSite, app: FastifyInstance, { deps, auth 
     path: `/sign-in/${id}`,
     access: ANYONE,
     run: async ({ request, reply, values }) => {
+      const { name } = configuredSite(deps, id);
       // Without a page to return to: the sign-in page leads a signed-in user to the own start page.
       const next = nextPath(values.next, base, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
@@ -102,7 +110,7 @@ const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
 /** The time limit for all requests to the other site together. The library itself has no time limit for Discord. */
 const CALLBACK_TIMEOUT_MS = 15 * SECOND;
 
-function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: AccountParts): void {
+function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const { origin } = new URL(deps.config.PUBLIC_URL);
 
@@ -114,6 +122,7 @@ function callbackRoute({ id }: OtherSite, app: FastifyInstance, { deps, auth }: 
     exposeHeadRoute: false,
   } as const;
   app.get(`/api/auth/callback/${id}`, options, async (request, reply) => {
+    configuredSite(deps, id);
     const refuse = (code: string, cause?: Error) => {
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { findDeletion } from '../../accounts/deletion/request-deletion.ts';
-import { linkedSites, type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
+import { linkedSites, otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { unlinkSite } from '../../accounts/other-sites/unlink-site.ts';
 import {
   changeOwnAccount,
@@ -27,7 +27,7 @@ import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
+import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { accountPage } from './own-account-views.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
@@ -45,8 +45,6 @@ const passwordForm = z.object({
 /** `/account`: the user's own settings. */
 export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const sites = otherSites(deps.config);
-
   const show: ShowAccount = async (request, typed = UNTOUCHED) => {
     const { signedIn } = request;
     const view = signedIn && (await showUser(deps, signedIn.user._id));
@@ -55,7 +53,7 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
     return accountPage({
       base,
       sendsMail: deps.config.SMTP_URL !== undefined,
-      sites: sites.map((site) => ({ ...site, isLinked: linked.has(site.id) })),
+      sites: otherSites(deps.config).map((site) => ({ ...site, isLinked: linked.has(site.id) })),
       hasPassword: view.hasPassword,
       signedIn: { ...signedIn, user: view.user },
       deletion: await findDeletion(deps, view.user._id),
@@ -69,7 +67,7 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
   app.get('/account', SIGNED_IN, async (request, reply) => sendPage(request, reply, await show(request)));
   profileForms(app, deps, show);
   passwordForms(app, { deps, auth }, show);
-  siteForms(app, deps, sites);
+  siteForms(app, deps);
   sessionForms(app, { deps, auth });
 }
 
@@ -145,7 +143,7 @@ function passwordForms(
 }
 
 /** The forms that connect and disconnect other sites for sign-in. */
-function siteForms(app: FastifyInstance, deps: AppDeps, sites: OtherSite[]): void {
+function siteForms(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
 
   formRoute(app, {
@@ -153,7 +151,7 @@ function siteForms(app: FastifyInstance, deps: AppDeps, sites: OtherSite[]): voi
     access: SIGNED_IN,
     run: async ({ request }) => {
       const { siteId } = request.params as { siteId: string };
-      const site = sites.find(({ id }) => id === siteId);
+      const site = otherSites(deps.config).find(({ id }) => id === siteId);
       if (!site) return refused(404, t('This page does not exist.'));
       const user = userOf(request);
       if (!(await unlinkSite(deps, user, site))) return refused(409, t('Set a password first.'));

@@ -16,7 +16,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { hashingClientOf, refusalCode, tooManyLinks, withMinimumDuration } from './better-auth-calls.ts';
+import { hashingClientOf, refusalCode, tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const forgotForm = z.object({
@@ -36,17 +36,17 @@ const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), pa
 /** `/forgot-password` sends a link to `/set-password`. */
 export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
-  const sendsMail = deps.config.SMTP_URL !== undefined;
+  const sendsMail = () => deps.config.SMTP_URL !== undefined;
 
   app.get('/forgot-password', ANYONE, async (request, reply) =>
-    sendPage(request, reply, sendsMail ? forgotPage(app.site, UNTOUCHED) : askOperatorPage(app.site)),
+    sendPage(request, reply, sendsMail() ? forgotPage(app.site, UNTOUCHED) : askOperatorPage(app.site)),
   );
 
   formRoute(app, {
     path: '/forgot-password',
     access: ANYONE,
     schema: forgotForm,
-    check: () => (sendsMail ? null : { page: askOperatorPage(app.site), status: 404 }),
+    check: () => (sendsMail() ? null : { page: askOperatorPage(app.site), status: 404 }),
     show: (_request, typed) => forgotPage(app.site, typed),
     run: async ({ request, data: { email } }) => {
       const retryAt = await countMail(deps, { email, address: request.ip });
@@ -59,7 +59,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
   app.get('/set-password', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
     if (typeof token !== 'string' || !(await userIdOfLink(token))) {
-      return sendPage(request, reply, invalidLinkPage(base, sendsMail), 400);
+      return sendPage(request, reply, invalidLinkPage(base, sendsMail()), 400);
     }
     return sendPage(request, reply, setPage(base, { values: { token }, errors: {} }));
   });
@@ -86,7 +86,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
         const code = refusalCode(error);
         request.log.warn({ event: 'account.password_link_refused', address: request.ip, code });
         return code === 'INVALID_TOKEN'
-          ? { page: invalidLinkPage(base, sendsMail), status: 400 }
+          ? { page: invalidLinkPage(base, sendsMail()), status: 400 }
           : refused(400, t('Could not set this password. Choose another one.'));
       }
       request.log.info({ event: 'account.password_set', address: request.ip });

@@ -15,7 +15,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
 import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, hashingClientOf } from './better-auth-calls.ts';
+import { giveCookies, hashingClientOf } from '../shared/better-auth-calls.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { setUpPage } from './two-factor-views.ts';

@@ -20,7 +20,7 @@ import { nextPath } from '../shared/next-path.ts';
 import { linkTo, textField } from '../shared/parts.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, hashingClientOf, refusalCode } from './better-auth-calls.ts';
+import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { homeOf } from './home.ts';
 import { errorOfOtherSite, otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
@@ -98,9 +98,9 @@ export function signInPages(app: FastifyInstance, parts: AccountParts): void {
 function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPath(next, base, '');
-  const sites = otherSites(deps.config);
+  const sites = () => otherSites(deps.config);
   const page = (next: string, typed: Typed) =>
-    signInPage({ base, next, buttons: otherSiteButtons(base, sites, next) }, typed);
+    signInPage({ base, next, buttons: otherSiteButtons(base, sites(), next) }, typed);
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
     const query = request.query as { next?: unknown; error?: unknown; from?: unknown };
@@ -108,7 +108,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
     if (request.signedIn && next === undefined)
       return reply.redirect(await homeOf(deps, base, request.signedIn.user._id), 303);
     const shown = page(inside(next), UNTOUCHED);
-    const error = errorOfOtherSite(app.site, sites, query);
+    const error = errorOfOtherSite(app.site, sites(), query);
     return sendPage(request, reply, error ? await withErrorSummary(shown, { form: error }) : shown);
   });
 

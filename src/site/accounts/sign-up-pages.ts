@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
@@ -14,7 +14,7 @@ import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { type FormAnswer, formRoute, type Refused, refused, type SentForm } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
@@ -28,7 +28,7 @@ import {
   tooManyAccounts,
   tooManyLinks,
   withMinimumDuration,
-} from './better-auth-calls.ts';
+} from '../shared/better-auth-calls.ts';
 import { homeOf } from './home.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
@@ -61,6 +61,9 @@ const addressForm = z.object({
 
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
+/** The form of a listing that sends mail, or of one that does not. An operator may change which it is. */
+const anyForm = signUpForm.partial({ name: true, password: true });
+
 /**
  * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form asks only for the address, and
  * the user chooses name and password behind a link (see verify-email-pages.ts). Without mail: the form creates the
@@ -69,11 +72,13 @@ const signUpForm = addressForm.extend({ name: shownText(60), password: newPasswo
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { config } = parts.deps;
-  const sendsMail = config.SMTP_URL !== undefined;
-  const sites = otherSites(config);
+  const sendsMail = () => config.SMTP_URL !== undefined;
   const inside = (next: unknown) => nextPath(next, base, '');
   const page = (next: string, typed: Typed) =>
-    signUpPage({ base, next, sendsMail, buttons: otherSiteButtons(base, sites, next) }, typed);
+    signUpPage(
+      { base, next, sendsMail: sendsMail(), buttons: otherSiteButtons(base, otherSites(config), next) },
+      typed,
+    );
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     const next = inside((request.query as { next?: unknown }).next);
@@ -82,73 +87,69 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
     return sendPage(request, reply, page(next, UNTOUCHED));
   });
 
-  const form = { page, inside };
-  if (sendsMail) sendingLinks(app, parts, form);
-  else creatingAccounts(app, parts, form);
-}
-
-type SignUpForm = { page: (next: string, typed: Typed) => Page; inside: (next: unknown) => string };
-
-/** The form of a listing that sends mail: it mails a link. The response is the same for every address. */
-function sendingLinks(app: FastifyInstance, { deps }: AccountParts, { page, inside }: SignUpForm): void {
+  const show = (_request: FastifyRequest, typed: Typed) => page(inside(typed.values.next), typed);
+  const sendLink = linkSender(parts);
+  const createAccount = accountCreator(base, parts);
   formRoute(app, {
     path: '/sign-up',
     access: ANYONE,
-    schema: addressForm,
-    show: (_request, typed) => page(inside(typed.values.next), typed),
-    run: async ({ request, data: { email, next } }) => {
-      const usedUp = await networkSignUpsUsed(deps, request.ip);
-      if (usedUp) return tooManyAccounts(usedUp);
-      const retryAt = await countMail(deps, { email, address: request.ip });
-      if (retryAt) return tooManyLinks(retryAt);
-      await withMinimumDuration(() => offerAccount(deps, email, inside(next)));
-      return { page: sentPage(email) };
+    schema: () => (sendsMail() ? addressForm : signUpForm) as typeof anyForm,
+    secrets: ['password'],
+    show,
+    run: (sent) => {
+      const { name, email, password } = sent.data;
+      const next = inside(sent.data.next);
+      return name === undefined || password === undefined
+        ? sendLink(sent.request, email, next)
+        : createAccount(sent, { name, email, password }, next);
     },
   });
+}
+
+type Sent = Pick<SentForm<typeof anyForm>, 'request' | 'reply'>;
+
+/** The form of a listing that sends mail: it mails a link. The response is the same for every address. */
+function linkSender({ deps }: AccountParts) {
+  return async (request: FastifyRequest, email: string, next: string): Promise<FormAnswer> => {
+    const usedUp = await networkSignUpsUsed(deps, request.ip);
+    if (usedUp) return tooManyAccounts(usedUp);
+    const retryAt = await countMail(deps, { email, address: request.ip });
+    if (retryAt) return tooManyLinks(retryAt);
+    await withMinimumDuration(() => offerAccount(deps, email, next));
+    return { page: sentPage(email) };
+  };
 }
 
 /** The form of a listing without mail: it creates an account whose address cannot be confirmed. */
-function creatingAccounts(app: FastifyInstance, parts: AccountParts, { page, inside }: SignUpForm): void {
-  const { base } = app.site;
-  const { deps, auth, devices } = parts;
-  formRoute(app, {
-    path: '/sign-up',
-    access: ANYONE,
-    schema: signUpForm,
-    secrets: ['password'],
-    show: (_request, typed) => page(inside(typed.values.next), typed),
-    run: async ({ request, reply, data }) => {
-      const { name, email, password } = data;
-      const own = refuseOwn(password, data);
-      if (own) return own;
-      const retryAt = await countSignUp(deps, request.ip);
-      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
-      const signUp = () =>
-        auth.api.signUpEmail({
-          body: { name, email, password },
-          headers: signInHeaders(request),
-          returnHeaders: true,
-        });
-      try {
-        const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
-          hashingFor(hashingClientOf(request), signUp),
-        );
-        if (made.retryAt) return tooManyAccounts(made.retryAt);
-        const { headers, response } = made.result;
-        giveCookies(reply, headers);
-        reply.header('set-cookie', devices.cookieFor(email));
-        request.log.info({ event: 'account.signed_up', userId: response.user.id });
-        return inside(data.next) || (await homeOf(deps, base, new ObjectId(response.user.id)));
-      } catch (error) {
-        return refused(
-          409,
-          TAKEN.has(refusalCode(error))
-            ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
-            : t('Could not create the account. Check your entries.'),
-        );
-      }
-    },
-  });
+function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
+  type NewAccount = { name: string; email: string; password: string };
+  return async ({ request, reply }: Sent, account: NewAccount, next: string): Promise<FormAnswer> => {
+    const { email, password } = account;
+    const own = refuseOwn(password, account);
+    if (own) return own;
+    const retryAt = await countSignUp(deps, request.ip);
+    if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    const signUp = () =>
+      auth.api.signUpEmail({ body: account, headers: signInHeaders(request), returnHeaders: true });
+    try {
+      const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
+        hashingFor(hashingClientOf(request), signUp),
+      );
+      if (made.retryAt) return tooManyAccounts(made.retryAt);
+      const { headers, response } = made.result;
+      giveCookies(reply, headers);
+      reply.header('set-cookie', devices.cookieFor(email));
+      request.log.info({ event: 'account.signed_up', userId: response.user.id });
+      return next || (await homeOf(deps, base, new ObjectId(response.user.id)));
+    } catch (error) {
+      return refused(
+        409,
+        TAKEN.has(refusalCode(error))
+          ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
+          : t('Could not create the account. Check your entries.'),
+      );
+    }
+  };
 }
 
 /**

@@ -13,13 +13,13 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, refusalCode } from './better-auth-calls.ts';
+import { giveCookies, refusalCode } from '../shared/better-auth-calls.ts';
 import {
   passwordAndCodeForm,
   passwordForm,
   SECRET_FIELDS,
   withReAuthentication,
-} from './re-authentication.ts';
+} from '../shared/re-authentication.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 

@@ -4,7 +4,7 @@ import type { Typed } from '../shared/form.ts';
 import { type Html, html, raw } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, card, confirmed, copyable, linkTo, notice, textField } from '../shared/parts.ts';
-import { codeField, passwordField } from './re-authentication.ts';
+import { codeField, passwordField } from '../shared/re-authentication.ts';
 
 /** The page while the second factor is off. `isRequired`: operators must turn it on. */
 export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {

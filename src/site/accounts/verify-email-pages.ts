@@ -15,7 +15,7 @@ import { nextPath } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { hashingClientOf, tooManyAccounts } from './better-auth-calls.ts';
+import { hashingClientOf, tooManyAccounts } from '../shared/better-auth-calls.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const finishForm = z.object({

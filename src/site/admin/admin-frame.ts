@@ -5,6 +5,7 @@ import { tabs } from '../shared/parts.ts';
 /** The parts of the admin area, in the order of their tabs. */
 const PARTS = [
   ['', 'Attention'],
+  ['/figures', 'Figures'],
   ['/reviews', 'Reviews'],
   ['/servers', 'Servers'],
   ['/votes', 'Votes'],

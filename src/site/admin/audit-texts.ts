@@ -35,6 +35,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'server.import': { title: 'Imported a server' },
   'server.hide': { title: 'Hid a server', more: ({ reason }) => text(reason) },
   'server.unhide': { title: 'Unhid a server' },
+  'server.accept': { title: 'Accepted a new server' },
+  'server.unaccept': { title: 'Put a server back into the list of new ones' },
   'member.invite': { title: 'Invited a member', more: ({ email, role }) => `${text(email)} (${text(role)})` },
   'member.withdraw': { title: 'Withdrew an invitation', more: ({ email }) => text(email) },
   'member.join': { title: 'Became a member', more: ({ role }) => text(role) },
@@ -92,6 +94,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'complaint.close': { title: 'Closed a report about a server', more: ({ kind }) => text(kind) },
   'setup.close-step': { title: 'Closed a step of the set-up', more: ({ step }) => text(step) },
   'setup.open-step': { title: 'Took up a step of the set-up again', more: ({ step }) => text(step) },
+  'complaint.reopen': { title: 'Reopened a report about a server', more: ({ kind }) => text(kind) },
   'person.give-link': { title: 'Created a one-time link', more: ({ email }) => text(email) },
   'person.make-operator': {
     title: 'Made a user an operator',

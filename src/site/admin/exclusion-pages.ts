@@ -1,15 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { InvalidDocumentError } from '../../platform/document.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
-import {
-  blockGroup,
-  requestGroupDecision,
-  requestQuarantineExclusion,
-} from '../../votes/exclusions/quarantine.ts';
+import { requestQuarantineExclusion } from '../../votes/exclusions/quarantine.ts';
 import {
   type ExclusionRequest,
   listExclusions,
@@ -22,7 +17,7 @@ import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
@@ -137,47 +132,6 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
       return `${adminPath(base, '/votes?done=excluding')}#exclusions`;
     },
   });
-}
-
-/**
- * `/operator/votes/quarantines/ORIGIN`: decides about all held votes from one network or mail domain, on all servers.
- */
-export function quarantineGroupPages(app: FastifyInstance, { deps }: AdminParts): void {
-  const { base } = app.site;
-  const originOf = (request: FastifyRequest) => (request.params as { origin: string }).origin;
-
-  for (const [action, done] of [
-    ['lift', 'including'],
-    ['exclude', 'excluding'],
-  ] as const) {
-    formRoute(app, {
-      path: `/votes/quarantines/:origin/${action}`,
-      access: OPERATOR,
-      run: async ({ request }) => {
-        const by = userOf(request).email;
-        const decided = await requestGroupDecision(deps, originOf(request), action, {
-          by,
-          reason: CONFIRMED,
-        });
-        return decided === 0 ? noGroup() : `${adminPath(base, `/votes?done=${done}`)}#exclusions`;
-      },
-    });
-  }
-
-  formRoute(app, {
-    path: '/votes/quarantines/:origin/block',
-    access: OPERATOR,
-    run: async ({ request }) => {
-      const block = await blockGroup(deps, originOf(request), userOf(request).email);
-      return block ? adminPath(base, '/blocks?done=added') : noGroup();
-    },
-    refusalOf: (error) =>
-      error instanceof InvalidDocumentError ? { status: 409, errors: error.errors } : undefined,
-  });
-}
-
-function noGroup(): Refused {
-  return refused(409, 'There are no such held votes. Somebody may have decided about them already.');
 }
 
 /** The reason that is stored when an operator excludes the votes of a quarantine with its button. */

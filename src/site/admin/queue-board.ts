@@ -43,7 +43,6 @@ const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDeps }): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;
-  const { href: icon, width, height } = site.logo;
   const board = new FastifyAdapter();
   app.accessOfAll = 'operator';
   createBullBoard({
@@ -52,8 +51,25 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
     options: {
       uiConfig: {
         boardTitle: 'Tallyport queues',
-        boardLogo: { path: icon, width, height },
-        favIcon: { default: icon, alternative: icon },
+        boardLogo: {
+          get path() {
+            return site.logo.href;
+          },
+          get width() {
+            return site.logo.width;
+          },
+          get height() {
+            return site.logo.height;
+          },
+        },
+        favIcon: {
+          get default() {
+            return site.logo.href;
+          },
+          get alternative() {
+            return site.logo.href;
+          },
+        },
         miscLinks: [{ text: 'Admin area', url: adminPath }],
         hideDocsLink: true,
         theme: { light: SYSTEM_FONTS, dark: SYSTEM_FONTS },

@@ -12,11 +12,17 @@ const MOST = 20;
 /** The id of the form for several reviews. Its check boxes are in the cards of the reviews. */
 const MANY = 'approve-many';
 
+/** A review and the revision that is shown, as `seenReviews` reads them. */
+export function reviewValue({ _id, revision = 0 }: WithId<Review>): string {
+  return `${_id.toHexString()}-${revision}`;
+}
+
 /** The check box in the card of a review. It belongs to the form at the end of the page. */
-export function selection({ _id, username, revision = 0 }: WithId<Review>): Html {
+export function selection(review: WithId<Review>): Html {
+  const { _id, username } = review;
   const id = _id.toHexString();
   return html`<p class="check">
-    <input id="select-${id}" type="checkbox" name="review" value="${id}-${String(revision)}" form="${MANY}" />
+    <input id="select-${id}" type="checkbox" name="review" value="${reviewValue(review)}" form="${MANY}" />
     <label for="select-${id}">Select<span class="for-readers"> the review of ${username}</span></label>
   </p>`;
 }

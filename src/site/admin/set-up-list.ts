@@ -19,13 +19,13 @@ export type ListedStep = {
 
 type Step = Pick<ListedStep, 'title' | 'why' | 'links'>;
 
-const settings = (group: string, text: string) => ({ path: `/operator/settings#${group}`, text });
+const settings = (part: string, text: string) => ({ path: `/operator/settings${part}`, text });
 
 const STEPS: Record<SetUpStep, Step> = {
   name: {
     title: 'Name the site',
     why: 'The name is in the head of every page, in mails and in authenticator apps.',
-    links: [settings('site', 'Name the site')],
+    links: [settings('#site', 'Name the site')],
   },
   checks: {
     title: 'Look at what the site saw',
@@ -35,22 +35,22 @@ const STEPS: Record<SetUpStep, Step> = {
   mail: {
     title: 'Set the mail server and send a test mail',
     why: 'Without mail, addresses are not confirmed and nobody can reset a password.',
-    links: [settings('mail', 'Set the mail server')],
+    links: [settings('/mail', 'Set the mail server')],
   },
   contact: {
     title: 'Say how users reach you',
     why: 'The contact is shown where users need you, and in the footer.',
-    links: [settings('site', 'Set the contact')],
+    links: [settings('#site', 'Set the contact')],
   },
   imprint: {
     title: 'Write the imprint',
-    why: 'Many countries ask for one. Privacy and terms are on the same page.',
-    links: [settings('pages', 'Write the imprint')],
+    why: 'Many countries ask for one. “Settings” has the pages on privacy and terms too.',
+    links: [settings('/pages/imprint', 'Write the imprint')],
   },
   look: {
     title: 'Choose logo and colour',
     why: 'With a preview before you save.',
-    links: [settings('look', 'Choose the colour'), settings('logo', 'Upload a logo')],
+    links: [settings('#look', 'Choose the colour'), settings('/logo', 'Upload a logo')],
   },
   servers: {
     title: 'Add or import your first servers',

@@ -1,12 +1,14 @@
 import { LANGUAGE_NAMES, LANGUAGES } from '../../language/language.ts';
-import { type Config, DEFAULTS } from '../../platform/config.ts';
+import { type Config, DEFAULTS, variableOf } from '../../platform/config.ts';
+import { shownAddress } from '../../platform/masked.ts';
+import type { SecretBox } from '../../platform/secrets.ts';
 import type { ChangeableName, SettingGroup } from '../../settings/changeable.ts';
-import type { StoredSettings } from '../../settings/stored-settings.ts';
+import { openTexts, type StoredSettings } from '../../settings/stored-settings.ts';
 import { accentShades, contrast } from '../look/accent.ts';
 import type { Typed } from '../shared/form.ts';
 import { decimal } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
-import { select, textArea, textField } from '../shared/parts.ts';
+import { checkbox, select, textArea, textField } from '../shared/parts.ts';
 
 export const GROUP_TITLES: Record<SettingGroup, string> = {
   site: 'Site',
@@ -135,6 +137,11 @@ const FIELDS: Record<ChangeableName, Field> = {
   },
 };
 
+/** The label of a setting. */
+export function labelOf(name: string): string {
+  return (FIELDS as Record<string, Field>)[name]?.label ?? name;
+}
+
 /** The text to store for what was entered in a field; null for an empty field, which means the default. */
 export function textOfField(name: ChangeableName, entered: string): string | null {
   const text =
@@ -147,31 +154,63 @@ export function textOfField(name: ChangeableName, entered: string): string | nul
   return text === '' ? null : text;
 }
 
+/** What the fields of settings are made from. */
+export type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
+
 /** The field of a setting. If the environment gives its value, the value is shown instead. */
-export function settingField(
-  config: Config,
-  stored: StoredSettings | null,
-  name: ChangeableName,
-  typed: Typed,
-): Html {
+export function settingField(parts: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint, kind, options } = FIELDS[name];
-  if (config.given.has(name)) {
-    return html`<div class="field"><span><b>${label}</b></span>
-      <p class="hint">Fixed: the environment gives ${name}.</p><p>${shown(config[name])}</p></div>`;
-  }
-  const text = stored?.texts[name] ?? '';
-  const value = typed.values[name] ?? (kind === 'lines' ? text.split(/,\s+/).join('\n') : text);
+  if (parts.config.given.has(name)) return fixedValue(parts.config, name);
+  if (kind === 'secret') return secretField(parts, name, typed);
+  const text = parts.stored?.texts[name] ?? '';
   const byDefault = shown(DEFAULTS[name]);
   const field = {
     name,
     label,
     hint: byDefault ? `${hint} Default: ${byDefault}.` : hint,
-    value,
+    value: typed.values[name] ?? (kind === 'lines' ? text.split(/,\s+/).join('\n') : text),
     error: typed.errors[name],
   };
   if (options) return select({ ...field, options: [['', `Default (${byDefault})`], ...options] });
   if (kind === 'lines') return textArea({ ...field, rows: 4 });
   return textField({ ...field, spellcheck: false, ...(kind === 'number' ? { inputmode: 'numeric' } : {}) });
+}
+
+/** A setting that the environment gives. */
+export function fixedValue(config: Config, name: ChangeableName): Html {
+  const value = config[name];
+  const isSecret = FIELDS[name].kind === 'secret';
+  const text = isSecret ? (shownAddress(String(value)) ?? 'set') : shown(value);
+  return html`<div class="field"><b>${FIELDS[name].label}</b>
+    <p class="hint">Fixed: the environment gives ${variableOf(name)}.</p>${text ? html`<p dir="auto">${text}</p>` : ''}</div>`;
+}
+
+/** The name of the check box that removes a stored secret. */
+export const removalOf = (name: ChangeableName) => `remove_${name}`;
+
+/** A secret is never in a page: its field is empty, and an empty field keeps what is stored. */
+function secretField({ stored, secrets }: FieldParts, name: ChangeableName, typed: Typed): Html {
+  const { label, hint } = FIELDS[name];
+  const sealed = stored?.texts[name];
+  const field = textField({
+    name,
+    label,
+    hint: html`${hint} ${sealed === undefined ? '' : html`<b>${stateOfSecret(secrets, name, sealed)}</b>`}`,
+    type: 'password',
+    autocomplete: 'off',
+    value: '',
+    spellcheck: false,
+    error: typed.errors[name],
+  });
+  if (sealed === undefined) return field;
+  return html`${field}${checkbox({ name: removalOf(name), label: `Remove the stored value: ${label.toLowerCase()}` })}`;
+}
+
+function stateOfSecret(secrets: Pick<SecretBox, 'open'>, name: ChangeableName, sealed: string): string {
+  const { texts, unreadable } = openTexts(secrets, { [name]: sealed });
+  if (unreadable[name] !== undefined) return 'Stored, but sealed with another SECRET_KEY: enter it again.';
+  const address = shownAddress(texts[name] ?? '');
+  return `Stored${address ? `: ${address}` : ''}. An empty field keeps it.`;
 }
 
 /** A value of the configuration as text. */

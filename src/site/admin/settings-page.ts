@@ -1,125 +1,178 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
-import { EarlierProcessesError, refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
-import { changeSettings, readStoredSettings, undoSettings } from '../../settings/change-settings.ts';
-import { CHANGEABLE, type ChangeableName, type SettingGroup } from '../../settings/changeable.ts';
+import {
+  changeSettings,
+  readStoredSettings,
+  type SettingChanges,
+  SettingsChangedError,
+} from '../../settings/change-settings.ts';
+import { CHANGEABLE, type ChangeableName, GUARDED_GROUPS, isSealed, type SettingGroup } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute } from '../shared/form-route.ts';
-import { time } from '../shared/format.ts';
+import { type FormAnswer, formRoute, type Refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, notice } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
+import { card } from '../shared/parts.ts';
+import {
+  passwordAndCodeForm,
+  passwordForm,
+  reAuthenticationFields,
+  SECRET_FIELDS,
+  withReAuthentication,
+} from '../shared/re-authentication.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { colourPreview, GROUP_TITLES, settingField, textOfField } from './setting-fields.ts';
+import { logoCard, logoForms } from './logo-forms.ts';
+import { ownPagesCard, ownPagesForms } from './own-pages.ts';
+import { colourPreview, GROUP_TITLES, labelOf, removalOf, settingField, textOfField } from './setting-fields.ts';
+import { earlierWarning, SECTIONS, settingsFrame, settingsPath } from './settings-frame.ts';
+import { settingsTests, testButtons } from './settings-tests.ts';
+import { setUpCard } from './set-up-list.ts';
+import { undoForms } from './undo-settings.ts';
 
-const MESSAGES = inEnglish({
+export const SETTINGS_MESSAGES = inEnglish({
   saved: 'Saved. Every process uses it within 5 seconds.',
   unchanged: 'Nothing was changed.',
   undone: 'The last change is undone. Every process uses it within 5 seconds.',
 });
 
-const GROUPS = Object.keys(CHANGEABLE) as SettingGroup[];
+/** What a page of settings shows besides the stored values: the answer to one of its forms. */
+export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
+
+/** Makes the page of settings at `path`. */
+export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
+
+const GROUPS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
 /** `/operator/settings`: the settings that operators change while processes run. */
-export function settingsPage(app: FastifyInstance, { deps }: AdminParts): void {
+export async function settingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { base } = app.site;
-  const path = adminPath(base, '/settings');
+  const { deps } = parts;
 
-  /** `typed` belongs to the form of `group`; the other forms show what is stored. */
-  const page = async (group?: SettingGroup, typed: Typed = UNTOUCHED, preview?: Html): Promise<Page> => {
-    const [stored, warning] = await Promise.all([readStoredSettings(deps), earlierProcesses()]);
-    const cards = GROUPS.map((one) => {
-      const fields = CHANGEABLE[one].map((name) =>
-        settingField(deps.config, stored, name, one === group ? typed : UNTOUCHED),
-      );
-      const isPreviewed = one === 'look';
-      return card({
-        id: one,
-        title: GROUP_TITLES[one],
-        body: html`<form method="post" action="${path}/${one}" class="stack">${fields}
-          <div class="actions"><button type="submit">Save</button>
-            ${isPreviewed ? html`<button class="quiet" type="submit" formaction="${path}/look/preview">Preview</button>` : ''}
-          </div></form>${isPreviewed ? preview : ''}`,
-      });
-    });
-    const body = html`${warning}${introduction(path, stored)}${cards}`;
-    return { title: 'Settings', messages: MESSAGES, body: adminFrame({ base, part: '/settings', body }) };
+  const show: ShowSettings = async (request, path, showing = {}) => {
+    const [stored, warning, setUp] = await Promise.all([
+      readStoredSettings(deps),
+      earlierWarning(deps),
+      setUpCard(deps, app.site),
+    ]);
+    const groups = SECTIONS.find((section) => section.path === path)?.groups ?? [];
+    const cards = groups.map((group) => groupCard(request, stored, group, showing));
+    const more = path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
+    const body = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
+    return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
   };
 
-  async function earlierProcesses(): Promise<Content> {
-    try {
-      await refuseEarlierProcesses(deps.mongo);
-      return '';
-    } catch (error) {
-      if (!(error instanceof EarlierProcessesError)) throw error;
-      if (error.code !== 'earlier-processes') return '';
-      return notice(
-        'attention',
-        'Processes of an earlier version run. They use the values of the environment until they are upgraded.',
-      );
-    }
+  /** `typed` belongs to the form of one group; the other forms show what is stored. */
+  function groupCard(
+    request: FastifyRequest,
+    stored: StoredSettings | null,
+    group: SettingGroup,
+    { group: sent, typed: entered = UNTOUCHED, preview }: Showing,
+  ): Html {
+    const typed = group === sent ? entered : UNTOUCHED;
+    const fields = CHANGEABLE[group].map((name) => settingField({ ...deps, stored }, name, typed));
+    const path = settingsPath(base, `/change/${group}`);
+    const proof = GUARDED_GROUPS.has(group) ? reAuthenticationFields(typed, userOf(request)) : '';
+    const isFixed = CHANGEABLE[group].every((name) => deps.config.given.has(name));
+    const previews =
+      group === 'look'
+        ? html`<button class="quiet" type="submit" formaction="${settingsPath(base, '/preview')}">Preview</button>`
+        : '';
+    return card({
+      id: group,
+      title: GROUP_TITLES[group],
+      isResult: group === sent && preview !== undefined,
+      body: html`${group === sent && preview ? preview : ''}<form method="post" action="${path}" class="stack">
+        <input type="hidden" name="revision" value="${String(stored?.revision ?? 0)}" />${fields}
+        ${isFixed ? '' : html`${proof}<div class="actions"><button type="submit">Save</button>${previews}</div>`}
+        </form>${testButtons(base, group, deps.config)}`,
+    });
   }
 
-  app.get('/settings', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));
-
-  for (const group of GROUPS) {
-    const schema = z.object(
-      Object.fromEntries(CHANGEABLE[group].map((name) => [name, fieldText.optional()])),
+  for (const { path } of SECTIONS) {
+    app.get(`/settings${path}`, OPERATOR, async (request, reply) =>
+      sendPage(request, reply, await show(request, path)),
     );
+  }
+
+  for (const { group, path } of GROUPS) {
+    const isGuarded = GUARDED_GROUPS.has(group);
+    const proofOf = (request: FastifyRequest) =>
+      userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm;
     formRoute(app, {
-      path: `/settings/${group}`,
+      path: `/settings/change/${group}`,
       access: OPERATOR,
-      schema,
-      show: (_request, typed) => page(group, typed),
+      schema: (request) => (isGuarded ? fieldsOf(group).extend(proofOf(request).shape) : fieldsOf(group)),
+      secrets: [...SECRET_FIELDS, ...CHANGEABLE[group].filter(isSealed)] as never[],
+      show: (request, typed) => show(request, path, { group, typed }),
+      refusalOf: conflict,
       run: async ({ request, data }) => {
-        const changed = await changeSettings(deps, changesOf(group, data), userOf(request).email);
-        return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${group}`;
+        const { password, code, ...fields } = data as Record<string, string | undefined>;
+        const save = () =>
+          changeSettings(deps, changesOf(group, fields), userOf(request).email, Number(fields.revision));
+        const done = isGuarded
+          ? await withReAuthentication(request, parts, { password: password ?? '', code }, save)
+          : { done: await save() };
+        return 'errors' in done ? done : savedAnswer(settingsPath(base, path), group, done.done);
       },
     });
   }
 
   formRoute(app, {
-    path: '/settings/look/preview',
+    path: '/settings/preview',
     access: OPERATOR,
     schema: z.object({ ACCENT_COLOUR: fieldText }),
-    show: (_request: FastifyRequest, typed) => page('look', typed),
-    run: ({ data, values }) => ({
-      page: page('look', { values, errors: {} }, colourPreview(data.ACCENT_COLOUR)),
-    }),
-  });
-
-  formRoute(app, {
-    path: '/settings/undo',
-    access: OPERATOR,
-    schema: z.object({ revision: z.coerce.number().int() }),
-    show: (_request, _typed) => page(),
-    run: async ({ request, data }) => {
-      const changed = await undoSettings(deps, data.revision, userOf(request).email);
-      return `${path}?done=${Object.keys(changed).length > 0 ? 'undone' : 'unchanged'}`;
+    show: (request, typed) => show(request, '', { group: 'look', typed }),
+    run: ({ request, data, values }) => {
+      const typed = { values, errors: {} };
+      return { page: show(request, '', { group: 'look', typed, preview: colourPreview(data.ACCENT_COLOUR) }) };
     },
   });
 
-  /** The changes of a form. Settings of the environment have no field, so they are left out. */
-  function changesOf(group: SettingGroup, data: Record<string, string | undefined>) {
+  settingsTests(app, parts, show);
+  undoForms(app, parts);
+  ownPagesForms(app, parts);
+  await app.register(logoForms, { parts });
+
+  /** The fields of a form. A missing field must not become the default, so only those without an input are optional. */
+  function fieldsOf(group: SettingGroup) {
     const names: readonly ChangeableName[] = CHANGEABLE[group];
-    return Object.fromEntries(
-      names
-        .filter((name) => !deps.config.given.has(name))
-        .map((name) => [name, textOfField(name, data[name] ?? '')]),
-    );
+    const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);
+    const removals = names.filter(isSealed).map((name) => [removalOf(name), fieldText]);
+    return z.object({
+      revision: z.string().regex(/^\d{1,9}$/),
+      ...Object.fromEntries([...fields, ...removals]),
+    });
+  }
+
+  /** The changes of a form. Settings of the environment have no field, so they are left out. */
+  function changesOf(group: SettingGroup, fields: Record<string, string | undefined>): SettingChanges {
+    const names: readonly ChangeableName[] = CHANGEABLE[group];
+    const entries = names
+      .filter((name) => !deps.config.given.has(name))
+      .map((name) => [name, changeOf(name, fields)])
+      .filter(([, text]) => text !== undefined);
+    return Object.fromEntries(entries);
   }
 }
 
-function introduction(path: string, stored: StoredSettings | null): Html {
-  const last = stored
-    ? html`<div class="actions"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
-        ${button({ to: `${path}/undo`, text: 'Undo the last change', hidden: { revision: String(stored.revision) } })}</div>`
-    : '';
-  return html`<div class="spaced"><p class="soft">Changes need no restart. An empty field means the default. A variable of the
-    environment wins, and its setting is fixed here. The audit log has each change.</p>${last}</div>`;
+/** The new text of a setting; null for the default; undefined for a secret that stays. */
+function changeOf(name: ChangeableName, fields: Record<string, string | undefined>): string | null | undefined {
+  const text = textOfField(name, fields[name] ?? '');
+  if (!isSealed(name) || text !== null) return text;
+  return fields[removalOf(name)] === 'yes' ? null : undefined;
+}
+
+function savedAnswer(path: string, at: string, changed: object): FormAnswer {
+  return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${at}`;
+}
+
+/** The refusal of a form whose settings somebody else changed after it was shown. */
+export function conflict(error: unknown): Refused | undefined {
+  if (!(error instanceof SettingsChangedError)) return undefined;
+  const names = error.names.map(labelOf).join(', ');
+  const sentence = `Somebody else changed this meanwhile: ${names}. Your values are still in the form. If you save again, they replace the other ones; the audit log has both.`;
+  return { status: 409, errors: { form: sentence } };
 }

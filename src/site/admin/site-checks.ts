@@ -27,7 +27,7 @@ type CheckDeps = Pick<AppDeps, 'config' | 'clock' | 'clockSkew' | 'mongo' | 'pro
 const TIMEOUT_MS = 2 * SECOND;
 
 /** Where the mail server is set. */
-const MAIL_SETTINGS = '/operator/settings#mail';
+const MAIL_SETTINGS = '/operator/settings/mail';
 
 const restart = 'and restart web, worker and scheduler';
 

@@ -57,7 +57,7 @@ const emailForm = z.object({ email: fieldText, emailReason: fieldText });
 export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const users = adminPath(base, '/users');
-  const sendsMail = deps.config.SMTP_URL !== undefined;
+  const sendsMail = () => deps.config.SMTP_URL !== undefined;
 
   const find = async (request: FastifyRequest): Promise<UserView> => {
     const view = await showUser(deps, idParam(request, 'userId'));
@@ -67,7 +67,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const show = async (request: FastifyRequest, typed: Typed): Promise<Page> => {
     const view = await find(request);
     const change = await findAddressChange(deps, view.user._id);
-    return userPage({ users, base, view, change, sendsMail, isSelf: isSelf(request, view), typed });
+    return userPage({ users, base, view, change, sendsMail: sendsMail(), isSelf: isSelf(request, view), typed });
   };
   const pathOf = ({ user }: UserView, done: keyof typeof MESSAGES) =>
     `${users}/${user._id.toHexString()}?done=${done}`;
@@ -125,7 +125,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
       const view = await find(request);
       const { user } = view;
       await noteLink(deps, user, deciderOf(request));
-      if (!sendsMail) return { page: linkPage(users, user, await makePasswordLink(deps, user)) };
+      if (!sendsMail()) return { page: linkPage(users, user, await makePasswordLink(deps, user)) };
       const auth = createAuth(deps, (link) => sendLink(deps, link));
       await sendEntryLink(deps, auth, user.email);
       return pathOf(view, 'link-sent');

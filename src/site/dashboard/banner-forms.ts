@@ -1,9 +1,7 @@
-import multipart from '@fastify/multipart';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { t, translated } from '../../language/t.ts';
 import { HOUR } from '../../platform/clock.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
-import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
 import { failureSentence, PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
 import { UPLOAD_TTL_MS } from '../../servers/picture-uploads.ts';
 import type { BannerUpload } from '../../servers/profile.ts';
@@ -20,34 +18,11 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { livePart } from '../shared/live.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import { bannerImage, iconImage } from '../shared/profile-parts.ts';
+import { acceptUploads } from '../shared/uploaded-file.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 /** The limit of uploads for a user. Encoding one upload can take a worker several seconds of CPU time. */
 const UPLOADS = { times: 20, windowMs: HOUR };
-
-/**
- * The limit of uploads that a process reads at the same time. Each needs up to 1 MB of memory until a slow client has
- * sent it.
- */
-const MOST_READ_AT_ONCE = 16;
-
-/** The largest request, in bytes: the file, and the headers and boundaries of its part. */
-const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
-
-/**
- * If the request is larger than this: the connection is closed instead of reading the body to its end. The browser may
- * then not show the answer.
- */
-const LARGEST_REFUSED = 32 * 1_024 * 1_024;
-
-const LIMITS = {
-  files: 1,
-  fields: 0,
-  parts: 1,
-  fileSize: LARGEST_UPLOAD,
-  headerPairs: 10,
-  fieldNameSize: 100,
-};
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
 
@@ -59,15 +34,7 @@ export async function bannerForms(
   { deps, show }: Pick<DashboardParts, 'deps'> & { show: ShowError },
 ): Promise<void> {
   const { base } = app.site;
-  let reading = 0;
-  const oneOfFew = async <T>(read: () => Promise<T>): Promise<T> => {
-    if (reading >= MOST_READ_AT_ONCE) throw new PictureError('busy');
-    reading += 1;
-    return read().finally(() => {
-      reading -= 1;
-    });
-  };
-  await app.register(multipart, { limits: LIMITS });
+  const uploadedFile = await acceptUploads(app);
   const back = (request: FastifyRequest, done: string) =>
     `${serverPath(base, serverOf(request), '/profile')}?done=${done}#banner`;
 
@@ -82,7 +49,7 @@ export async function bannerForms(
         until,
       );
     try {
-      const bytes = await oneOfFew(() => uploadedFile(request, reply));
+      const bytes = await uploadedFile(request, reply);
       await uploadBanner(deps, server, bytes, user.email);
     } catch (error) {
       if (!(error instanceof PictureError)) throw error;
@@ -102,34 +69,6 @@ export async function bannerForms(
     },
   });
 }
-
-/**
- * The file of a form. Its size is checked before it is read.
- *
- * @throws {PictureError} `none` or `too-large`
- */
-async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
-  const none = new PictureError('none');
-  if (!request.isMultipart()) throw none;
-  const length = Number(request.headers['content-length'] ?? Number.NaN);
-  if (Number.isNaN(length)) throw new PageError(411, t('The upload must state its length.'));
-  if (length > LARGEST_REFUSED) reply.header('connection', 'close');
-  if (length > LARGEST_REQUEST) throw tooLarge();
-  const { RequestFileTooLargeError } = request.server.multipartErrors;
-  try {
-    const file = await request.file();
-    const bytes = await file?.toBuffer();
-    if (!bytes || bytes.length === 0) throw none;
-    return bytes;
-  } catch (error) {
-    if (error instanceof RequestFileTooLargeError) throw tooLarge();
-    if (error instanceof PictureError) throw error;
-    request.log.info({ event: 'site.upload_malformed', err: error });
-    throw new PageError(400, t('The upload is malformed. Reload the page and try again.'));
-  }
-}
-
-const tooLarge = () => new PictureError('too-large');
 
 /** Whether an uploaded banner waits for a worker, so that the page refreshes itself. */
 export function isPreparing({ profile }: Server, now: Date): boolean {

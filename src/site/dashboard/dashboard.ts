@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { addServerPages } from './add-server-pages.ts';
 import { connectPages } from './connect-pages.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { deliveryPage } from './delivery-page.ts';
 import { draftPages } from './draft-pages.ts';
 import { listenerPages } from './listener-pages.ts';
 import { listenerTestPage } from './listener-test-page.ts';
@@ -27,6 +28,7 @@ export async function dashboard(app: FastifyInstance, parts: DashboardParts): Pr
   overviewPage(app, parts);
   tokenPages(app, parts);
   statisticsPages(app, parts);
+  deliveryPage(app, parts);
   reviewPages(app, parts);
   memberPages(app, parts);
   profilePages(app, parts);

@@ -17,7 +17,7 @@ import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 
 export const DISCORD_MESSAGES = {
   'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),

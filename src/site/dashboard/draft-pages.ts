@@ -15,7 +15,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { button, confirmed } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { ownershipProofCards } from './ownership-proof.ts';
 
 /** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */

@@ -8,6 +8,7 @@ import { counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
 import { protocolChoices } from '../shared/protocols.ts';
+import { rewardsField } from './rewards.ts';
 
 type Form = {
   /** The path of the listener's page. */
@@ -20,6 +21,8 @@ type Form = {
   unconfirmed: number;
   /** The default service name. */
   serviceName: string;
+  /** Whether a plugin can claim votes, so that the owner must choose how players are rewarded. */
+  hasClaimKeys: boolean;
 };
 
 /** The form with the choice of a protocol and the fields of the chosen protocol. */
@@ -36,7 +39,7 @@ export function listenerForm(form: Form): Html {
     <form method="post" action="${path}" class="stack">
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? fetchFields(form) : votifierFields(form)}
-      ${maxSendingsField(form)} ${keepField(form)}
+      ${listener ? '' : newRewardsField(form)} ${maxSendingsField(form)} ${keepField(form)}
       <div class="actions">
         <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
         ${listener ? html`<a class="button quiet" href="${path}">${t('Cancel')}</a>` : ''}
@@ -61,6 +64,11 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
       ['3', t('up to three times')],
     ],
   });
+}
+
+/** The choice for a new listener. If a plugin can claim votes too, nothing is chosen beforehand. */
+function newRewardsField({ hasClaimKeys, typed: { values, errors } }: Form): Html {
+  return rewardsField(values.rewards ?? (hasClaimKeys ? undefined : 'push'), errors.rewards);
 }
 
 /** The choice what happens to unconfirmed votes. Empty if there are none. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
+import { countEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
 import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
+import { PROTOCOLS, type Protocol, REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { hostWarning } from '../../platform/address-guard.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
@@ -23,7 +24,7 @@ import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -33,11 +34,14 @@ import { livePart } from '../shared/live.ts';
 import { card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes.ts';
+import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
-import { settingsRefusal } from './listener-refusals.ts';
+import { noListener, settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings.ts';
-import { type RunTest, testCard } from './listener-test-page.ts';
-import { rewardsCard, rewardsRoute } from './rewards.ts';
+import { testCard } from './listener-test-card.ts';
+import type { RunTest } from './listener-test-page.ts';
+import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** Messages after settings were stored. The result of a test vote follows below them. */
@@ -55,6 +59,8 @@ const MESSAGES = {
   paused: defineMessage('Listener paused. Votes are counted and wait until you resume it.'),
   resumed: defineMessage('Listener resumed. Waiting votes are being sent.'),
   rewards: defineMessage('Rewards saved.'),
+  'sent-earlier': defineMessage('The earlier votes are being sent, the oldest first.'),
+  'none-earlier': defineMessage('No earlier votes were left to send.'),
   removed: defineMessage('Listener removed. Votes are counted, but no longer forwarded.'),
 };
 
@@ -70,6 +76,7 @@ const settingsForm = z.object({
   serviceName: fieldText,
   maxSendings: z.string().transform(Number).optional(),
   keepUnconfirmed: z.string().optional(),
+  rewards: z.enum(REWARDS).optional(),
 });
 const rotateForm = z.object({ revision: z.string().transform(Number) });
 
@@ -88,7 +95,8 @@ export function listenerPages(app: FastifyInstance, parts: DashboardParts, runTe
   });
   settingsRoutes(app, parts.deps, page, runTest);
   queueRoutes(app, parts.deps, page);
-  rewardsRoute(app, parts);
+  earlierVotesRoute(app, parts.deps);
+  rewardsRoute(app, parts, (request, typed) => page(request, { typed }));
 }
 
 function listenerPage(site: Site, deps: AppDeps): ListenerPage {
@@ -96,7 +104,11 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
   return async (request, { protocol, typed = UNTOUCHED, message } = {}) => {
     const server = serverOf(request);
     const path = serverPath(site.base, server, '/listener');
-    const { listener, queuePaused } = await statusOf(server._id);
+    const [{ listener, queuePaused }, hasKeys] = await Promise.all([
+      statusOf(server._id),
+      hasClaimKeys(deps, server._id),
+    ]);
+    const earlier = listener ? await countEarlierVotes(deps, listener) : 0;
     const now = deps.clock.now();
     const settings =
       listener && !protocol
@@ -108,16 +120,23 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
             typed,
             unconfirmed: listener?.unconfirmed ?? (await countUnconfirmed(deps, server._id, COUNTED_AT_MOST)),
             serviceName: deps.config.SERVICE_NAME,
+            hasClaimKeys: hasKeys,
           });
     const present = listener && [
       statusPart(path, { listener, queuePaused }, now),
-      testCard(path, listener),
-      rewardsCard(path, listener.rewards ?? undefined, await hasClaimKeys(deps, server._id)),
+      testCard(path, listener, now),
+      rewardsCard(path, {
+        rewards: (typed.values.rewards as Rewards | undefined) ?? listener.rewards ?? undefined,
+        hasClaimKeys: hasKeys,
+        error: typed.errors.rewards,
+      }),
     ];
     const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
+      earlier > 0 ? earlierVotesNotice(path, earlier) : '',
       warning && notice('attention', warning),
+      listener ? gamePortWarning(listener, server) : '',
       present ??
         html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
       card({
@@ -164,13 +183,17 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
       page(request, { protocol: protocolField.parse(typed.values.protocol) ?? DEFAULT_PROTOCOL, typed }),
     refusalOf: settingsRefusal,
     run: async ({ request, data }) => {
-      const { set, secret } = await store(deps, serverOf(request)._id, data, userOf(request).email);
+      const { _id: serverId } = serverOf(request);
+      // Only with two ways to get rewards is there something to choose.
+      if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
+      const { set, secret } = await store(deps, serverId, data, userOf(request).email);
       // A new secret is shown without a test vote: the owner must first set it on the server, which needs it to answer.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
       // Nothing fetches yet: the owner gets the relay and its key first.
       if (set.protocol === 'fetch')
         return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
-      return runTest(request, notice('good', t(SAVED[await doneOf(deps, set)])));
+      const saved = notice('good', t(SAVED[await doneOf(deps, set)]));
+      return runTest(request, html`${saved}${gamePortWarning(set, serverOf(request))}`);
     },
   });
 
@@ -211,6 +234,8 @@ async function store(
   const unanswered = {
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
+    // Without claim keys the listener is the only way; a listener that exists keeps its choice.
+    rewards: data.rewards ?? 'push',
   };
   if (protocol === 'fetch') {
     const settings = { serviceName: data.serviceName, ...unanswered };
@@ -274,8 +299,4 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
       return back(request, 'removed');
     },
   });
-}
-
-function noListener(): Refused {
-  return refused(404, t('This server has no vote listener.'));
 }

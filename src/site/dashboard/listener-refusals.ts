@@ -28,3 +28,8 @@ function secretRefusal(error: unknown, values: Record<string, string>): Refused 
     ? { errors: { secret: t('The stored value cannot be read. Enter it again.') } }
     : refused(400, t('The stored secret cannot be read. Remove the listener and set it up again.'));
 }
+
+/** The refusal if the listener was removed meanwhile. */
+export function noListener(): Refused {
+  return refused(404, t('This server has no vote listener.'));
+}

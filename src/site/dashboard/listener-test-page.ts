@@ -1,11 +1,9 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
-import type { Diagnosis } from '../../delivery/diagnosis/diagnose-listener.ts';
+import type { Diagnosis } from '../../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
-import type { ListenerView } from '../../delivery/listeners.ts';
-import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
 import type { Ended } from '../../platform/answers.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
@@ -18,42 +16,12 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { type FormAnswer, formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, streamPage } from '../shared/layout.ts';
-import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
-import { notAnsweredStatus, notAnsweredText } from './not-answered.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { serverFrame } from './server-frame.ts';
-
-/** The card that explains the test vote, with a button to send one. */
-export function testCard(path: string, { state, protocol }: Pick<ListenerView, 'state' | 'protocol'>): Html {
-  if (protocol === 'fetch') return fetchTestCard(path);
-  const about = t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
-    player: TEST_USERNAME,
-  });
-  const sentAnyway =
-    state === 'active'
-      ? ''
-      : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATES[state]) })}`;
-  return card({
-    title: t('Test vote'),
-    body: html`<p>${about}${sentAnyway}</p>
-      <div>${button({ to: `${path}/test`, text: t('Send test vote'), kind: 'primary' })}</div>`,
-  });
-}
-
-/** The card of the test of a listener that fetches. */
-function fetchTestCard(path: string): Html {
-  const about = t(
-    'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
-  );
-  return card({
-    title: t('Test'),
-    body: html`<p>${about}</p>
-      <div>${button({ to: `${path}/test`, text: t('Wait for the next call'), kind: 'primary' })}</div>`,
-  });
-}
 
 /**
  * Answers a form with a page that shows the steps of a test vote as they happen.

@@ -1,70 +1,122 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
+import type { Typed } from '../shared/form.ts';
+import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { card, notice, select } from '../shared/parts.ts';
+import type { Page } from '../shared/layout.ts';
+import { card, notice } from '../shared/parts.ts';
+import { radios } from '../shared/radios.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-const REWARD_TEXTS: Record<Rewards, Text> = {
-  push: defineMessage('The listener receives each vote'),
-  claims: defineMessage('A plugin asks for votes and claims them'),
-  both: defineMessage('Both'),
+const REWARD_TEXTS: Record<Rewards, { text: Text; about: Text }> = {
+  push: {
+    text: defineMessage('The listener receives each vote'),
+    about: defineMessage(
+      'For Votifier plugins, websites and servers that fetch. Plugins that ask for votes are told that claims are off.',
+    ),
+  },
+  claims: {
+    text: defineMessage('A plugin asks for votes and claims them'),
+    about: defineMessage('For plugins with a claim key. The listener receives no votes.'),
+  },
+  both: {
+    text: defineMessage('Both'),
+    about: defineMessage('Only if one of them gives no rewards. If both do, each vote is rewarded twice.'),
+  },
 };
 
-const form = z.object({ rewards: z.enum(REWARDS) });
+const form = z.object({ rewards: z.enum(REWARDS).optional() });
 
 /** `POST …/listener/rewards`: stores how players get their rewards. */
-export function rewardsRoute(app: FastifyInstance, { deps }: DashboardParts): void {
+export function rewardsRoute(
+  app: FastifyInstance,
+  { deps }: DashboardParts,
+  show: (request: FastifyRequest, typed: Typed) => Promise<Page>,
+): void {
   formRoute(app, {
     path: '/servers/:serverId/listener/rewards',
     access: OWNER,
     schema: form,
-    run: async ({ request, data }) => {
+    show,
+    run: async ({ request, data: { rewards } }) => {
+      if (!rewards) return notChosen();
       const server = serverOf(request);
-      const isSet = await setRewards(deps, server._id, data.rewards, userOf(request).email);
+      const isSet = await setRewards(deps, server._id, rewards, userOf(request).email);
       if (!isSet) return refused(409, t('This server has no vote listener: its votes can be claimed.'));
       return `${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`;
     },
   });
 }
 
+/** Whether a listener is set for the first time, and a plugin can claim the same votes. */
+export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
+  const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
+  return existing === null && (await hasClaimKeys(deps, serverId));
+}
+
+/** The refusal of a form without a choice. */
+export function notChosen(): Refused {
+  return { errors: { rewards: t('Choose how players are rewarded.') } };
+}
+
+/** The choice between pushed and claimed rewards; `value` undefined: nobody has chosen yet. */
+export function rewardsField(value: string | undefined, error?: string): Html {
+  return radios({
+    name: 'rewards',
+    label: t('How players are rewarded'),
+    required: true,
+    value,
+    error,
+    options: REWARDS.map((one) => ({
+      value: one,
+      text: t(REWARD_TEXTS[one].text),
+      about: t(REWARD_TEXTS[one].about),
+    })),
+  });
+}
+
 /**
- * The choice between pushed and claimed rewards.
+ * The card with the choice for a listener that exists.
  *
  * @param hasClaimKeys - whether the server has a claim key, so that a plugin can claim votes
  */
-export function rewardsCard(path: string, rewards: Rewards | undefined, hasClaimKeys: boolean): Html {
-  const isTwice = (rewards ?? 'both') === 'both' && hasClaimKeys;
-  const warning: Content = isTwice
-    ? notice(
-        rewards === 'both' ? 'quiet' : 'attention',
-        t(
-          'Each vote can be rewarded twice: by the listener that receives it, and by the plugin that claims it. Choose one of them, unless only one gives rewards.',
-        ),
-      )
-    : '';
+export function rewardsCard(
+  path: string,
+  {
+    rewards,
+    hasClaimKeys,
+    error,
+  }: { rewards: Rewards | undefined; hasClaimKeys: boolean; error?: string | undefined },
+): Html {
   return card({
-    id: 'rewards',
     title: t('Rewards'),
-    body: html`${warning}
+    body: html`${rewardsNotice(rewards, hasClaimKeys)}
       <form method="post" action="${path}/rewards" class="stack">
-        ${select({
-          id: 'rewards-choice',
-          name: 'rewards',
-          label: t('How players are rewarded'),
-          hint: t(
-            'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
-          ),
-          value: rewards ?? 'both',
-          options: REWARDS.map((one): [string, string] => [one, t(REWARD_TEXTS[one])]),
-        })}
+        ${rewardsField(rewards, error)}
+        <p class="hint">${t(
+          'Applies to votes that are cast from now on. Votes that wait for the listener are still sent.',
+        )}</p>
         <div class="actions"><button type="submit" class="quiet">${t('Save')}</button></div>
       </form>`,
   });
+}
+
+function rewardsNotice(rewards: Rewards | undefined, hasClaimKeys: boolean): Content {
+  const twice = t(
+    'Each vote can be rewarded twice: by the listener that receives it, and by the plugin that claims it. Choose one of them, unless only one gives rewards.',
+  );
+  if (rewards === undefined) {
+    const open = t('You have not chosen yet. Until you do, both apply.');
+    return notice('attention', hasClaimKeys ? html`${open} ${twice}` : open);
+  }
+  return rewards === 'both' && hasClaimKeys ? notice('quiet', twice) : '';
 }

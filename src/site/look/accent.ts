@@ -121,5 +121,6 @@ export function accentRules(colour: string): string {
   const rules = Object.entries(tokens).map(
     ([token, shade]) => `--${token}:light-dark(${light[shade]},${dark[shade]})`,
   );
-  return `:root{${rules.join(';')}}\n`;
+  // The drawing of the home page takes the hue of the head, too.
+  return `:root{${rules.join(';')};--hero-blend:luminosity}\n`;
 }

@@ -43,12 +43,29 @@ export async function readLogo(file: string): Promise<Logo> {
   try {
     const { extension, width, height } = inspectLogo(bytes);
     if (width > MOST_PIXELS || height > MOST_PIXELS) throw refuse(`has more than ${MOST_PIXELS} pixels`);
-    const shown = Math.min(WIDEST, Math.max(1, Math.round((width / height) * HEIGHT)));
-    return { bytes, extension, type: TYPES[extension], width: shown, height: HEIGHT };
+    return { bytes, extension, type: TYPES[extension], ...logoSize({ width, height }) };
   } catch (error) {
     if (!(error instanceof PictureError || error instanceof SvgError)) throw error;
     throw refuse(`is no usable SVG, PNG or WebP picture: ${error.message}`);
   }
+}
+
+/** The size of a logo in the head of a page, in CSS pixels. */
+export function logoSize({ width, height }: { width: number; height: number }) {
+  return { width: Math.min(WIDEST, Math.max(1, Math.round((width / height) * HEIGHT))), height: HEIGHT };
+}
+
+/**
+ * The format of a logo that an operator uploads.
+ *
+ * @throws {PictureError | SvgError} if it cannot be used
+ */
+export function uploadedFormat(bytes: Buffer): 'svg' | 'png' | 'webp' {
+  const { extension, width, height } = inspectLogo(bytes);
+  if (width > MOST_PIXELS || height > MOST_PIXELS) {
+    throw new SvgError(`The picture has more than ${MOST_PIXELS.toLocaleString('en')} pixels.`);
+  }
+  return extension;
 }
 
 /** @throws {PictureError | SvgError} if the file is neither SVG nor PNG nor WebP */

@@ -1,6 +1,8 @@
 import { AppError } from '../../platform/app-error.ts';
 /** The file is no usable SVG. The message continues the sentence “is no usable … picture: ”. */
-export class SvgError extends AppError {}
+export class SvgError extends AppError {
+  readonly code = 'svg';
+}
 
 /** Whether a text begins like an XML document. */
 export function isSvg(bytes: Buffer): boolean {

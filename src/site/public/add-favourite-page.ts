@@ -12,7 +12,7 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { PublicParts } from './public-parts.ts';
-import { forgetFavourite, wantedFavourite } from './wanted-favourite.ts';
+import type { WantedFavourite } from './wanted-favourite.ts';
 
 type Deps = PublicParts['deps'];
 
@@ -21,16 +21,21 @@ type Deps = PublicParts['deps'];
  * the star was pressed, the server is added at once. Elsewhere, such as behind a link from a mail or from another site,
  * a button asks first, because opening an address must not change anything.
  */
-export function addFavouritePage(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
+export function addFavouritePage(
+  app: FastifyInstance,
+  { deps }: Pick<PublicParts, 'deps'>,
+  wanted: WantedFavourite,
+): void {
   const { base } = app.site;
 
   app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
     const server = await listedServer(deps, idParam(request, 'serverId'));
-    if (!wantedFavourite(request)?.equals(server._id))
-      return sendPage(request, reply, askPage(app.site, server));
+    if (!wanted.find(request)?.equals(server._id)) return sendPage(request, reply, askPage(app.site, server));
     await addOrThrow(deps, request, server._id);
-    forgetFavourite(reply, deps.config);
-    return reply.header('cache-control', 'no-store').redirect(`${base}/favourites?done=added`, 303);
+    return reply
+      .header('set-cookie', wanted.forget())
+      .header('cache-control', 'no-store')
+      .redirect(`${base}/favourites?done=added`, 303);
   });
 }
 

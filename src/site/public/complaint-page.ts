@@ -33,7 +33,7 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
       messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
       body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
         <p class="soft">${readers}</p>
-        <form method="post" action="${path}/report" class="stack">
+        <form method="post" action="${path}/report" class="card stack">
           ${select({
             name: 'kind',
             label: t('What is wrong?'),

@@ -28,7 +28,7 @@ import { statusBadge } from '../shared/server-status.ts';
 import { addFavouritePage, addOrThrow, countOrThrow, listedServer } from './add-favourite-page.ts';
 import type { PublicParts } from './public-parts.ts';
 import { star, starAnchor, starForm } from './star.ts';
-import { rememberFavourite } from './wanted-favourite.ts';
+import { createWantedFavourite } from './wanted-favourite.ts';
 
 const FAVOURITES_A_PAGE = 50;
 
@@ -41,17 +41,19 @@ const MESSAGES = { added: defineMessage('The server is now among your favourites
 
 /**
  * `/favourites`: the user's favourite servers, with the time of the next vote for each. The form of
- * `/favourites/:serverId` adds or removes one. If nobody is signed in, it leads to the sign-in, and the star is remembered until then.
+ * `/favourites/:serverId` adds or removes one. If nobody is signed in, it leads to the sign-up, because most visitors have
+ * no account, and the star is remembered until then.
  */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
   const path = `${base}/favourites`;
+  const wanted = createWantedFavourite(deps.config);
 
   app.get('/favourites', SIGNED_IN, async (request, reply) => {
     const page = pageFrom((request.query as { page?: unknown }).page);
     const limit = FAVOURITES_A_PAGE;
     const { rows, total, username } = await listFavourites(deps, userOf(request)._id, { page, limit });
-    const list: List = { base, config: deps.config, now: deps.clock.now(), username };
+    const list: List = { base, config: deps.config, now: deps.clock.now() };
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
       title: t('Your favourites'),
@@ -68,7 +70,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     });
   });
 
-  addFavouritePage(app, { deps });
+  addFavouritePage(app, { deps }, wanted);
 
   formRoute(app, {
     path: '/favourites/:serverId',
@@ -79,8 +81,8 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
       if (!request.signedIn && data.favourite === 'no')
         return `${base}/sign-in${queryText({ done: 'not-sent', next: path })}`;
       if (!request.signedIn) {
-        rememberFavourite(reply, deps.config, serverId);
-        return `${base}/sign-in${queryText({ next: `${path}/${serverId.toHexString()}` })}`;
+        reply.header('set-cookie', wanted.remember(serverId));
+        return `${base}/sign-up${queryText({ next: `${path}/${serverId.toHexString()}` })}`;
       }
       if (data.favourite === 'no') {
         const { _id: userId } = userOf(request);
@@ -106,8 +108,8 @@ function nothing(base: string): Html {
   });
 }
 
-/** The data for the rows of the list. `username` is the player name of the user's last vote. */
-type List = { base: string; config: Config; now: Date; username: string | null };
+/** The data for the rows of the list. */
+type List = { base: string; config: Config; now: Date };
 
 function serverList(list: List, rows: Favourite[]): Html {
   return html`<ol class="favourites">${rows.map((favourite) => row(list, favourite))}</ol>`;
@@ -141,18 +143,18 @@ function players(server: WithId<Server>, now: Date): Content {
 
 /** The link to vote; inside the cooldown, when the player voted and may vote next. */
 function voteOf(
-  { base, config, username, now }: List,
-  { nextVoteAt }: Favourite,
+  { base, config, now }: List,
+  { username, nextVoteAt }: Favourite,
   server: WithId<Server>,
 ): Content {
   if (nextVoteAt) {
     const times = { voted: timeAgo(after(nextVoteAt, -DAY), now), next: relative(nextVoteAt, now) };
-    return html`<p class="next">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
+    return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
   }
-  if (whyOff(config, server)) return html`<p class="next">${t('no votes on the page')}</p>`;
+  if (whyOff(config, server)) return html`<p class="due-vote">${t('no votes on the page')}</p>`;
   const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
   const of = t('for {server}', { server: server.name });
-  return html`<p class="next"><a class="button vote" href="${base}${path}">${t('Vote')}<span
+  return html`<p class="due-vote"><a class="button vote" href="${base}${path}">${t('Vote')}<span
     class="for-readers"> ${of}</span></a></p>`;
 }
 

@@ -49,9 +49,8 @@ export function feeds(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
     const path = language === 'en' ? feedPath(game) : inLanguageOf(feedPath(game), language);
     return sendPublic(request, reply, path, {
       type: ATOM,
+      limit: () => app.limitPages(request),
       make: async () => {
-        // A decoration of `cachePublicPages`.
-        await app.limitPages(request);
         const { rows = [] } = (await readListPage(deps, { game }, 1, 'newest')) ?? {};
         if (game && rows.length === 0 && !isGame(game)) throw noSuchGame();
         return inLanguage(language, async () =>
@@ -68,7 +67,7 @@ function noSuchGame(): PageError {
 
 type Feed = { rows: ListedRow[]; game: string | undefined; path: string; language: Language };
 
-/** The feed. The address without a language is its id; an entry's id has the server's id, which no renaming changes. */
+/** The feed. Its id is its address; an entry's id has the server's id, so a renaming does not change it. */
 function newServersFeed({ url, name }: Site, { rows, game, path, language }: Feed): Html {
   const updated = rows[0]?.listedAt ?? NEVER;
   const listing = imageText(name);

@@ -11,23 +11,24 @@ import { counted, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import { miniServer, voteLink } from '../shared/server-parts.ts';
+import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { similarCards } from './similar-cards.ts';
 
 /** How many favourites are read, the newest ones; how many of them are shown, and how many similar servers. */
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;
 
-/** A favourite that can be voted for on its page, now or later. */
-type Votable = { server: WithId<Server>; nextVoteAt: Date | null };
+/** A favourite that can be voted for on its page, now or later, and the player name for it. */
+type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
 /** The servers that a player may vote for next. */
 export type OtherServers = {
-  /** The user's player name, and the favourites: those that are due first. Null for visitors. */
-  favourites: { username: string | null; rows: Votable[] } | null;
+  /** The user's favourites, those that are due first. Null for visitors. */
+  favourites: Votable[] | null;
   similar: ListedRow[];
   now: Date;
 };
@@ -46,12 +47,13 @@ export async function readOtherServers(
   const votable = list?.rows.flatMap((row) => votableOf(deps, row, server)) ?? [];
   const dueAt = ({ nextVoteAt }: Votable) => nextVoteAt?.getTime() ?? 0;
   const rows = votable.toSorted((one, other) => dueAt(one) - dueAt(other));
-  return { favourites: list && { username: list.username, rows }, similar, now: deps.clock.now() };
+  return { favourites: list && rows, similar, now: deps.clock.now() };
 }
 
-function votableOf({ config }: AppDeps, { server, nextVoteAt }: Favourite, than: WithId<Server>): Votable[] {
+function votableOf({ config }: AppDeps, favourite: Favourite, than: WithId<Server>): Votable[] {
+  const { server, username, nextVoteAt = null } = favourite;
   if (!server || server._id.equals(than._id) || whyOff(config, server)) return [];
-  return [{ server, nextVoteAt: nextVoteAt ?? null }];
+  return [{ server, username, nextVoteAt }];
 }
 
 /**
@@ -66,8 +68,7 @@ function section(title: string, detail: Content, body: Html): Html {
   return html`<section class="other-servers"><header><h2>${title}</h2>${detail}</header>${body}</section>`;
 }
 
-function favouritesPart(site: Site, list: NonNullable<OtherServers['favourites']>, now: Date): Content {
-  const { username, rows } = list;
+function favouritesPart(site: Site, rows: Votable[], now: Date): Content {
   if (rows.length === 0) return '';
   const due = rows.filter(({ nextVoteAt }) => nextVoteAt === null).length;
   const all = counted(rows.length, 'favourite');
@@ -77,25 +78,30 @@ function favouritesPart(site: Site, list: NonNullable<OtherServers['favourites']
   return section(
     t('Vote for your other servers'),
     detail,
-    html`<ul class="due-list">${shown.map((row) => dueRow(site.base, row, username, now))}</ul>`,
+    html`<ul class="due-list">${shown.map((row) => dueRow(site.base, row, now))}</ul>`,
   );
 }
 
-function dueRow(base: string, { server, nextVoteAt }: Votable, username: string | null, now: Date): Html {
+function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Date): Html {
   const { name, game, slug } = server;
   const pictured = { ...picturesOf(server), slug };
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
     : voteLink(base, server, username);
+  const detail = nextVoteAt ? t('Voted less than 24 hours ago') : gameName(game);
   return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">
     ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what">
     <h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
-    <p class="meta"><span>${nextVoteAt ? t('Voted today') : gameName(game)}</span></p></div>${action}</li>`;
+    <p class="meta"><span>${detail}</span></p></div>${action}</li>`;
 }
 
 /** An empty, hidden list for the script, with its texts. */
 function votedInBrowser(): Html {
-  const texts = { vote: t('Vote'), voted: t('Voted today'), due: t('You voted here before') };
+  const texts = {
+    vote: t('Vote'),
+    voted: t('Voted less than 24 hours ago'),
+    due: t('You voted here before'),
+  };
   const detail = html`<p class="soft small">${t('This list is stored in your browser only.')}</p>`;
   const list = html`<ul class="due-list" data-texts="${JSON.stringify(texts)}"></ul>`;
   return html`<div data-voted-list hidden>${section(t('Vote for your other servers'), detail, list)}</div>`;
@@ -103,13 +109,5 @@ function votedInBrowser(): Html {
 
 function similarPart({ base }: Site, similar: ListedRow[]): Content {
   if (similar.length === 0) return '';
-  const details = ({ onlinePlayers, playersHidden, game }: ListedRow) => [
-    playersHidden ? t('players hidden') : t('{players} playing', { players: onlinePlayers }),
-    gameName(game),
-  ];
-  return section(
-    t('Similar servers'),
-    '',
-    html`<ul class="minis">${similar.map((row) => miniServer(base, row, details(row)))}</ul>`,
-  );
+  return section(t('Similar servers'), '', similarCards(base, similar));
 }

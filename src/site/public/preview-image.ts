@@ -63,7 +63,7 @@ export async function previewPath(
 async function keepUpToDate(
   deps: AppDeps,
   look: Look,
-  { ip }: FastifyRequest,
+  { ip, log }: FastifyRequest,
   server: WithId<Server>,
   card: CardState | null,
 ): Promise<void> {
@@ -75,9 +75,14 @@ async function keepUpToDate(
     return;
   }
   if (await takeAll(deps, byNetwork('cards:address', ip, DRAWINGS))) return;
-  await markCardDue(deps, server._id, key);
-  // Not awaited: if Redis does not answer, the mark in the database remains, and the scheduler finds it later.
-  void deps.producer.add('draw-cards', { serverId: server._id.toHexString() }, { subject: server.slug });
+  // Not awaited: if the process ends before the write, the next request marks the card.
+  void orderDrawing(deps, server, key).catch((error: unknown) => log.warn(error, 'a card was not marked'));
+}
+
+async function orderDrawing(deps: AppDeps, { _id, slug }: WithId<Server>, key: string): Promise<void> {
+  await markCardDue(deps, _id, key);
+  // If Redis does not answer, the mark in the database remains, and the scheduler finds it later.
+  await deps.producer.add('draw-cards', { serverId: _id.toHexString() }, { subject: slug });
 }
 
 /** A hash of what a card shows, except the server's figures. */

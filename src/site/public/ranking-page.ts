@@ -89,9 +89,9 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     });
   }
 
-  /** The signed-in user's favourites; null for visitors, whose pages are cached. */
+  /** The signed-in user's favourites; none for visitors, who share their pages. */
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
-    signedIn ? favouriteIds(deps, signedIn.user._id) : null;
+    signedIn ? favouriteIds(deps, signedIn.user._id) : new Set<string>();
 
   async function listPage({ request, query, summary, tags }: Asked): Promise<Page> {
     const { filters, page, sort } = query;
@@ -135,7 +135,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       body: html`${isHome ? hero(site, summary) : listHead(site, query, { heading, ...aboutList(site, query, total) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers')}</h2>
         ${total > 0 || narrowed ? listBar(base, query, summary, tags) : ''}${isWhole ? '' : activeFilters(base, query)}
-        ${favourites ? starForm(`${base}${to(page)}`) : ''}${shown}</section>
+        ${starForm(`${base}${to(page)}`)}${shown}</section>
         ${isWhole && total > 0 ? html`${newcomers(base, latest)}${relatedLists(base, query, summary, tags)}` : ''}`,
     };
   }
@@ -150,7 +150,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       body: html`${listHead(site, query, { heading: t('Search'), detail: searchSummary(rows, query) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers found')}</h2>
         ${listBar(base, query, summary, tags)}${activeFilters(base, query)}
-        ${favourites ? starForm(`${base}${rankingPath(query)}`) : ''}
+        ${starForm(`${base}${rankingPath(query)}`)}
         ${rows.length > 0 ? serverList(rows, { base, now, tags, favourites }) : nothingFound(site, query)}</section>`,
     };
   }

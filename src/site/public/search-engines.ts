@@ -73,9 +73,8 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     if (file !== PAGES && !part) throw noSuchMap();
     return sendPublic(request, reply, `/sitemaps/${file}`, {
       type: XML,
+      limit: () => app.limitPages(request),
       make: async () => {
-        // A decoration of `cachePublicPages`.
-        await app.limitPages(request);
         const found = part ? await serversOf(part) : await pages();
         const entries = found.map(
           ({ path, changedAt }) =>

@@ -1,6 +1,7 @@
 import { defineMessage, t } from '../../language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import type { Server } from '../../servers/server.ts';
+import { emptyLine } from '../shared/empty-card.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -53,9 +54,9 @@ export function serverBody(site: Site, view: View): Page {
           ${keyFigures(seen)}
           ${allTags(base, server, seen)}
           ${aboutSection(server.profile?.description)}
-          ${motdSection(seen.info.motd)}
           ${reviewsSection(base, view)}
           ${ownReviewCard(base, server, reader, seen.now)}
+          ${motdSection(seen.info.motd)}
           ${chartSections(base, view)}
           ${topVotersCard(seen.topVoters)}
           ${server.hiddenAt ? '' : shareCard(site, server)}
@@ -141,7 +142,7 @@ function reviewsSection(base: string, { server, seen: { found, reviewers, now },
           reviewItem({ review, server, now, reviewer: reviewers[index], withFace: true }),
         )}</ol>
           <p class="small soft">${marks}</p>`
-      : html`<div class="empty">${none}</div>`;
+      : emptyLine(none);
   return section(
     'reviews',
     t('Reviews'),

@@ -3,7 +3,7 @@ import { languageName } from '../../servers/languages.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { country } from '../shared/flags.ts';
-import { dayText } from '../shared/format.ts';
+import { counted, dayText, oneDecimal } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -33,11 +33,15 @@ export function serverHead(site: Site, view: View): Html {
     </header>`;
 }
 
-/** Country, game with version, languages, and marks; those that are known. */
-function about(base: string, server: Server, { info }: Seen): Content {
+/**
+ * Country, game with version, languages, and marks; those that are known. The rating is shown where the figures are
+ * far below.
+ */
+function about(base: string, server: Server, { info, found }: Seen): Content {
   const { game, profile } = server;
   const version = info.version ? html` <bdi>${info.version}</bdi>` : '';
   const parts = [
+    found.total > 0 && rating(found),
     info.countryCode !== 'ZZ' && country(base, info.countryCode),
     game ? html`<a href="${base}${gamePath(game)}">${gameName(game)}</a>${version}` : version,
     profile?.languages?.map(languageName).join(', '),
@@ -45,6 +49,11 @@ function about(base: string, server: Server, { info }: Seen): Content {
     ownershipMark(server),
   ].filter(Boolean);
   return parts.length > 0 ? html`<p class="meta">${parts.map((part) => html`<span>${part}</span>`)}</p>` : '';
+}
+
+function rating({ averageRating, total }: Seen['found']): Html {
+  const reviews = html`<a href="#reviews">${counted(total, 'review')}</a>`;
+  return html`<span class="rated">${icon('star', 'solid')} ${oneDecimal(averageRating)} · ${reviews}</span>`;
 }
 
 /** The mark of a proven ownership, and how it was proven. */

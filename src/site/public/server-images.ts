@@ -82,12 +82,12 @@ export function bannerImage(info: ServerInfo, site: string): Html {
   const name = imageText(info.name);
   const players = playersText(info);
   const rank = `Rank ${count(info.rankPosition)}`;
-  const room = right - edge - 24 - textWidth(players, 16);
+  const room = right - edge - 36 - textWidth(players, 16);
   const address = fitted(imageText(addressOf(info)), 14, 360);
   const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
   rx="12" fill="${deep}" stroke="${line}"/>
 <circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
-<text x="${edge + 22}" y="37" font-size="20" font-weight="800" fill="${text}">${fitted(name, 21, room)}</text>
+<text x="${edge + 22}" y="37" font-size="20" font-weight="800" fill="${text}">${fitted(name, 22, room)}</text>
 <text x="${right}" y="36" font-size="15" fill="${text}" text-anchor="end">${players}</text>
 <text x="${edge}" y="61" font-size="14" fill="${soft}"
   font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>

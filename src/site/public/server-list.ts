@@ -31,8 +31,8 @@ export type ServerListSettings = {
   hasPodium?: boolean;
   /** The order of the list, whose figure each server shows. By default the votes. */
   sort?: Sort;
-  /** The user's favourites (`favouriteIds`). The page must then contain a `starForm`. Null when nobody is signed in. */
-  favourites: Set<string> | null;
+  /** The user's favourites (`favouriteIds`); empty when nobody is signed in. The page must contain a `starForm`. */
+  favourites: Set<string>;
 };
 
 /** Servers in their order. The stylesheet makes a podium, rows or a compact list of the same elements. */
@@ -62,12 +62,12 @@ function serverItem(
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
   );
-  const starOf = favourites ? star({ base }, { ...row, isFavourite: favourites.has(row.id) }) : '';
+  const starOf = star({ base }, { ...row, isFavourite: favourites.has(row.id) });
   const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
     ${bannerLink(base, row, isFirst ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
     <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
-    ${row.isPremium ? premiumMark(base) : ''}${ratingOrNew(row)}${starOf}</div>
+    ${ratingOrNew(row)}${starOf}</div>
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${sparkline(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
@@ -83,9 +83,10 @@ function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   return isNewcomer ? html`<b class="new">${t('New')}</b>` : '';
 }
 
-/** Country, game and version of a server, if known. */
-function meta(base: string, { game, countryCode, version }: ListedRow): Content {
+/** Country, game and version of a server, if known, and the mark of a premium server. */
+function meta(base: string, { game, countryCode, version, isPremium }: ListedRow): Content {
   const parts = [
+    isPremium && premiumMark(base),
     countryCode && country(base, countryCode),
     (game || version) && html`<span class="version">${gameName(game)} <bdi>${version}</bdi></span>`,
   ].filter(Boolean);

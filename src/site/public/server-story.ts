@@ -1,13 +1,11 @@
 import { t } from '../../language/t.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
-import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';
 import { description } from '../shared/profile-parts.ts';
-import { playersText } from '../shared/server-figures.ts';
-import { miniServer } from '../shared/server-parts.ts';
 import type { Seen, View } from './server-view.ts';
+import { similarCards } from './similar-cards.ts';
 
 /** A longer description is cut, with a link to its end. In characters. */
 const LONG_TEXT = 1_500;
@@ -90,12 +88,6 @@ export function section(id: string, title: string, body: Content, beside: Conten
 /** Other servers of the same game, as small cards. */
 export function similarSection(base: string, { seen: { similar } }: View): Content {
   if (similar.length === 0) return '';
-  const cards = similar.map((row) =>
-    miniServer(base, row, [
-      playersText({ ...row, playersSource: row.source }),
-      row.game ? gameName(row.game) : '',
-    ]),
-  );
   return html`<section class="similar" id="similar"><header><h2>${t('Similar servers')}</h2></header>
-    <ul class="minis">${cards}</ul></section>`;
+    ${similarCards(base, similar)}</section>`;
 }

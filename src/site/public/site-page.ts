@@ -13,12 +13,11 @@ import type { PublicParts } from './public-parts.ts';
  * privacy page is made from the configuration, and the other pages are not found.
  */
 export function sitePages(app: FastifyInstance, { deps: { config } }: PublicParts): void {
-  const { pages } = app.site;
   for (const name of Object.keys(SITE_PAGES) as SitePageName[]) {
     const path = `/${name}`;
     app.get(path, CACHED, (request, reply) =>
       sendPublicPage(request, reply, path, async () => {
-        const page = pages.get(name);
+        const page = app.site.pages.get(name);
         const listing = app.site.name;
         if (!page && name === 'privacy') {
           const description = t('What {listing} stores about you, why, and for how long.', { listing });
@@ -33,6 +32,7 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
         const heading = page.title ? '' : html`<h1>${title}</h1>\n`;
         return {
           title,
+          width: 'text',
           metadata: { canonical: path, description: t('{title}: {listing}.', { title, listing }) },
           body: html`<article class="card prose">${heading}${raw(page.html)}</article>`,
         };

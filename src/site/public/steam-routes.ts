@@ -27,7 +27,6 @@ const RETURN_OPTIONS = { ...OPTIONS, config: { ...ANYONE.config, skipsSlotHook: 
 
 /** `/servers/<slug>/vote/steam`: signing in through Steam on the vote form, the return from there, and its end. */
 export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: ProvenIds): void {
-  if (deps.config.STEAM_SIGN_IN === 'off') return;
   const { site } = app;
   const signIn = createSteamSignIn(deps, deps.clock);
   const formOf = (server: Pick<Server, 'slug'>) => `${site.base}${publicPath(server, '/vote')}`;
@@ -66,7 +65,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
   });
 
   app.post('/servers/:slug/vote/steam/drop', ANYONE, async (request, reply) => {
-    const server = await serverOfForm(deps, request);
+    const server = await steamServer(deps, request);
     return redirect(reply.header('set-cookie', provenIds.dropCookie()), formOf(server));
   });
 }

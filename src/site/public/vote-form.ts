@@ -154,10 +154,18 @@ export function voteForm(site: Site, view: VoteFormView): Html {
     <form method="post" action="${path}" class="stack" ${remembering(view)} ${script}>
     ${identityField(view)}
     ${isEstablished ? '' : proofFields(solvesAgain)}
-    ${view.provenId ? '' : forgetName()}
+    ${forgetName(view)}
     <div class="actions"><button type="submit" class="vote">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
-  </form>${steamAlternative(path, view)}`;
+  </form>${account === 'none' ? '' : forgettingForm(path)}
+    ${steamAlternative(path, view)}`;
+}
+
+/** The id of the form that forgets a user's name. */
+const FORGET = 'forget-name';
+
+function forgettingForm(path: string): Html {
+  return html`<form method="post" id="${FORGET}" action="${path}/forget-name"></form>`;
 }
 
 /**
@@ -169,10 +177,21 @@ function remembering({ server, account, provenId }: VoteFormView): Html {
     ${account === 'none' && !provenId ? 'data-remember' : ''}`;
 }
 
-/** Empties the field and forgets the name. The script shows it beside a name that was filled in. */
-function forgetName(): Html {
-  const text = t('Not {name}?', { name: '{name}' });
-  return html`<p class="small" data-forget hidden><button type="button" class="link" data-text="${text}"></button></p>`;
+/**
+ * The button that forgets a name which was filled in. The name of a user is in the account, so the button sends a form; a
+ * visitor's is in the browser, so the script shows the button and empties the field.
+ */
+function forgetName({ account, provenId, typed, ownName }: VoteFormView): Content {
+  if (provenId) return '';
+  if (account === 'none') {
+    const text = t('Not {name}?', { name: '{name}' });
+    const button = html`<button type="button" class="link" data-text="${text}"></button>`;
+    return html`<p class="small" data-forget hidden>${button}</p>`;
+  }
+  const name = typed.values.username ?? ownName;
+  if (!name) return '';
+  const text = t('Not {name}?', { name: html`<bdi>${name}</bdi>` });
+  return html`<p class="small"><button type="submit" form="${FORGET}" class="link">${text}</button></p>`;
 }
 
 /** The hidden fields that the script fills in. `again` is set if it solves a second challenge. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { noteUsername } from '../../favourites/favourites.ts';
+import { forgetUsername, noteUsername } from '../../favourites/favourites.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, sendRefusal } from '../../http/http-errors.ts';
@@ -23,8 +23,10 @@ import { offersSteam } from '../../votes/identity/steam-players.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../route-options.ts';
+import { userOf } from '../guard-routes.ts';
+import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { fieldText, readForm, type Typed } from '../shared/form.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { sendPage } from '../shared/layout.ts';
 import { isUnchanged, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -73,6 +75,7 @@ export function votePages(app: FastifyInstance, parts: PublicParts): void {
   challengeRoute(app, page);
   app.register(async (casting) => castingRoute(casting, { ...parts, provenIds }));
   steamRoutes(app, deps, provenIds);
+  forgetNameRoute(app, deps);
   voteReminder(app, deps);
   voteResultPage(app, deps);
 }
@@ -83,6 +86,7 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   const { deps } = parts;
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
+      await app.limitPages(request);
       const server = await listedServer(deps, slugOfRequest(request));
       const { username, steam } = request.query as Record<string, unknown>;
       const provenId = provenIdOf(parts, request, server);
@@ -114,6 +118,19 @@ async function viewOf(
   ]);
   const typed = { values: { username: name ?? username }, errors };
   return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
+}
+
+/** The route that forgets the player name of the user's last vote, and shows the form without a name. */
+function forgetNameRoute(app: FastifyInstance, deps: AppDeps): void {
+  formRoute(app, {
+    path: '/servers/:slug/vote/forget-name',
+    access: SIGNED_IN,
+    run: async ({ request }) => {
+      const server = await serverOfForm(deps, request);
+      await forgetUsername(deps, userOf(request)._id);
+      return `${app.site.base}${publicPath(server, '/vote?username=')}`;
+    },
+  });
 }
 
 /** The SteamID that Steam confirmed for the request's browser; null where the server does not ask for one. */
@@ -220,7 +237,9 @@ function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       const seen = seenMark(request);
       if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
       // htmx takes only the refreshed part from its answer.
-      const around = request.headers['hx-request'] ? null : await readAround(deps, request, server, vote);
+      const isPart = Boolean(request.headers['hx-request']);
+      if (!isPart) await app.limitPages(request);
+      const around = isPart ? null : await readAround(deps, request, server, vote);
       return sendPage(request, reply, resultPage(app.site, shown, around));
     }),
   );

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { establishedAccount } from '../../accounts/established.ts';
 import { notedUsername } from '../../favourites/favourites.ts';
-import { nameKindOf } from '../../games/player-names.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
+import { fitsServer } from '../../votes/identity/player-name.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
 import type { VoteFormView } from './vote-form.ts';
 
@@ -22,10 +22,8 @@ export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest)
 export async function ownNameOf(
   deps: Pick<AppDeps, 'favourites'>,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
-  server: Pick<Server, 'game'>,
+  server: Pick<Server, 'game' | 'bedrockPrefix'>,
 ): Promise<string | undefined> {
   const name = signedIn && (await notedUsername(deps, signedIn.user._id));
-  if (!name) return undefined;
-  const isSteamId = /^\d{17}$/.test(name);
-  return isSteamId === (nameKindOf(server.game) === 'steam') ? name : undefined;
+  return name && fitsServer(server, name) ? name : undefined;
 }

@@ -1,37 +1,31 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
-import { DAY, SECOND } from '../../platform/clock.ts';
+import { DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { createCookie } from '../../platform/cookies.ts';
+
+/** The server whose star a visitor pressed, in a cookie until they have signed in. */
+export type WantedFavourite = {
+  /** The `Set-Cookie` header that remembers the server for a day: as long as a link to sign up. */
+  remember(serverId: ObjectId): string;
+  /** The remembered server; null if there is none. */
+  find(request: FastifyRequest): ObjectId | null;
+  /** The `Set-Cookie` header that forgets the server. */
+  forget(): string;
+};
 
 /**
- * The server whose star a visitor pressed, until they have signed in. The cookie is set by a form of our own, whose
- * origin was checked, so a link of another site cannot add a favourite. Its path is `/favourites`, so the browser does
- * not send it with public pages, which are cached for visitors without a cookie.
+ * The cookie is set by a form of our own, whose origin was checked, so a link of another site cannot add a favourite. Its
+ * path is `/favourites`, so the browser does not send it with public pages, which are cached for visitors.
  */
-const COOKIE = 'tallyport-favourite';
-const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([0-9a-f]{24})(?:;|$)`);
-/** As long as a link to sign up. */
-const LIFETIME_SECONDS = DAY / SECOND;
-
-type Settings = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
-
-/** Remembers the server in the visitor's browser for a day. */
-export function rememberFavourite(reply: FastifyReply, settings: Settings, serverId: ObjectId): void {
-  reply.header('set-cookie', cookie(settings, serverId.toHexString(), LIFETIME_SECONDS));
-}
-
-/** The remembered server; null if there is none. */
-export function wantedFavourite({ headers }: FastifyRequest): ObjectId | null {
-  const [, id] = COOKIE_VALUE.exec(headers.cookie ?? '') ?? [];
-  return id === undefined ? null : new ObjectId(id);
-}
-
-/** Forgets the remembered server. */
-export function forgetFavourite(reply: FastifyReply, settings: Settings): void {
-  reply.header('set-cookie', cookie(settings, '', 0));
-}
-
-function cookie({ PUBLIC_URL, basePath }: Settings, value: string, seconds: number): string {
-  const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
-  return `${COOKIE}=${value}; Path=${basePath}/favourites; Max-Age=${seconds}; SameSite=Lax; HttpOnly${secure}`;
+export function createWantedFavourite(config: Pick<Config, 'PUBLIC_URL' | 'basePath'>): WantedFavourite {
+  const cookie = createCookie(config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });
+  return {
+    remember: (serverId) => cookie.set(serverId.toHexString()),
+    find({ headers }) {
+      const id = cookie.read(headers.cookie);
+      return /^[0-9a-f]{24}$/.test(id) ? new ObjectId(id) : null;
+    },
+    forget: () => cookie.clear(),
+  };
 }

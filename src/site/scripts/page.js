@@ -137,6 +137,7 @@ function showLocalTimes() {
 
 showLocalTimes();
 document.addEventListener('htmx:after:swap', showLocalTimes);
+document.addEventListener('inbox:shown', showLocalTimes);
 
 // On a phone the tabs scroll sideways: scroll the current tab into view.
 for (const nav of document.querySelectorAll('.tabs, .sort-tabs, .site-head nav')) {

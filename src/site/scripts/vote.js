@@ -31,12 +31,17 @@ function fillInName() {
   offerToForget(username);
 }
 
-/** Shows “Not Steve?” beside a name that was filled in. */
+/** Shows “Not Steve?” beside a name that was filled in. For a user, the page has this button already. */
 function offerToForget(username) {
   const part = names.querySelector('[data-forget]');
+  if (!part) return;
   const button = part.querySelector('button');
   part.hidden = !username.value;
-  button.textContent = button.dataset.text.replace('{name}', () => username.value);
+  // The name may be written from right to left.
+  const name = document.createElement('bdi');
+  name.textContent = username.value;
+  const [before, after] = button.dataset.text.split('{name}');
+  button.replaceChildren(before, name, after);
   button.addEventListener('click', () => {
     try {
       localStorage.removeItem('player-names');
@@ -95,7 +100,7 @@ function solve(challenge) {
 }
 
 async function vote() {
-  const button = form.querySelector('[type="submit"]');
+  const button = form.querySelector('button.vote');
   button.disabled = true;
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
@@ -124,7 +129,7 @@ form?.addEventListener('submit', (event) => {
 addEventListener('pageshow', ({ persisted }) => {
   if (!form) return;
   form.elements.proof.value = '';
-  form.querySelector('[type="submit"]').disabled = false;
+  form.querySelector('button.vote').disabled = false;
   say('');
   // The server asked for another proof, because the browser's network changed after the challenge: vote again
   // automatically, once.

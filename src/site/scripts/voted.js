@@ -14,12 +14,15 @@ function stored(storage, key) {
   }
 }
 
+/** The remembered servers by their paths, without those of votes that are too old. */
+const votedServers = () =>
+  Object.entries(stored(localStorage, 'voted-servers')).filter(
+    ([, { at }]) => Date.now() - Date.parse(at) < FORGOTTEN_AFTER_MS,
+  );
+
 /** Stores the player's name, and the server with the time of its next vote. The newest votes are kept. */
 function remember({ path, kind, username, ...voted }) {
-  const before = Object.entries(stored(localStorage, 'voted-servers'));
-  const others = before.filter(
-    ([other, { at }]) => other !== path && Date.now() - Date.parse(at) < FORGOTTEN_AFTER_MS,
-  );
+  const others = votedServers().filter(([other]) => other !== path);
   const entry = { ...voted, username, at: new Date().toISOString() };
   const servers = Object.fromEntries([[path, entry], ...others].slice(0, MOST_REMEMBERED));
   const players = { ...stored(localStorage, 'player-names'), [kind]: username };
@@ -95,7 +98,7 @@ function listVoted() {
   const list = part.querySelector('ul');
   const texts = JSON.parse(list.dataset.texts);
   const here = location.pathname.replace(/\/vote(\/[^/]*)?$/, '');
-  const others = Object.entries(stored(localStorage, 'voted-servers')).filter(([path]) => path !== here);
+  const others = votedServers().filter(([path]) => path !== here);
   const dueAt = ([, { next }]) => Math.max(Date.now(), Date.parse(next) || 0);
   others.sort((one, other) => dueAt(one) - dueAt(other));
   list.append(...others.map((other) => rowOf(other, texts)));

@@ -5,9 +5,16 @@ import { type Content, type Html, html, raw } from './html.ts';
 
 /**
  * A point on a chart's time axis. If `value` is null, it is unknown and drawn as a gap; `reason` says why. If `at` is
- * set, a script adds the time in the visitor's time zone to the label.
+ * set, a script adds the time in the visitor's time zone to the label. `isEmpty`: there was nothing to measure, so a bar
+ * chart draws no gap.
  */
-export type ChartPoint = { label: string; value: number | null; reason?: string; at?: Date };
+export type ChartPoint = {
+  label: string;
+  value: number | null;
+  reason?: string;
+  at?: Date;
+  isEmpty?: boolean;
+};
 
 type Chart = {
   /** The chart's accessible name. */
@@ -15,21 +22,27 @@ type Chart = {
   points: ChartPoint[];
   /** Formats a value, for the axis and the values that are read. */
   shown: (value: number) => string;
+  /** More about a point than its value, for example the parts of a sum. It is read after the value. */
+  details?: (index: number) => string;
   /** A table with the same data. */
   numbers: Html;
   /** Shown instead of the chart when there is no data. */
   empty: Content;
 };
 
-/** A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. */
-type ShareDay = { label: string; text: string; good: number; bad: number };
+/**
+ * A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. `isEmpty`: there was
+ * nothing to share, so nothing is drawn.
+ */
+type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
 /** A chart with one bar per point, for sums such as votes. */
 export function barChart(chart: Chart): Html {
   const { points } = chart;
   const axis = chartAxis(points.map(({ value }) => value));
   const step = 100 / Math.max(points.length, 1);
-  const bars = points.map(({ value }, index) => {
+  const bars = points.map(({ value, isEmpty }, index) => {
+    if (isEmpty) return '';
     const side = `x="${percent(index * step + step * 0.14)}" width="${percent(step * 0.72)}"`;
     if (value === null) return rect('gap', side, 0, 100);
     const top = placeOf(axis, value);
@@ -66,9 +79,9 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
 }
 
 /** The texts that are read at each point. */
-function textsOf({ points, shown }: Chart): string[] {
-  return points.map(
-    ({ label, value, reason = t('unknown') }) => `${label}: ${value === null ? reason : shown(value)}`,
+function textsOf({ points, shown, details = () => '' }: Chart): string[] {
+  return points.map(({ label, value, reason = t('unknown') }, index) =>
+    value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
   );
 }
 
@@ -111,7 +124,8 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
   const { days } = chart;
   const step = 100 / Math.max(days.length, 1);
   const height = (share: number) => (share < 0.000_5 ? 0 : Math.max(share * 100, LEAST_SHARE));
-  const bars = days.map(({ good, bad }, index) => {
+  const bars = days.map(({ good, bad, isEmpty }, index) => {
+    if (isEmpty) return '';
     const side = `x="${percent(index * step + step * 0.2)}" width="${percent(step * 0.6)}"`;
     if (good + bad === 0) return rect('gap', side, 0, 100);
     const [grey, red] = [height(1 - good - bad), height(bad)];
@@ -121,8 +135,8 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
       red > 0 ? rect('share bad', side, 100 - red, red) : '',
     ];
   });
-  const isEmpty = days.every(({ good, bad }) => good + bad === 0);
-  const points = isEmpty ? [] : days.map(({ label }) => ({ label, value: 1 }));
+  const hasNone = days.every(({ good, bad }) => good + bad === 0);
+  const points = hasNone ? [] : days.map(({ label }) => ({ label, value: 1 }));
   const texts = days.map(({ text }) => text);
   return figureOf({ ...chart, points, shown: String }, { drawing: html`${bars}`, texts, place: 'column' });
 }

@@ -8,6 +8,7 @@ export const DASHBOARD_PARTS = [
   ['/votes', defineMessage('Votes')],
   ['/connect', defineMessage('Connect')],
   ['/listener', defineMessage('Vote listener')],
+  ['/deliveries', defineMessage('Delivery')],
   ['/tokens', defineMessage('API access')],
   ['/statistics', defineMessage('Statistics')],
   ['/reviews', defineMessage('Reviews')],

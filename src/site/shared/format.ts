@@ -135,6 +135,18 @@ export function pageTimes(now: Date): StatusTimes {
   return { on: timeText, next: (at) => relative(at, now) };
 }
 
+/** A short duration as it is measured: `340 ms`, `1.4 s`; a longer one in its largest unit. */
+export function measured(ms: number): string {
+  return ms < SECOND || ms >= MINUTE ? duration(ms) : `${formats().decimal.format(round1(ms / SECOND))} s`;
+}
+
+const round1 = (value: number) => Math.round(10 * value) / 10;
+
+/** A share from 0 to 1: `98.4 %`. */
+export function percent(share: number): string {
+  return `${formats().decimal.format(Math.floor(1_000 * share) / 10)} %`;
+}
+
 /** A duration in its largest unit, rounded: `3 minutes`. */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${count(Math.round(ms))} ms`;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Html, html } from './html.ts';
+import { motifOf } from './pixel-motifs.ts';
 
 /** How many hues and patterns the stylesheet has (`.h0` to `.h11`, `.p1` to `.p3` of servers.css). */
 const HUES = 12;
@@ -76,27 +77,16 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
 }
 
 /**
- * The picture of a game or tag that has no drawing: a symmetrical figure of 14 × 14 squares in two shades, without a
- * background.
+ * The picture of a game or tag that has no drawing: a motif of 16 × 14 squares in two shades, without a background.
+ * Motif and hue come from the text, so the same text always has the same picture.
  */
 export function pixelPicture(text: string, pixels: number): Html {
   const hue = `h${hueOfDrawing(text)}`;
+  const rows = motifOf(text, bytesOf(text)[30] ?? 0);
+  const shade = (sign: '#' | 'o') => pathOf(16, (x, y) => rows[y - 1]?.[x] === sign);
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
-  const [body, marks] = [figure(text, 'body'), figure(text, 'marks')];
   return html`<svg class="pixels ${hue}" viewBox="0 0 16 16" ${size} aria-hidden="true"><path class="body"
-    d="${body}"/><path class="marks" d="${marks}"/></svg>`;
-}
-
-/** One shade of `pixelPicture`. The body is round with a ragged edge; the marks are inside it. */
-function figure(text: string, part: 'body' | 'marks'): string {
-  const bytes = bytesOf(`${text} ${part}`);
-  return pathOf(16, (x, y) => {
-    const distance = Math.hypot(7.5 - x, 7.5 - y);
-    const chance = bytes[(7 * y + x) % 32] ?? 0;
-    return part === 'body'
-      ? distance < 5.2 || (distance < 7.2 && chance > 128)
-      : distance < 5 && chance > 150;
-  });
+    d="${shade('#')}"/><path class="marks" d="${shade('o')}"/></svg>`;
 }
 
 /** The icon of a server that has none. */

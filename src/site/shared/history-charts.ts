@@ -3,8 +3,8 @@ import { inSlots } from '../../history/history-slots.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';
-import { count, counted, day, dayText, decimal, duration, localTime, shortDay, shortTime } from './format.ts';
-import type { Html } from './html.ts';
+import { count, counted, dayText, decimal, duration, localTime, shortDay, shortTime } from './format.ts';
+import { type Content, type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
 /** The approximate number of slots in a line, and of rows in its table. They limit the size of pages of old servers. */
@@ -61,23 +61,34 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
     })),
     shown: (value) => `${count(Math.round(value))}${unit}`,
     empty: whyEmpty(history, none.chart),
-    numbers: dataTable({
-      caption: title,
-      rows: inSlots(history.points, { slotMs: rowMs, ...step, now }).toReversed(),
-      columns: [
-        { title: t('From'), heads: true, cell: ({ at }) => (rowMs < DAY ? localTime(at) : day(at)) },
-        {
-          title: t('Average'),
-          kind: 'number',
-          cell: (point) => {
-            const value = of(point);
-            return value === null ? whyNone(point, none.point) : `${decimal(value)}${unit}`;
-          },
-        },
-      ],
-      empty: '',
-    }),
+    numbers: numbersTable(
+      title,
+      [t('From'), t('Average')],
+      inSlots(history.points, { slotMs: rowMs, ...step, now }).map((point) => {
+        const value = of(point);
+        const time = rowMs < DAY ? localTime(point.at) : dayText(point.at);
+        return [time, value === null ? whyNone(point, none.point) : `${decimal(value)}${unit}`];
+      }),
+    ),
   });
+}
+
+/**
+ * The numbers of a line or of columns, newest first. Two short columns fit on a phone, so the rows need not become cards:
+ * the five charts of a server's page have up to 180 rows together.
+ *
+ * @param rows - oldest first
+ */
+function numbersTable(
+  caption: string,
+  heads: [time: string, value: string],
+  rows: [time: Content, value: string][],
+): Html {
+  return html`<table class="numbers"><caption class="for-readers">${caption}</caption>
+    <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+    <tbody>${rows
+      .toReversed()
+      .map(([time, value]) => html`<tr><th scope="row">${time}</th><td>${value}</td></tr>`)}</tbody></table>`;
 }
 
 /** The text of an empty chart: why it is empty. */
@@ -126,15 +137,11 @@ export function votesChart(votes: { day: string; votes: number }[]): Html {
       total === 0 ? [] : votes.map(({ day, votes }) => ({ label: shortDay(new Date(day)), value: votes })),
     shown: (value) => count(value),
     empty: t('No votes in the last {days} days.', { days: votes.length }),
-    numbers: dataTable({
-      caption: t('Votes per day'),
-      rows: votes.toReversed(),
-      columns: [
-        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
-        { title: t('Votes'), kind: 'number', cell: (row) => count(row.votes) },
-      ],
-      empty: '',
-    }),
+    numbers: numbersTable(
+      t('Votes per day'),
+      [t('Day'), t('Votes')],
+      votes.map(({ day, votes }) => [dayText(new Date(day)), count(votes)]),
+    ),
   });
 }
 
@@ -176,7 +183,7 @@ export function uptimeChart(days: UptimeDay[]): Html {
       caption: t('Uptime per day'),
       rows: days.toReversed(),
       columns: [
-        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
+        { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) },
         { title: t('Online'), kind: 'number', cell: (row) => percent(row.onlineSeconds) },
         { title: t('Offline'), kind: 'number', cell: (row) => percent(row.offlineSeconds) },
         { title: t('Unknown'), kind: 'number', cell: (row) => percent(row.unknownSeconds) },
@@ -202,18 +209,10 @@ export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
     })),
     shown: (value) => count(Math.round(value)),
     empty: t('No rank history yet. The first rank appears after the first full day.'),
-    numbers: dataTable({
-      caption: t('Rank per day'),
-      rows: ranks.toReversed(),
-      columns: [
-        { title: t('Day'), heads: true, cell: (row) => day(new Date(row.day)) },
-        {
-          title: t('Rank'),
-          kind: 'number',
-          cell: ({ rank }) => (rank === null ? t('not recorded') : count(rank)),
-        },
-      ],
-      empty: '',
-    }),
+    numbers: numbersTable(
+      t('Rank per day'),
+      [t('Day'), t('Rank')],
+      ranks.map(({ day, rank }) => [dayText(new Date(day)), rank === null ? t('not recorded') : count(rank)]),
+    ),
   });
 }

@@ -16,8 +16,8 @@ import type { Site } from './site-settings.ts';
 /** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
-  /** `narrow` for one form, `wide` for tables, `full` for parts that reach the edges of the window. */
-  width?: 'narrow' | 'wide' | 'full';
+  /** `narrow` for one form, `text` for a text, `wide` for tables, `full` for parts that reach the edges of the window. */
+  width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
   /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
@@ -63,6 +63,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
+  const brand = logo.width > 2 * logo.height ? 'brand wide-logo' : 'brand';
   const picture = html`<img src="${logo.href}" alt="" ${size} />`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
@@ -92,7 +93,7 @@ export function layout(site: Site, user: User | null, page: Page & Place): Html 
   <body>
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
-      <a class="brand" href="${base}/">${picture}<span dir="auto">${name}</span></a>
+      <a class="${brand}" href="${base}/">${picture}<span dir="auto">${name}</span></a>
       <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
       <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : signInLink(site, page)}</div>
     </header>

@@ -3,6 +3,9 @@ import type { Server } from '../../servers/server.ts';
 import { colourClasses, generatedIcon, initials } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 
+/** A banner that is wider than this many times its height is a strip: cut to our frame, its text would be lost. */
+const STRIP = 5.5;
+
 /** What the pictures of a server need. */
 export type Pictured = {
   name: string;
@@ -48,7 +51,8 @@ export function cover(base: string, server: Pictured): Html {
 function bannerPicture(base: string, banner: Banner, loading: 'eager' | 'lazy', sizes: string): Html {
   const { narrow, width, height } = banner;
   const sources = html`src="${pictureAddress(base, narrow)}" srcset="${bannerSources(base, banner)}"`;
-  return html`<img ${sources} sizes="${sizes}" alt="" width="${width}" height="${height}" loading="${loading}"
+  const shape = width / height > STRIP ? html`class="strip"` : '';
+  return html`<img ${shape} ${sources} sizes="${sizes}" alt="" width="${width}" height="${height}" loading="${loading}"
     decoding="async" />`;
 }
 

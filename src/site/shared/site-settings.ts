@@ -1,10 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../accounts/sessions.ts';
+import type { StoredLogo } from '../../platform/stored-values.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type AssetName, type Assets, accentPath } from '../assets.ts';
+import { logoSize } from '../look/logo.ts';
 import type { Access } from '../route-access.ts';
-import { readSitePages, type SitePages } from '../site-pages.ts';
+import { livePages, type SitePages } from '../site-pages.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
+import { pictureAddress } from './server-pictures.ts';
+
+/** The logo as a page shows it. `path` changes with the picture. */
+export type Logo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & { href: string };
 
 /**
  * What every page needs to know of the site. Name, notice, contact and links change while the process runs, so code reads
@@ -24,11 +30,11 @@ export type Site = {
   /** The operator's e-mail address or link. */
   readonly contact: string | undefined;
   /** The operator's own pages. */
-  pages: SitePages;
+  readonly pages: SitePages;
   /** The operator's links in the footer. */
   readonly footerLinks: { text: string; href: string }[];
   /** The logo in the head of every page. It is also the favicon. */
-  logo: Assets['logo'] & { href: string };
+  readonly logo: Logo;
   /** The stylesheet of the operator's colour; null for ours. */
   readonly accentStyle: string | null;
   /** The address of one of the site's own files. */
@@ -53,6 +59,8 @@ declare module 'fastify' {
 export function nameSite(app: FastifyInstance, deps: AppDeps, assets: Assets): void {
   const { config } = deps;
   const base = config.basePath;
+  const pages = livePages(config);
+  const ours: Logo = { ...assets.logo, href: `${base}${assets.logo.path}` };
   app.decorate('site', {
     base,
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
@@ -66,15 +74,24 @@ export function nameSite(app: FastifyInstance, deps: AppDeps, assets: Assets): v
     get contact() {
       return config.CONTACT;
     },
-    pages: readSitePages(config.SITE_PAGES_DIR),
+    get pages() {
+      return pages();
+    },
     get footerLinks() {
       return config.FOOTER_LINKS;
     },
-    logo: { ...assets.logo, href: `${base}${assets.logo.path}` },
+    get logo() {
+      return config.LOGO_PICTURE ? uploadedLogo(base, config.LOGO_PICTURE) : ours;
+    },
     get accentStyle() {
       return config.ACCENT_COLOUR === undefined ? null : `${base}${accentPath(config.ACCENT_COLOUR)}`;
     },
     asset: (name) => `${base}${assets.path(name)}`,
     routes: [],
   });
+}
+
+function uploadedLogo(base: string, { id, width, height }: StoredLogo): Logo {
+  const href = pictureAddress(base, id);
+  return { ...logoSize({ width, height }), href, path: href, type: 'image/webp', isOwn: true };
 }

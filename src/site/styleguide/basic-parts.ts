@@ -19,6 +19,7 @@ import {
   textArea,
   textField,
 } from '../shared/parts.ts';
+import { radios } from '../shared/radios.ts';
 import type { Sample } from './sample.ts';
 
 /** The tokens of colours in site.css. */
@@ -113,7 +114,20 @@ function form(scheme: string) {
     ${textField({ name: 'port', id: `port-${scheme}`, label: 'Port', value: '99999', error: 'Must be at most 65535.' })}
     ${select({ name: 'game', id: `game-${scheme}`, label: 'Game', options: [['rust', 'Rust']] })}
     ${textArea({ name: 'text', id: `text-${scheme}`, label: 'Text', rows: 2 })}
-    ${checkbox({ name: 'online', id: `online-${scheme}`, label: 'Only online servers', checked: true })}</form>`;
+    ${checkbox({ name: 'online', id: `online-${scheme}`, label: 'Only online servers', checked: true })}
+    ${radios({
+      name: `rewards-${scheme}`,
+      label: 'How players are rewarded',
+      value: 'push',
+      options: [
+        {
+          value: 'push',
+          text: 'The listener receives each vote',
+          about: 'For Votifier plugins and websites.',
+        },
+        { value: 'claims', text: 'A plugin asks for votes', about: 'For plugins with a claim key.' },
+      ],
+    })}</form>`;
 }
 
 function entries(...texts: string[]) {

@@ -9,6 +9,7 @@ import { requestRanks } from '../../servers/request-ranks.ts';
 import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../cast/insert-vote.ts';
 import { recountVotes } from '../recount-votes.ts';
 import { EXCLUDED_VOTES, queued } from '../vote.ts';
+import { holdLaterVotes } from './hold-later-votes.ts';
 import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
 import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 
@@ -61,6 +62,7 @@ async function finishUnderLease(
   await auditDecisions(deps, exclusion);
 
   await untilSettled(deps, exclusion, lease, options);
+  await holdLaterVotes(deps, exclusion, lease);
   // If votes were quarantined, they were marked when they were cast.
   if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
   if (work === 'including') {

@@ -152,7 +152,7 @@ async function storePlayerExclusion(
 }
 
 /** The exclusions of one decision about a player. */
-function exclusionsOfGroup(
+export function exclusionsOfGroup(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   groupId: ObjectId,
 ): Promise<VoteExclusion[]> {

@@ -8,8 +8,8 @@ import { reasonText } from '../../platform/text.ts';
 import type { Block } from '../blocks/block-list.ts';
 import { blockOrigin, type ChangeDeps } from '../blocks/change-blocks.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
-import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
-import { auditAndWake, type ExcludeDeps, requestInclusion } from './request-exclusion.ts';
+import type { Vote } from '../vote.ts';
+import { auditAndWake, type ExcludeDeps } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
 /** The fields by which the exclusion is found. A unique index allows one such exclusion per server and, if it has one, origin. */
@@ -167,100 +167,6 @@ export async function requestServerQuarantines(
   for (const { _id } of open) await requestQuarantineExclusion(deps, _id, 'The server was removed.', by);
 }
 
-type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> };
-
-/** An open quarantine with the votes it holds. */
-export type OpenQuarantine = { quarantine: VoteExclusion; votes: number; players: number };
-
-/** Counting the votes of one quarantine stops at this number. */
-export const MOST_QUARANTINED = 10_000;
-
-/** The open quarantines, the oldest first. */
-export async function openQuarantines(
-  { votes, voteExclusions }: ReadDeps,
-  { limit }: { limit: number },
-): Promise<OpenQuarantine[]> {
-  const open = await voteExclusions.find({ state: 'quarantined' }).sort({ at: 1 }).limit(limit).toArray();
-  return Promise.all(
-    open.map(async (quarantine) => {
-      const { _id, serverId, since } = quarantine;
-      const [counted] = await votes
-        .aggregate<{ votes: number; players: number }>(
-          [
-            {
-              $match: {
-                serverId,
-                votedAt: { $gte: since },
-                excludedAt: { $gt: new Date(0) },
-                excludedBy: _id,
-              },
-            },
-            { $limit: MOST_QUARANTINED },
-            { $group: { _id: '$usernameKey', votes: { $sum: 1 } } },
-            { $group: { _id: null, votes: { $sum: '$votes' }, players: { $sum: 1 } } },
-          ],
-          { hint: EXCLUDED_VOTES },
-        )
-        .toArray();
-      return { quarantine, votes: counted?.votes ?? 0, players: counted?.players ?? 0 };
-    }),
-  );
-}
-
-/** The open quarantines that one operator's decision ends: those of an origin on all servers, or a server's own one. */
-export type QuarantineGroup = {
-  /** The keyed hash of the network, neighbourhood or mail domain; null for the votes of one server together. */
-  origin: string | null;
-  /** The oldest first. */
-  quarantines: OpenQuarantine[];
-};
-
-/** The most quarantines that one decision ends; the next decision ends the rest. */
-const MOST_OF_GROUP = 1_000;
-
-/** The groups of the oldest open quarantines. */
-export async function quarantineGroups(
-  deps: ReadDeps,
-  { limit }: { limit: number },
-): Promise<QuarantineGroup[]> {
-  const groups = new Map<string, QuarantineGroup>();
-  for (const open of await openQuarantines(deps, { limit })) {
-    const { _id, origin } = open.quarantine;
-    const key = origin ?? _id.toHexString();
-    const group = groups.get(key) ?? { origin: origin ?? null, quarantines: [] };
-    group.quarantines.push(open);
-    groups.set(key, group);
-  }
-  return [...groups.values()];
-}
-
-/** How operators decide about a group. */
-export type GroupDecision = 'lift' | 'exclude';
-
-/**
- * Decides about all open quarantines of an origin, one after another, so the audit log has an entry for each server.
- * After a crash, the same call decides about the rest.
- *
- * @param reason - for an exclusion
- * @returns how many were open; 0 when another operator was first
- * @throws {InvalidDocumentError} for the reason
- */
-export async function requestGroupDecision(
-  deps: ExcludeDeps,
-  origin: string,
-  decision: GroupDecision,
-  { by, reason }: { by: string; reason: string },
-): Promise<number> {
-  const open = await openOfOrigin(deps, origin);
-  // One id for all, so that the exclusion can be undone on all servers at once.
-  const groupId = new ObjectId();
-  for (const { _id } of open) {
-    if (decision === 'lift') await requestInclusion(deps, _id, by);
-    else await requestQuarantineExclusion(deps, _id, reason, by, groupId);
-  }
-  return open.length;
-}
-
 /**
  * Blocks the network of a group for 30 days. Its held votes stay held until they are decided.
  *
@@ -272,18 +178,7 @@ export async function blockGroup(
   origin: string,
   by: string,
 ): Promise<Block | null> {
-  const [first] = await openOfOrigin(deps, origin);
+  const first = await deps.voteExclusions.findOne({ origin, state: 'quarantined' });
   if (first?.cause !== 'network' && first?.cause !== 'neighbourhood') return null;
   return blockOrigin(deps, { origin, reason: first.reason }, by);
-}
-
-function openOfOrigin(
-  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
-  origin: string,
-): Promise<VoteExclusion[]> {
-  return voteExclusions
-    .find({ origin, state: 'quarantined' })
-    .sort({ _id: 1 })
-    .limit(MOST_OF_GROUP)
-    .toArray();
 }

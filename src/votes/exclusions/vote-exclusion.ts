@@ -53,6 +53,14 @@ const undoneDefinition = {
   at: { type: Date, required: true },
 } as const;
 
+/** What an operator saw of a quarantine. A decision does not cover votes that were cast later (see hold-later-votes.ts). */
+const shownDefinition = {
+  until: { type: Date, required: true },
+  /** The quarantine's origin and reason before the decision, for the quarantine of the later votes. */
+  origin: { type: String },
+  reason: { type: String, required: true },
+} as const;
+
 const voteExclusionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
@@ -91,6 +99,8 @@ const voteExclusionDefinition = {
    * server's votes together, and once it is decided. The quarantines of all servers with the same one are a group.
    */
   origin: { type: String },
+  /** Present from a decision until a worker carries it out, if the decision covers only what the operator saw. */
+  shown: { type: new Schema(shownDefinition, { _id: false }) },
   /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
   days: { type: [String], required: true },
   /** How many votes it excluded; null until it is finished. */
@@ -114,6 +124,11 @@ voteExclusionSchema.index(
 voteExclusionSchema.index(
   { serverId: 1, origin: 1 },
   { name: 'open_quarantines_by_origin', unique: true, partialFilterExpression: { state: 'quarantined' } },
+);
+// For the list of held votes, newest first.
+voteExclusionSchema.index(
+  { at: -1, _id: -1 },
+  { name: 'open_quarantines', partialFilterExpression: { state: 'quarantined' } },
 );
 voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { $exists: true } } });
 

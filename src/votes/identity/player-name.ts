@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOf } from '../../games/player-names.ts';
+import { steamIdOf } from '../../games/steam-ids.ts';
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { readNewestVotes } from '../cast/cooldown.ts';
@@ -11,6 +12,21 @@ type NamedServer = Pick<WithId<Server>, '_id' | 'game' | 'bedrockPrefix'>;
 /** What the rule for names needs to know of a server. */
 export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>): NameOptions {
   return { bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX };
+}
+
+/**
+ * Whether a name that a player voted with elsewhere may be theirs on a server too: no SteamID where a name is asked, and
+ * no name where a SteamID is asked.
+ */
+export function fitsServer(
+  { game, ...server }: Pick<Server, 'game' | 'bedrockPrefix'>,
+  name: string,
+): boolean {
+  const kind = nameKindOf(game);
+  const isSteamId = steamIdOf(name).kind === 'id';
+  if (isSteamId || kind === 'steam') return isSteamId && kind === 'steam';
+  const read = NAME_RULES[kind].read(name, nameOptionsOf(server));
+  return 'name' in read || read.mayBeOlder;
 }
 
 /**

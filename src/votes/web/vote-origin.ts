@@ -218,23 +218,36 @@ async function useOrigin(
   return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', newPlayers };
 }
 
-/** Counting the networks of one server stops at this number. */
-export const MOST_NETWORKS = 1_000;
+/** So many of a server's newest networks and days are read, each with its players of the server. */
+export const MOST_NETWORKS = 300;
 
-/** How many networks voted for a server with the vote form since a time, at most 30 days ago. */
+/** How many networks used a server's vote form, and how many of them for some players. */
+export type NetworkCount = { all: number; ofPlayers: number };
+
+/**
+ * Counts the networks that voted for a server with the vote form since a time, at most 30 days ago. The same network on
+ * several days is one.
+ *
+ * @param players - as `playerHash` gives them
+ */
 export async function countNetworks(
   { voteOrigins }: Pick<Origins, 'voteOrigins'>,
   serverId: ObjectId,
   since: Date,
-): Promise<number> {
+  players: string[],
+): Promise<NetworkCount> {
   const of = { 'players.serverId': serverId, expiresAt: { $gt: after(since, ORIGIN_STORED_MS - DAY) } };
-  const [counted] = await voteOrigins
-    .aggregate<{ networks: number }>([
+  const some = { $in: ['$$this.player', players] };
+  const isOne = { $and: [{ $eq: ['$$this.serverId', serverId] }, some] };
+  const found = await voteOrigins
+    .aggregate<{ _id: string; isOfPlayers: boolean }>([
       { $match: of },
+      { $sort: { expiresAt: -1 } },
       { $limit: MOST_NETWORKS },
       { $match: { kind: 'network' } },
-      { $count: 'networks' },
+      { $project: { isOfPlayers: { $gt: [{ $size: { $filter: { input: '$players', cond: isOne } } }, 0] } } },
     ])
     .toArray();
-  return counted?.networks ?? 0;
+  const networks = (rows: { _id: string }[]) => new Set(rows.map(({ _id }) => _id.split(':')[0])).size;
+  return { all: networks(found), ofPlayers: networks(found.filter(({ isOfPlayers }) => isOfPlayers)) };
 }

@@ -4,11 +4,8 @@ import { resendVote } from '../../../src/delivery/resend-vote.ts';
 import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import { checkVote } from '../../../src/votes/cast/cooldown.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
-import {
-  openQuarantine,
-  openQuarantines,
-  requestQuarantineExclusion,
-} from '../../../src/votes/exclusions/quarantine.ts';
+import { openQuarantines } from '../../../src/votes/exclusions/held-votes.ts';
+import { openQuarantine, requestQuarantineExclusion } from '../../../src/votes/exclusions/quarantine.ts';
 import { requestInclusion } from '../../../src/votes/exclusions/request-exclusion.ts';
 import { recountVotes } from '../../../src/votes/recount-votes.ts';
 import { repairOpenCounters } from '../../../src/votes/repair-counters.ts';
@@ -52,8 +49,15 @@ describe('a quarantined vote', () => {
     expect(await checkVote(deps, serverId, 'one')).toMatchObject({ hasVoted: true });
     const again = await castVote(deps, { serverId, username: 'ONE', tokenId: null });
     expect(again.kind).toBe('refused');
-    expect(await openQuarantines(deps, { limit: 5 })).toMatchObject([
-      { votes: 2, players: 2, quarantine: { reason: 'Too many at once.', by: 'automatic' } },
+    expect((await openQuarantines(deps, { limit: 5 })).rows).toMatchObject([
+      {
+        votes: 2,
+        names: [
+          { votes: 1, seq: 1 },
+          { votes: 1, seq: 1 },
+        ],
+        quarantine: { reason: 'Too many at once.', by: 'automatic' },
+      },
     ]);
   });
 
@@ -109,7 +113,7 @@ describe('a quarantined vote', () => {
       reason: 'Bots',
     });
     expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 0 });
-    expect(await openQuarantines(deps, { limit: 5 })).toEqual([]);
+    expect((await openQuarantines(deps, { limit: 5 })).rows).toEqual([]);
 
     await includeVotes(deps, quarantineId, 'someone', SETTLED);
     expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 1 });
@@ -142,7 +146,7 @@ describe('a quarantine', () => {
   it('is closed when its server is removed', async () => {
     const { deps, serverId, quarantineId } = await quarantined(['One']);
     await removeServer(deps, serverId, 'someone');
-    expect(await openQuarantines(deps, { limit: 5 })).toEqual([]);
+    expect((await openQuarantines(deps, { limit: 5 })).rows).toEqual([]);
     expect(await deps.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
       state: 'confirming',
     });

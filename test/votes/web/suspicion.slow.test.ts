@@ -3,14 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import type { AppDeps } from '../../../src/process/app-deps.ts';
 import { blockOrigin, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
+import { decideHeld, type SeenHeld } from '../../../src/votes/exclusions/decide-held.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
+import { groupQuarantines, openQuarantines } from '../../../src/votes/exclusions/held-votes.ts';
 import { requestPlayerInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
-import {
-  blockGroup,
-  openQuarantine,
-  quarantineGroups,
-  requestGroupDecision,
-} from '../../../src/votes/exclusions/quarantine.ts';
+import { blockGroup, openQuarantine } from '../../../src/votes/exclusions/quarantine.ts';
 import { networkKey } from '../../../src/votes/web/origin-keys.ts';
 import { listServersAt } from '../../support/servers.ts';
 import { type StoppedClock, stoppedClock } from '../../support/stopped-clock.ts';
@@ -88,17 +85,22 @@ describe('held votes', () => {
     return networkKey(deps, HOME);
   }
 
+  const by = { by: 'op@example.org', reason: 'Bots' };
+  /** What an operator sees of the votes that are held now. */
+  async function seenNow(): Promise<SeenHeld> {
+    const { rows } = await openQuarantines(deps, { limit: 100 });
+    return { quarantineIds: rows.map(({ quarantine }) => quarantine._id), until: deps.clock.now() };
+  }
+
   it('of one network on three servers are one group, which one press excludes and one undoes', async () => {
     const origin = await farm();
-    const groups = await quarantineGroups(deps, { limit: 100 });
+    const { rows } = await openQuarantines(deps, { limit: 100 });
+    const groups = groupQuarantines(rows);
     expect(groups).toMatchObject([{ origin, quarantines: [{ votes: 1 }, { votes: 1 }, { votes: 1 }] }]);
 
-    expect(
-      await requestGroupDecision(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' }),
-    ).toBe(3);
-    expect(
-      await requestGroupDecision(deps, origin, 'exclude', { by: 'op@example.org', reason: 'Bots' }),
-    ).toBe(0);
+    const seen = await seenNow();
+    expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ missed: 0, later: 0 });
+    expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ exclusions: [], missed: 3 });
     const decided = await deps.voteExclusions.find({ state: 'confirming' }).toArray();
     expect(decided).toHaveLength(3);
     // The hash of the network is not stored longer than the decision is open.
@@ -115,8 +117,8 @@ describe('held votes', () => {
   });
 
   it('of one network are released on all servers in one press', async () => {
-    const origin = await farm();
-    expect(await requestGroupDecision(deps, origin, 'lift', { by: 'op@example.org', reason: '' })).toBe(3);
+    await farm();
+    expect((await decideHeld(deps, 'lift', await seenNow(), by)).exclusions).toHaveLength(3);
     for (const { _id } of await deps.voteExclusions.find({ state: 'releasing' }).toArray())
       await finishExclusion(deps, _id, SETTLED);
     expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);

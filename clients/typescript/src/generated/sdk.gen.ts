@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
+import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -135,6 +135,17 @@ export const settleDeliveries = <ThrowOnError extends boolean = false>(options: 
 export const getServerInfo = <ThrowOnError extends boolean = false>(options: Options<GetServerInfoData, ThrowOnError>): RequestResult<GetServerInfoResponses, GetServerInfoErrors, ThrowOnError> => (options.client ?? client).get<GetServerInfoResponses, GetServerInfoErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/servers/{server_id}/info',
+    ...options
+});
+
+/**
+ * Read which names of players the vote form takes
+ *
+ * No rate limit. Votes of the API are not affected: `username` of `POST …/vote` is any name of 1 to 50 characters.
+ */
+export const getPlayerNames = <ThrowOnError extends boolean = false>(options: Options<GetPlayerNamesData, ThrowOnError>): RequestResult<GetPlayerNamesResponses, GetPlayerNamesErrors, ThrowOnError> => (options.client ?? client).get<GetPlayerNamesResponses, GetPlayerNamesErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/servers/{server_id}/player-names',
     ...options
 });
 

@@ -384,6 +384,21 @@ export type ServerInfo = {
     date_added: string;
 };
 
+export type PlayerNames = {
+    /**
+     * `minecraft`: names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`. `steam`: the 17 digits of a SteamID. `name`: any name.
+     */
+    kind: 'name' | 'minecraft' | 'steam';
+    /**
+     * What names of Bedrock Edition begin with, such as Floodgate’s `username-prefix`; empty if the vote form takes none. null if `kind` is not `minecraft`.
+     */
+    bedrock_prefix: string | null;
+    /**
+     * Whether the vote form takes only SteamIDs that Steam confirmed.
+     */
+    proven_only: boolean;
+};
+
 export type ReviewPage = {
     review_count: number;
     /**
@@ -956,6 +971,58 @@ export type GetServerInfoResponses = {
 };
 
 export type GetServerInfoResponse = GetServerInfoResponses[keyof GetServerInfoResponses];
+
+export type GetPlayerNamesData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The server: 24 lower-case hex digits. The id never changes and is never reused.
+         */
+        server_id: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{server_id}/player-names';
+};
+
+export type GetPlayerNamesErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     */
+    400: Error;
+    /**
+     * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
+     */
+    401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     */
+    403: Error;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type GetPlayerNamesError = GetPlayerNamesErrors[keyof GetPlayerNamesErrors];
+
+export type GetPlayerNamesResponses = {
+    /**
+     * The names.
+     */
+    200: PlayerNames;
+};
+
+export type GetPlayerNamesResponse = GetPlayerNamesResponses[keyof GetPlayerNamesResponses];
 
 export type ListReviewsData = {
     body?: never;

@@ -5,7 +5,7 @@ import type { HashingClient } from '../../accounts/password-slots.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { widerNetworkOf } from '../../platform/limits/network-of.ts';
-import { type Refused, refused } from '../shared/form-route.ts';
+import { type Refused, refused } from './form-route.ts';
 
 /** Copies the cookies that the sign-in library sets into our response. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {

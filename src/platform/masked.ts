@@ -1,4 +1,4 @@
-import { SECRETS } from '../../platform/secret-settings.ts';
+import { SECRETS } from './secret-settings.ts';
 
 const HIDDEN = '***';
 

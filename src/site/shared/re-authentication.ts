@@ -1,17 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Auth } from '../../accounts/auth.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
 import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
-import type { Typed } from '../shared/form.ts';
-import { type Refused, refused } from '../shared/form-route.ts';
-import { type Html, html } from '../shared/html.ts';
-import { linkTo, textField } from '../shared/parts.ts';
-import type { AccountParts } from './account-parts.ts';
+import type { Typed } from './form.ts';
+import { type Refused, refused } from './form-route.ts';
+import { type Html, html } from './html.ts';
+import { linkTo, textField } from './parts.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 
 /** Without a second factor, the password confirms a sensitive change. */
@@ -44,6 +45,9 @@ export const passwordAndCodeForm = passwordForm.extend({
  */
 export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 
+/** What the check of a password needs. */
+export type SignInParts = { deps: AppDeps; auth: Auth };
+
 type Proof = { password: string; code?: string | undefined };
 
 /**
@@ -52,7 +56,7 @@ type Proof = { password: string; code?: string | undefined };
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,
-  { deps, auth }: Pick<AccountParts, 'deps' | 'auth'>,
+  { deps, auth }: SignInParts,
   { password, code }: Proof,
   work: () => Promise<T>,
 ): Promise<{ done: T } | Refused> {

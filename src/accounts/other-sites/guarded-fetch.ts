@@ -1,0 +1,64 @@
+import { request as overHttp } from 'node:http';
+import { request as overHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { type AddressRanges, checkAddress } from '../../platform/address-guard.ts';
+import { resolveAddress } from '../../platform/resolve-address.ts';
+import { type Bounded, readBounded } from './bounded-fetch.ts';
+
+/** How long a look-up may take. The caller's signal limits the whole request. */
+const LOOKUP_MS = 5_000;
+
+/**
+ * `boundedFetch` with the address guard: the name is resolved here, every address is checked, and the connection goes
+ * to a checked one (design rule 11). It follows no redirects.
+ *
+ * @throws {AddressError} when an address is refused; what `boundedFetch` throws
+ */
+export function guardedFetch(ranges: AddressRanges): (url: string, init: Bounded) => Promise<Response> {
+  const lookup = guardedLookup(ranges);
+  return async (url, { method = 'GET', headers, body, signal }) => {
+    const { protocol, hostname } = new URL(url);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    // An address is not looked up, so it is checked here.
+    if (isIP(host)) checkAddress(host, host, ranges);
+    const text = body === undefined || body === null ? undefined : String(body);
+    const request = (protocol === 'https:' ? overHttps : overHttp)(url, {
+      method,
+      headers: {
+        ...Object.fromEntries(new Headers(headers)),
+        ...(text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }),
+      },
+      lookup,
+      agent: false,
+      ...(signal ? { signal } : {}),
+    });
+    return readBounded(
+      await new Promise((resolve, reject) => {
+        // The signal's reason says more than the error of the closed connection.
+        request.once('error', (error) => reject(signal?.aborted ? signal.reason : error));
+        request.once('response', (answer) => {
+          const head = new Headers();
+          for (const [name, values] of Object.entries(answer.headersDistinct))
+            for (const value of values ?? []) head.append(name, value);
+          resolve({ status: answer.statusCode ?? 0, headers: head, body: answer });
+        });
+        request.end(text);
+      }),
+    );
+  };
+}
+
+/** A look-up for sockets that returns checked addresses only. */
+function guardedLookup(ranges: AddressRanges): LookupFunction {
+  return (host, { all }, done) => {
+    resolveAddress(host, { ranges, timeoutMs: LOOKUP_MS }).then(
+      (addresses) => {
+        const answers = addresses.map((address) => ({ address, family: isIP(address) }));
+        const [first = { address: '', family: 0 }] = answers;
+        if (all) done(null, answers);
+        else done(null, first.address, first.family);
+      },
+      (error: Error) => done(error, '', 0),
+    );
+  };
+}

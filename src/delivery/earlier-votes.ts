@@ -1,0 +1,66 @@
+import type { Collection, ObjectId } from 'mongodb';
+import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
+import { type Listener, rewardsOf } from '../listeners/listener.ts';
+import { after, type Clock } from '../platform/clock.ts';
+import { isImported, type Vote } from '../votes/vote.ts';
+import type { ResendDeps } from './resend-vote.ts';
+import { type ResentRange, resendVotes } from './resend-votes.ts';
+
+/** How many votes are read to count the earlier ones; the count then means “that many or more”. */
+export const EARLIER_COUNTED = 100;
+
+type Set = Pick<Listener, 'serverId' | 'createdAt' | 'rewards'>;
+
+/**
+ * How many votes were cast before the listener was set, were never sent or claimed, and can still be sent. Reads the
+ * newest of them only; older ones behind many imported votes are not counted. 0 if only plugins reward votes.
+ */
+export async function countEarlierVotes(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { serverId, createdAt, ...listener }: Set,
+): Promise<number> {
+  const oldest = after(clock.now(), -RESENDABLE_MS);
+  if (createdAt <= oldest || rewardsOf(listener) === 'claims') return 0;
+  const newest = await votes
+    .find({ serverId, 'delivery.state': 'none', votedAt: { $gt: oldest, $lt: createdAt } })
+    .sort({ votedAt: -1 })
+    .limit(EARLIER_COUNTED)
+    .project<Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>>({
+      seq: 1,
+      quarantinedAt: 1,
+      claim: 1,
+      'delivery.attemptCount': 1,
+    })
+    .toArray();
+  return newest.filter(isUnsent).length;
+}
+
+function isUnsent(vote: Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>): boolean {
+  return !isImported(vote) && !vote.quarantinedAt && !vote.claim && vote.delivery.attemptCount === 0;
+}
+
+/** How many votes one press sends at most. */
+const MOST_SENT = 5_000;
+
+/**
+ * Puts the votes that were cast before the listener was set into its queue. None of them was ever sent or claimed, so
+ * none arrives twice. A second press takes only those that are left.
+ *
+ * @returns null when the server has no listener
+ */
+export async function sendEarlierVotes(
+  deps: ResendDeps,
+  serverId: ObjectId,
+  { by, byId }: { by: string; byId: ObjectId },
+): Promise<ResentRange | null> {
+  const listener = await deps.listeners.findOne({ serverId }, { projection: { createdAt: 1, rewards: 1 } });
+  if (!listener) return null;
+  if (rewardsOf(listener) === 'claims') return { resent: 0, mayArriveTwice: 0, more: false };
+  const range = {
+    since: after(deps.clock.now(), -RESENDABLE_MS),
+    until: listener.createdAt,
+    states: ['none' as const],
+    neverSent: true as const,
+  };
+  return resendVotes(deps, serverId, range, by, { most: MOST_SENT, byId });
+}

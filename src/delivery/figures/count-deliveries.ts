@@ -1,0 +1,161 @@
+import { type Collection, type Document, ObjectId } from 'mongodb';
+import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { after, type Clock, DAY } from '../../platform/clock.ts';
+import { startOf } from '../../platform/periods/period-marks.ts';
+import type { Server } from '../../servers/server.ts';
+import type { DeliveryState, Vote } from '../../votes/vote.ts';
+import { bucketOf } from './arrival-times.ts';
+import { type DeliveryDay, type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
+import { addCauses, addDeliveries, noDeliveries } from './delivery-sums.ts';
+
+type CountDeps = {
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  deliveryDays: Collection<DeliveryDay>;
+  clock: Clock;
+};
+
+/** How many servers one aggregation counts, which limits its time and memory. */
+const SLICE = 500;
+
+/**
+ * Counts the votes of a UTC day and their deliveries for each server that was ever listed, and stores them. A run that
+ * is repeated, or ended half-way, replaces what an earlier one stored.
+ *
+ * @param throwIfLost - called before each write; throws if another run may count the day by now
+ * @returns the sums of all servers
+ */
+export async function countDeliveries(
+  deps: CountDeps,
+  day: string,
+  { throwIfLost }: { throwIfLost: () => void },
+): Promise<DeliverySums> {
+  const total = noDeliveries();
+  let last: ObjectId | undefined;
+  for (;;) {
+    const ids = await deps.servers
+      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
+      .map(({ _id }) => _id)
+      .toArray();
+    last = ids.at(-1);
+    if (!last) return total;
+    const counted = await countSlice(deps.votes, ids, day);
+    throwIfLost();
+    await store(deps, ids, day, counted);
+    for (const sums of counted.values()) addDeliveries(total, sums);
+  }
+}
+
+/** Votes of one server that are equal in everything that is counted. */
+type Group = {
+  _id: {
+    serverId: ObjectId;
+    source: 'page' | 'api';
+    state: DeliveryState;
+    mark: 'counts' | 'excluded' | 'held';
+    bucket?: number | null;
+    codes?: Partial<Record<OutcomeCode, number>> | null;
+  };
+  votes: number;
+};
+
+async function countSlice(
+  votes: Collection<Vote>,
+  serverIds: ObjectId[],
+  day: string,
+): Promise<Map<string, DeliverySums>> {
+  const from = startOf(day);
+  const match = {
+    serverId: { $in: serverIds },
+    votedAt: { $gte: from, $lt: after(from, DAY) },
+    seq: { $gt: 0 },
+  };
+  const pipeline = [{ $match: match }, { $group: { _id: GROUPED, votes: { $sum: 1 } } }];
+  const groups = votes.aggregate<Group>(pipeline, { hint: 'serverId_1_votedAt_1' });
+  const counted = new Map<string, DeliverySums>();
+  for await (const group of groups) {
+    const serverId = group._id.serverId.toHexString();
+    const sums = counted.get(serverId) ?? noDeliveries();
+    addGroup(sums, group);
+    counted.set(serverId, sums);
+  }
+  return counted;
+}
+
+/** A vote that was sent again by hand, or left a quarantine, waited for a person and says nothing of its listener. */
+const WAITED_FOR_A_PERSON = {
+  $gt: [{ $size: { $setIntersection: ['$delivery.events.kind', ['resent', 'released']] } }, 0],
+};
+
+const GROUPED: Document = {
+  serverId: '$serverId',
+  source: { $cond: [{ $eq: ['$source', 'web'] }, 'page', 'api'] },
+  state: '$delivery.state',
+  mark: {
+    $cond: [
+      { $gt: ['$quarantinedAt', null] },
+      'held',
+      { $cond: [{ $gt: ['$excludedAt', null] }, 'excluded', 'counts'] },
+    ],
+  },
+  bucket: {
+    $cond: [
+      { $and: [{ $gt: ['$delivery.deliveredAt', null] }, { $not: [WAITED_FOR_A_PERSON] }] },
+      bucketOf({ $subtract: ['$delivery.deliveredAt', '$votedAt'] }),
+      null,
+    ],
+  },
+  codes: '$delivery.codes',
+};
+
+const COUNTED_AS = {
+  none: 'notForwarded',
+  waiting: 'waiting',
+  sending: 'waiting',
+  delivered: 'delivered',
+  unconfirmed: 'unconfirmed',
+  failed: 'failed',
+} as const satisfies Record<DeliveryState, keyof DeliverySums>;
+
+function addGroup(sums: DeliverySums, { _id: { source, state, mark, bucket, codes }, votes }: Group): void {
+  if (mark === 'counts') sums[source] += votes;
+  else sums.excluded += votes;
+  if (mark === 'held') sums.held += votes;
+  sums[COUNTED_AS[state]] += votes;
+  if (state === 'delivered' && typeof bucket === 'number')
+    sums.times[bucket] = (sums.times[bucket] ?? 0) + votes;
+  addCauses(sums.causes, failuresIn(codes ?? {}), votes);
+}
+
+/** The outcomes that did not deliver a vote, without those that Tallyport itself ended before it sent anything. */
+function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
+  const known = Object.entries(codes).filter(([code]) => {
+    const outcome = OUTCOMES[code as OutcomeCode];
+    return outcome !== 'delivered' && outcome !== 'none';
+  });
+  return Object.fromEntries(known);
+}
+
+/** Replaces what is stored of these servers; a day whose votes are gone is removed. */
+async function store(
+  { deliveryDays, clock }: CountDeps,
+  serverIds: ObjectId[],
+  day: string,
+  counted: Map<string, DeliverySums>,
+): Promise<void> {
+  const countedAt = clock.now();
+  const forgetAt = after(startOf(day), FIGURE_DAYS * DAY);
+  const replacements = [...counted].map(([id, sums]) => {
+    const serverId = new ObjectId(id);
+    return {
+      updateOne: {
+        filter: { serverId, day },
+        update: { $set: { ...sums, countedAt, forgetAt }, $setOnInsert: { _id: new ObjectId() } },
+        upsert: true,
+      },
+    };
+  });
+  if (replacements.length > 0) await deliveryDays.bulkWrite(replacements, { ordered: false });
+  const without = serverIds.filter((id) => !counted.has(id.toHexString()));
+  if (without.length > 0) await deliveryDays.deleteMany({ serverId: { $in: without }, day });
+}

@@ -1,0 +1,49 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import type { Nested } from '../../platform/document.ts';
+import type { ArrivalTimes } from './arrival-times.ts';
+
+/** The votes of a UTC day, by how they were cast and by the state of their delivery. Imported votes are not counted. */
+export const deliverySums = {
+  /** Votes that count, by their source; excluded ones are in neither. */
+  page: { type: Number, required: true },
+  api: { type: Number, required: true },
+  excluded: { type: Number, required: true },
+  /** Votes in a quarantine: they wait for an operator. They are excluded too. */
+  held: { type: Number, required: true },
+  /** By state: cast without a listener or for claims only. Excluded votes are in these states too. */
+  notForwarded: { type: Number, required: true },
+  /** Waiting or being sent. */
+  waiting: { type: Number, required: true },
+  delivered: { type: Number, required: true },
+  unconfirmed: { type: Number, required: true },
+  failed: { type: Number, required: true },
+  /** Of the delivered votes that nobody sent again by hand: `ArrivalTimes`. */
+  times: { type: Schema.Types.Mixed, required: true },
+  /** How many attempts for these votes did not deliver them, by outcome: `{'connection-refused': 12}`. */
+  causes: { type: Schema.Types.Mixed, required: true },
+} as const;
+
+const deliveryDayDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** The UTC day on which the votes were cast, `2026-11-21`. */
+  day: { type: String, required: true },
+  ...deliverySums,
+  countedAt: { type: Date, required: true },
+  /** When MongoDB deletes it. */
+  forgetAt: { type: Date, required: true },
+} as const;
+
+/** A server's deliveries of a day, counted from its votes; replaced when the day is counted again (design rule 6). */
+export const deliveryDaySchema = new Schema(deliveryDayDefinition, { collection: 'delivery_days' });
+deliveryDaySchema.index({ serverId: 1, day: 1 }, { unique: true });
+deliveryDaySchema.index({ forgetAt: 1 }, { expireAfterSeconds: 0 });
+
+type Mixed = { times: ArrivalTimes; causes: Partial<Record<OutcomeCode, number>> };
+
+export type DeliverySums = Omit<Nested<typeof deliverySums>, keyof Mixed> & Mixed;
+export type DeliveryDay = Omit<InferRawDocType<typeof deliveryDayDefinition>, keyof Mixed> & Mixed;
+
+/** How many days are stored. */
+export const FIGURE_DAYS = 100;

@@ -1,0 +1,33 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Clock } from '../../platform/clock.ts';
+import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
+import type { DeliveryDay, DeliverySums } from './delivery-day.ts';
+import { noDeliveries } from './delivery-sums.ts';
+
+/** A UTC day and its deliveries. */
+export type DayOfDeliveries = DeliverySums & { day: string };
+
+/**
+ * A server's deliveries on each of the last `days` UTC days, the oldest first and today included. A day without votes
+ * has zeros.
+ *
+ * @returns `countedAt`: the newest count that found votes of the server; null if there is none
+ */
+export async function deliveriesByDay(
+  { deliveryDays, clock }: { deliveryDays: Collection<DeliveryDay>; clock: Clock },
+  serverId: ObjectId,
+  days: number,
+): Promise<{ days: DayOfDeliveries[]; countedAt: Date | null }> {
+  const today = dayOf(clock.now());
+  const first = addDays(today, 1 - days);
+  const stored = await deliveryDays.find({ serverId, day: { $gte: first, $lte: today } }).toArray();
+  const byDay = new Map(stored.map((one) => [one.day, one]));
+  const counted = stored.map(({ countedAt }) => countedAt.getTime());
+  return {
+    days: Array.from({ length: days }, (_, i) => {
+      const day = addDays(first, i);
+      return { ...noDeliveries(), ...byDay.get(day), day };
+    }),
+    countedAt: counted.length > 0 ? new Date(Math.max(...counted)) : null,
+  };
+}

@@ -1,0 +1,62 @@
+import type { Collection } from 'mongodb';
+import type { Review } from '../reviews/review.ts';
+import { groupQuarantines } from '../votes/exclusions/held-votes.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
+import type { Complaint } from './complaint.ts';
+import { type AttentionDeps, listenersDown, unusualFigures } from './needs-attention.ts';
+
+type CountDeps = AttentionDeps & {
+  complaints: Collection<Complaint>;
+  reviews: Collection<Review>;
+  voteExclusions: Collection<VoteExclusion>;
+};
+
+/** What waits for a decision of an operator or needs a look, by kind. */
+export type AttentionCounts = {
+  /** Groups of held votes. */
+  held: number;
+  reviews: number;
+  /** Servers with open reports. */
+  reports: number;
+  listeners: number;
+  /** New servers. */
+  servers: number;
+  /** Servers with unusual figures. */
+  figures: number;
+};
+
+/** Counting stops at this number of documents of a kind. */
+export const COUNTED_UP_TO = 100;
+
+/** Counts what needs attention. Each query uses a small index and reads at most `COUNTED_UP_TO` of its entries. */
+export async function countAttention(deps: CountDeps): Promise<AttentionCounts> {
+  const limit = COUNTED_UP_TO;
+  const [held, reviews, reports, listeners, servers, figures] = await Promise.all([
+    countHeld(deps),
+    deps.reviews.countDocuments({ state: 'pending' }, { limit }),
+    countReported(deps),
+    rowsOf(listenersDown(deps)),
+    deps.servers.countDocuments({ isUnseen: true }, { limit, hint: 'new_servers' }),
+    rowsOf(unusualFigures(deps)),
+  ]);
+  return { held, reviews, reports, listeners, servers, figures };
+}
+
+async function countHeld({ voteExclusions }: CountDeps): Promise<number> {
+  const open = await voteExclusions
+    .find({ state: 'quarantined' }, { projection: { origin: 1 }, limit: COUNTED_UP_TO })
+    .toArray();
+  return groupQuarantines(open.map((quarantine) => ({ quarantine }))).length;
+}
+
+async function countReported({ complaints }: CountDeps): Promise<number> {
+  const open = await complaints
+    .find({ isOpen: true }, { projection: { serverId: 1 }, limit: COUNTED_UP_TO })
+    .sort({ at: -1, _id: -1 })
+    .toArray();
+  return new Set(open.map(({ serverId }) => serverId.toHexString())).size;
+}
+
+async function rowsOf(kinds: Promise<Record<string, { rows: unknown[] }>>): Promise<number> {
+  return Object.values(await kinds).reduce((sum, { rows }) => sum + rows.length, 0);
+}

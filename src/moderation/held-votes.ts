@@ -1,0 +1,101 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { DailyStats } from '../history/daily-stats.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
+import type { Slice } from '../platform/slices.ts';
+import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
+import type { Server } from '../servers/server.ts';
+import {
+  groupQuarantines,
+  type HeldName,
+  type OpenQuarantine,
+  openQuarantines,
+  type QuarantineGroup,
+} from '../votes/exclusions/held-votes.ts';
+import { namesKnownSince } from '../votes/exclusions/name-ages.ts';
+import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
+import type { Vote } from '../votes/vote.ts';
+import { playerHash } from '../votes/web/origin-keys.ts';
+import { countNetworks, type NetworkCount, type VoteOrigin } from '../votes/web/vote-origin.ts';
+import { type Named, named } from './needs-attention.ts';
+
+type HeldDeps = {
+  voteExclusions: Collection<VoteExclusion>;
+  voteOrigins: Collection<VoteOrigin>;
+  dailyStats: Collection<DailyStats>;
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  config: { SECRET_KEY: string };
+  clock: Clock;
+};
+
+/** Since when names are known at their server. `of`: how many names were looked up, the newest ones. */
+export type NameAges = { of: number; firstTime: number; under30Days: number; older: number };
+
+/** The held votes of one server, and what helps to decide about them. */
+export type HeldOnServer = OpenQuarantine & {
+  server: Named;
+  ages: NameAges;
+  /** The networks that used the server's vote form since the first held vote; `ofPlayers`: those of the held names. */
+  networks: NetworkCount;
+  /** The most players that our checks saw in 30 days; null when no check saw a number. */
+  playersSeen: number | null;
+};
+
+/** The held votes of one origin on all servers, or those of one server together. */
+export type HeldVotes = QuarantineGroup<HeldOnServer>;
+
+/** How many quarantines a page shows. Each costs four small queries. */
+export const HELD_A_PAGE = 40;
+
+/** How many names of a quarantine are looked up: the newest ones. */
+const NAMES_LOOKED_UP = 100;
+
+/** A page of held votes with their evidence, grouped by the cause of the suspicion, the newest first. */
+export async function heldVotes(
+  deps: HeldDeps,
+  { from, limit = HELD_A_PAGE }: { from?: string | undefined; limit?: number } = {},
+): Promise<Slice<HeldVotes>> {
+  const { rows, next } = await openQuarantines(deps, { from, limit });
+  const ofServers = await named(deps, rows, ({ quarantine }) => quarantine.serverId);
+  const seen = await playersOf(
+    deps,
+    ofServers.map(({ server }) => server._id),
+  );
+  const held = await Promise.all(
+    ofServers.map(async ({ server, row }): Promise<HeldOnServer> => {
+      const playersSeen = seen.get(server._id.toHexString()) ?? null;
+      return { ...row, server, playersSeen, ...(await evidenceOf(deps, row)) };
+    }),
+  );
+  return { rows: groupQuarantines(held), next };
+}
+
+async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const now = deps.clock.now();
+  const servers = await deps.servers.find({ _id: { $in: ids } }, { projection: CURRENT_PLAYERS }).toArray();
+  return playersSeen(deps, servers, dayOf(now), now);
+}
+
+async function evidenceOf(
+  deps: HeldDeps,
+  { quarantine: { serverId, since }, names }: OpenQuarantine,
+): Promise<Pick<HeldOnServer, 'ages' | 'networks'>> {
+  const newest = names.slice(0, NAMES_LOOKED_UP);
+  const players = newest.map(({ usernameKey }) => playerHash(deps, usernameKey));
+  const [ages, networks] = await Promise.all([
+    agesOf(deps, serverId, newest),
+    countNetworks(deps, serverId, since, players),
+  ]);
+  return { ages, networks };
+}
+
+async function agesOf(deps: HeldDeps, serverId: ObjectId, names: HeldName[]): Promise<NameAges> {
+  const keys = names.map(({ usernameKey }) => usernameKey);
+  const knownSince = await namesKnownSince(deps, serverId, keys);
+  const monthAgo = after(deps.clock.now(), -30 * DAY);
+  const older = [...knownSince.values()].filter((since) => since < monthAgo).length;
+  const under30Days = knownSince.size - older;
+  return { of: names.length, firstTime: names.length - knownSince.size, under30Days, older };
+}

@@ -1,0 +1,40 @@
+import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
+import type { AppDeps } from './app-deps.ts';
+
+type QueueDeps = Pick<AppDeps, 'queues'>;
+
+/** The failed jobs of one queue: how many, and the newest one. */
+export type FailedJobs = { queue: QueueName; failed: number; newest: { at: Date; reason: string } };
+
+/** The longest reason that is kept of a failed job. */
+const LONGEST_REASON = 300;
+
+/** The queues with failed jobs, those with the newest one first. Call it only while Redis answers. */
+export async function failedJobs({ queues }: QueueDeps): Promise<FailedJobs[]> {
+  const found = await Promise.all(
+    QUEUE_NAMES.map(async (queue) => {
+      const [failed, [newest]] = await Promise.all([
+        queues[queue].getFailedCount(),
+        queues[queue].getFailed(0, 0),
+      ]);
+      if (!newest) return [];
+      const reason = (newest.failedReason ?? '').slice(0, LONGEST_REASON);
+      return [{ queue, failed, newest: { at: new Date(newest.finishedOn ?? newest.timestamp), reason } }];
+    }),
+  );
+  return found.flat().toSorted((one, other) => other.newest.at.getTime() - one.newest.at.getTime());
+}
+
+/** Runs the jobs of a queue again that failed up to a time. A queue keeps at most 500 failed jobs. */
+export async function retryFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<void> {
+  await queues[queue].retryJobs({ state: 'failed', timestamp: until.getTime() });
+}
+
+/** Removes at most this many failed jobs at once. */
+const MOST_REMOVED = 1_000;
+
+/** Removes the jobs of a queue that failed up to a time. Returns how many. */
+export async function removeFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<number> {
+  const ageMs = Math.max(0, Date.now() - until.getTime());
+  return (await queues[queue].clean(ageMs, MOST_REMOVED, 'failed')).length;
+}

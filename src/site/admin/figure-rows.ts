@@ -1,0 +1,111 @@
+import { percentile } from '../../delivery/figures/arrival-times.ts';
+import type { DeliverySums } from '../../delivery/figures/delivery-day.ts';
+import { successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
+import type { SiteFigures } from '../../workflows/figures/site-figures.ts';
+import { shareOrDash, timeOrDash } from '../shared/delivery-charts.ts';
+import { count, decimal } from '../shared/format.ts';
+
+/** A figure of the site over one or several days. */
+export type Figure = {
+  title: string;
+  /** The column in the CSV file. */
+  column: string;
+  /** Its value over these days, the oldest first; null if it is unknown. */
+  of: (days: SiteFigures[]) => number | null;
+  shown: (value: number | null) => string;
+};
+
+const number = (value: number | null) => (value === null ? '–' : count(Math.round(value)));
+
+/** A figure that is added up. */
+const sum = (title: string, column: string, of: (day: SiteFigures) => number | undefined): Figure => ({
+  title,
+  column,
+  of: (days) => sumOf(days.map(of)),
+  shown: number,
+});
+
+/** A figure that is as it was on the last day. */
+const last = (
+  title: string,
+  column: string,
+  of: (day: SiteFigures) => number | undefined,
+  shown = number,
+): Figure => ({ title, column, of: (days) => days.map(of).findLast(isKnown) ?? null, shown });
+
+/** A figure of all deliveries of the days together. */
+const delivery = (
+  title: string,
+  column: string,
+  of: (sums: DeliverySums) => number | null,
+  shown: Figure['shown'],
+): Figure => ({
+  title,
+  column,
+  of: (days) => (days.length === 0 ? null : of(totalOf(days.map(({ deliveries }) => deliveries)))),
+  shown,
+});
+
+const isKnown = (value: number | undefined): value is number => value !== undefined;
+
+function sumOf(values: (number | undefined)[]): number | null {
+  const known = values.filter(isKnown);
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+}
+
+const GB = 1e9;
+const MB = 1e6;
+
+/** Bytes in a readable unit: `1.42 GB`. */
+export function bytes(value: number | null): string {
+  if (value === null) return '–';
+  return value >= GB ? `${decimal(value / GB)} GB` : `${decimal(value / MB)} MB`;
+}
+
+/** The average of the days with samples. */
+const players: Figure = {
+  title: 'Players online on average',
+  column: 'players_average',
+  of(days) {
+    const known = days.flatMap(({ players }) => (players ? [players.average] : []));
+    return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length;
+  },
+  shown: (value) => (value === null ? '–' : decimal(value)),
+};
+
+/** The figures in the order of the table and of the CSV file. */
+export const FIGURES: Figure[] = [
+  last('Servers listed', 'servers', ({ servers }) => servers.listed),
+  sum('Servers added', 'servers_added', ({ servers }) => servers.added),
+  sum('Servers removed', 'servers_removed', ({ servers }) => servers.removed),
+  players,
+  sum('Votes on pages', 'votes_page', ({ deliveries }) => deliveries.page),
+  sum('Votes through the API', 'votes_api', ({ deliveries }) => deliveries.api),
+  sum('Excluded votes', 'votes_excluded', ({ deliveries }) => deliveries.excluded),
+  sum('Held votes', 'votes_held', ({ deliveries }) => deliveries.held),
+  delivery('Success rate of deliveries', 'success_rate', successRate, shareOrDash),
+  delivery('Half of the votes arrive within', 'p50_ms', ({ times }) => percentile(times, 0.5), timeOrDash),
+  delivery('95 % of the votes arrive within', 'p95_ms', ({ times }) => percentile(times, 0.95), timeOrDash),
+  sum('Votes delivered', 'delivered', ({ deliveries }) => deliveries.delivered),
+  sum('Votes waiting', 'waiting', ({ deliveries }) => deliveries.waiting),
+  sum('Votes unconfirmed', 'unconfirmed', ({ deliveries }) => deliveries.unconfirmed),
+  sum('Votes failed', 'failed', ({ deliveries }) => deliveries.failed),
+  sum('Votes not forwarded', 'not_forwarded', ({ deliveries }) => deliveries.notForwarded),
+  sum('Sign-ups', 'sign_ups', ({ signUps }) => signUps),
+  sum('Mails sent', 'mails_sent', ({ mails }) => mails?.sent),
+  sum('Mails given up', 'mails_given_up', ({ mails }) => mails?.givenUp),
+  last('Storage: data', 'data_bytes', ({ storage }) => storage?.dataBytes, bytes),
+  last('Storage: indexes', 'index_bytes', ({ storage }) => storage?.indexBytes, bytes),
+];
+
+/** How a figure changed: `+12 %`; for shares the difference in points. Empty if it did not, or one value is unknown. */
+export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
+  if (now === null || before === null || now === before) return '';
+  if (column === 'success_rate') return signed(100 * (now - before), ' points');
+  return before === 0 ? 'from none' : signed((100 * (now - before)) / before, ' %');
+}
+
+function signed(value: number, unit: string): string {
+  const rounded = Math.round(10 * value) / 10;
+  return `${rounded > 0 ? '+' : '−'}${decimal(Math.abs(rounded))}${unit}`;
+}

@@ -1,0 +1,148 @@
+import { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { InvalidDocumentError } from '../../../platform/document.ts';
+import { isId } from '../../../servers/slug.ts';
+import {
+  COUNTED_LATER,
+  decideHeld,
+  HELD_DECISIONS,
+  type HeldDecision,
+  MOST_DECIDED,
+} from '../../../votes/exclusions/decide-held.ts';
+import { exclusionsOfGroup, requestPlayerInclusion } from '../../../votes/exclusions/player-exclusion.ts';
+import { blockGroup } from '../../../votes/exclusions/quarantine.ts';
+import type { VoteExclusion } from '../../../votes/exclusions/vote-exclusion.ts';
+import { userOf } from '../../guard-routes.ts';
+import { OPERATOR } from '../../route-options.ts';
+import { queryText } from '../../shared/form.ts';
+import { formRoute, refused } from '../../shared/form-route.ts';
+import { count, counted } from '../../shared/format.ts';
+import { type Content, type Html, html } from '../../shared/html.ts';
+import { button } from '../../shared/parts.ts';
+import { adminPath } from '../admin-frame.ts';
+import { idField } from '../exclusion-form.ts';
+import { minuteOf } from '../utc-fields.ts';
+import { type Inbox, pickedIds, wholeNumber } from './inbox.ts';
+import { resultNotice } from './inbox-parts.ts';
+import { inboxPath } from './inbox-tabs.ts';
+
+/** The reason that is stored when an operator excludes held votes with a button. */
+const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
+
+const decisionForm = z.object({ decision: z.enum(HELD_DECISIONS), seen: z.iso.datetime() });
+
+/** The forms of held votes: a decision about groups, its undoing, and the block of a network. */
+export function heldForms({ app, deps, base, numbers }: Inbox): void {
+  formRoute(app, {
+    path: '/attention/held',
+    access: OPERATOR,
+    schema: decisionForm,
+    run: async ({ request, data: { decision, seen } }) => {
+      const quarantineIds = pickedIds(request, MOST_DECIDED);
+      if (quarantineIds.length === 0) return inboxPath(base, 'held', { done: 'none' });
+      const until = new Date(Math.min(Date.parse(seen), deps.clock.now().getTime()));
+      const by = userOf(request).email;
+      const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
+      numbers.forget();
+      const { groupId, missed, later } = decided;
+      return inboxPath(base, 'held', {
+        done: decision,
+        group: groupId.toHexString(),
+        missed: missed ? String(missed) : undefined,
+        later: later ? String(later) : undefined,
+      });
+    },
+  });
+
+  formRoute(app, {
+    path: '/attention/held/undo',
+    access: OPERATOR,
+    schema: z.object({ group: idField }),
+    run: async ({ request, data: { group } }) => {
+      const undone = await requestPlayerInclusion(deps, new ObjectId(group), userOf(request).email);
+      numbers.forget();
+      return undone.length > 0
+        ? inboxPath(base, 'held', { done: 'undone' })
+        : refused(404, 'There is no such decision.');
+    },
+  });
+
+  formRoute(app, {
+    path: '/attention/held/block',
+    access: OPERATOR,
+    schema: z.object({ origin: z.string() }),
+    run: async ({ request, data: { origin } }) => {
+      const block = await blockGroup(deps, origin, userOf(request).email);
+      return block
+        ? inboxPath(base, 'held', { done: 'blocked', block: block._id.toHexString() })
+        : refused(409, 'There are no such held votes. Somebody may have decided about them already.');
+    },
+    refusalOf: (error) =>
+      error instanceof InvalidDocumentError ? { status: 409, errors: error.errors } : undefined,
+  });
+}
+
+type Query = Record<string, string>;
+
+/** What the decision did that led to this page. */
+export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
+  const { deps, base } = inbox;
+  const { done = '', group = '', block = '' } = query;
+  if (done === 'none') return resultNotice('attention', 'Select the held votes first.');
+  if (done === 'undone')
+    return resultNotice('good', 'Undone. The votes will be counted and delivered, within a minute.');
+  if (done === 'blocked' && isId(block)) {
+    const to = adminPath(base, `/blocks/${block}/lift`);
+    return resultNotice(
+      'good',
+      'The network is blocked for 30 days, everywhere within five seconds. Its held votes stay held.',
+      button({ to, text: 'Undo', of: 'the block' }),
+    );
+  }
+  const decision = HELD_DECISIONS.find((one) => one === done);
+  if (!decision || !isId(group)) return '';
+  const exclusions = await exclusionsOfGroup(deps, new ObjectId(group));
+  return decisionResult(base, { decision, exclusions, group, query });
+}
+
+type Result = { decision: HeldDecision; exclusions: VoteExclusion[]; group: string; query: Query };
+
+function decisionResult(base: string, { decision, exclusions, group, query }: Result): Html {
+  const missed = wholeNumber(query.missed);
+  const later = wholeNumber(query.later);
+  const servers = counted(new Set(exclusions.map(({ serverId }) => serverId.toHexString())).size, 'server');
+  const done =
+    decision === 'lift'
+      ? `The held votes of ${servers} will be counted and delivered, within a minute.`
+      : `The held votes of ${servers} stay out of the counts and are not delivered.`;
+  const laterText = `${later >= COUNTED_LATER ? `${count(COUNTED_LATER)} or more votes` : counted(later, 'vote')}`;
+  const text = [
+    exclusions.length > 0 ? done : '',
+    missed > 0 ? `Another operator decided first about the votes of ${counted(missed, 'server')}.` : '',
+    later > 0
+      ? `${laterText} came after you opened the page. Later votes stay held, and are back in this list within a minute.`
+      : '',
+  ];
+  const actions =
+    exclusions.length === 0
+      ? ''
+      : html`${undoOf(base, decision, exclusions, group)}
+      <a href="${adminPath(base, '/votes')}#exclusions">Progress</a>`;
+  return resultNotice(
+    missed > 0 || later > 0 ? 'attention' : 'good',
+    text.filter(Boolean).join(' '),
+    actions,
+  );
+}
+
+/** A button that undoes an exclusion. Delivered votes can only be taken out of the counts again. */
+function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
+  if (decision === 'exclude') {
+    const to = adminPath(base, '/attention/held/undo');
+    return button({ to, text: 'Undo: count and deliver', hidden: { group }, of: 'the excluded votes' });
+  }
+  const [only, ...others] = exclusions;
+  if (!only || others.length > 0) return '';
+  const range = { server: only.serverId.toHexString(), since: minuteOf(only.since) };
+  return html`<a href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Take votes out of the counts again…</a>`;
+}

@@ -1,0 +1,199 @@
+import type { ObjectId, WithId } from 'mongodb';
+import { type HeldOnServer, type HeldVotes, heldVotes } from '../../../moderation/held-votes.ts';
+import { MINUTE } from '../../../platform/clock.ts';
+import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
+import type { HeldDecision } from '../../../votes/exclusions/decide-held.ts';
+import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
+import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
+import { emptyLine } from '../../shared/empty-card.ts';
+import { queryText } from '../../shared/form.ts';
+import { count, counted, time, timeAgo } from '../../shared/format.ts';
+import { type Content, type Html, html } from '../../shared/html.ts';
+import { button, confirmed, dataTable, pager } from '../../shared/parts.ts';
+import { adminPath } from '../admin-frame.ts';
+import { minuteOf } from '../utc-fields.ts';
+import { heldForms, heldResult } from './held-decisions.ts';
+import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
+import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
+import { inboxPath } from './inbox-tabs.ts';
+
+/** The cause that the held votes of a group share. */
+const CAUSES: Record<QuarantineCause, string> = {
+  network: 'One network',
+  neighbourhood: 'One IPv4 /16 or IPv6 /32',
+  'mail-domain': 'Accounts of one mail domain',
+  'new-players': 'New players of one server',
+};
+
+/** The most names of a group that are shown. */
+const NAMES_SHOWN = 8;
+
+/** The tab of held votes. One press decides about all held votes of a network or mail domain, on all servers. */
+export function heldTab(inbox: Inbox): TabOf {
+  const { deps, base } = inbox;
+  heldForms(inbox);
+  return async (_request, query) => {
+    const now = deps.clock.now();
+    const { from } = query;
+    const { rows, next } = await heldVotes(deps, { from });
+    const blocks = await blocksOf(inbox, rows);
+    const view = { base, now, blocks };
+    const path = inboxPath(base, 'held');
+    const body = html`${await heldResult(inbox, query)}
+      ${
+        rows.length === 0
+          ? emptyLine('No votes are held.')
+          : html`<p class="soft">
+                Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
+                decision covers the votes that you see here; votes that come later stay held.
+              </p>
+              ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf(now, path)}
+              ${rows.map((group) => groupItem(view, group))}
+              ${manyForm({
+                to: adminPath(base, '/attention/held'),
+                hidden: { seen: now.toISOString() },
+                buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver selected', key: 'a' })}
+                  ${manyButton({ value: 'exclude', text: 'Exclude selected', key: 'x' })}`,
+              })}`
+      }
+      ${pager({ first: from ? path : undefined, older: next ? inboxPath(base, 'held', { from: next }) : undefined })}`;
+    return { body, ...(from || next ? {} : { shown: rows.length }) };
+  };
+}
+
+type Blocks = Map<string, WithId<Block>>;
+type View = { base: string; now: Date; blocks: Blocks };
+
+/** The blocks of the networks of groups that are in effect. */
+async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
+  const origins = groups.flatMap(({ origin }) => origin ?? []);
+  if (origins.length === 0) return new Map();
+  const found = await deps.blocks.find({ kind: 'origin', value: { $in: origins }, isActive: true }).toArray();
+  const now = deps.clock.now();
+  return new Map(found.filter((one) => isEffective(one, now)).map((one) => [one.value, one]));
+}
+
+function groupItem(view: View, { origin, quarantines }: HeldVotes): Html {
+  const [first] = quarantines;
+  if (!first) return html``;
+  const { cause, reason, at } = first.quarantine;
+  const ids = quarantines.map(({ quarantine }) => quarantine._id);
+  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(quarantines)} for ${counted(quarantines.length, 'server')}`;
+  const newest = quarantines.flatMap(({ names }) => names[0]?.newest ?? []).toSorted((a, b) => +b - +a)[0];
+  return inboxItem({
+    id: ids[0]?.toHexString() ?? '',
+    select: { value: joinedIds(ids), of: title },
+    title,
+    at: heldAt(at, newest, view.now),
+    body: html`<p>${reason}</p>
+      ${evidenceTable(view, title, quarantines)} ${namesLine(quarantines)}`,
+    actions: actionsOf(view, { origin, quarantines }, ids, title),
+  });
+}
+
+/** When the first vote of a group was held, and the newest one if that was later. */
+function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
+  if (!newest || newest.getTime() - first.getTime() < MINUTE) return timeAgo(first, now);
+  return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;
+}
+
+function votesText(quarantines: HeldOnServer[]): string {
+  const votes = quarantines.reduce((sum, one) => sum + one.votes, 0);
+  const isMore = quarantines.some((one) => one.votes >= MOST_HELD_READ);
+  return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
+}
+
+/** What helps to decide, by server: names and their ages, networks, and players that our checks saw. */
+function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Html {
+  return dataTable<HeldOnServer>({
+    caption: `Evidence: ${title}`,
+    rows,
+    empty: '',
+    columns: [
+      { title: 'Server', heads: true, cell: (one) => serverLink(base, one) },
+      { title: 'Held votes', kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: 'Names', kind: 'number', cell: ({ names }) => count(names.length) },
+      { title: 'Names are known', cell: ages },
+      { title: 'Networks of these names', cell: networks },
+      {
+        title: 'Players seen',
+        kind: 'number',
+        cell: ({ playersSeen }) => (playersSeen === null ? 'unknown' : `up to ${count(playersSeen)}`),
+      },
+    ],
+  });
+}
+
+function serverLink(base: string, { server, quarantine }: HeldOnServer): Html {
+  const search = { server: server._id.toHexString(), since: minuteOf(quarantine.since) };
+  return html`<a href="${adminPath(base, `/votes${queryText(search)}`)}"><bdi>${server.name}</bdi></a>`;
+}
+
+function ages({ ages: { of, firstTime, under30Days, older }, names }: HeldOnServer): Content {
+  const parts = [
+    firstTime > 0 ? `${count(firstTime)} not yet` : '',
+    under30Days > 0 ? `${count(under30Days)} under 30 days` : '',
+    older > 0 ? `${count(older)} for longer` : '',
+  ];
+  const some = of < names.length ? html` <span class="soft">(the newest ${count(of)})</span>` : '';
+  return html`${parts.filter(Boolean).join(', ')}${some}`;
+}
+
+function networks({ networks: { all, ofPlayers } }: HeldOnServer): Content {
+  if (all === 0) return 'unknown';
+  return html`${count(ofPlayers)} <span class="soft">of ${count(all)} that voted since</span>`;
+}
+
+function namesLine(quarantines: HeldOnServer[]): Html {
+  const names = quarantines.flatMap((one) => one.names).toSorted((a, b) => +b.newest - +a.newest);
+  const all = [...new Map(names.map(({ usernameKey, username }) => [usernameKey, username])).values()];
+  const shown = all.slice(0, NAMES_SHOWN).map((name, i) => html`${i > 0 ? ', ' : ''}<bdi>${name}</bdi>`);
+  const more = all.length - shown.length;
+  return html`<p><span class="soft">Names:</span> ${shown}${more > 0 ? ` and ${count(more)} more` : ''}</p>`;
+}
+
+function actionsOf(
+  { base, now, blocks }: View,
+  { origin, quarantines }: HeldVotes,
+  ids: ObjectId[],
+  of: string,
+) {
+  const all = quarantines.length > 1 ? ' all' : '';
+  const decide = (decision: HeldDecision, text: string, kind: 'primary' | 'quiet') =>
+    button({
+      to: adminPath(base, '/attention/held'),
+      text: `${text}${all}`,
+      hidden: { decision, seen: now.toISOString(), item: joinedIds(ids) },
+      kind,
+      of,
+    });
+  return html`${keyed('a', decide('lift', 'Count and deliver', 'primary'))}
+    ${keyed('x', decide('exclude', 'Exclude', 'quiet'))}
+    ${blockAction({ base, blocks }, origin, quarantines[0], of)}`;
+}
+
+function blockAction(
+  { base, blocks }: Pick<View, 'base' | 'blocks'>,
+  origin: string | null,
+  first: HeldOnServer | undefined,
+  of: string,
+): Content {
+  const cause = first?.quarantine.cause;
+  if (origin === null || (cause !== 'network' && cause !== 'neighbourhood')) return '';
+  const block = blocks.get(origin);
+  if (block)
+    return html`<span class="soft">Blocked until ${block.endsAt ? time(block.endsAt) : 'lifted'}.</span>`;
+  return confirmed({
+    text: 'Block network…',
+    of,
+    consequence:
+      'The pages refuse its votes for 30 days, or until you lift the block. A network is known by a keyed hash only. Votes that are held stay held.',
+    form: button({
+      to: adminPath(base, '/attention/held/block'),
+      text: 'Block for 30 days',
+      hidden: { origin },
+      kind: 'danger',
+      of,
+    }),
+  });
+}

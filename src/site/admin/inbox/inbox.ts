@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ObjectId } from 'mongodb';
+import { countAttention } from '../../../moderation/attention-counts.ts';
+import { cachedFor } from '../../../platform/batching/cached-for.ts';
+import { SECOND } from '../../../platform/clock.ts';
+import type { AppDeps } from '../../../process/app-deps.ts';
+import { createWaitingWork, type WaitingWork } from '../../../process/waiting-work.ts';
+import { allValues } from '../../shared/form.ts';
+import type { Content } from '../../shared/html.ts';
+import type { InboxCounts } from './inbox-tabs.ts';
+
+/** How long counts are cached in a process. A decision in the same process drops them. */
+const FRESH_MS = 10 * SECOND;
+
+/** The numbers of the tabs, and the waiting work. */
+export type InboxNumbers = {
+  read(): Promise<{ counts: InboxCounts; work: WaitingWork }>;
+  forget(): void;
+};
+
+export function inboxNumbers(deps: AppDeps): InboxNumbers {
+  const cached = () => cachedFor(FRESH_MS, () => countAttention(deps));
+  const waitingWork = createWaitingWork(deps);
+  let counts = cached();
+  return {
+    async read() {
+      const [counted, work] = await Promise.all([counts(), waitingWork()]);
+      return { counts: { ...counted, jobs: failedOf(work) }, work };
+    },
+    forget() {
+      counts = cached();
+    },
+  };
+}
+
+function failedOf({ redisUp, jobs }: WaitingWork): number | undefined {
+  if (!redisUp) return undefined;
+  return jobs.filter(({ state, count }) => state === 'failed' && count > 0).length;
+}
+
+/** What the files of the tabs share. */
+export type Inbox = { app: FastifyInstance; deps: AppDeps; base: string; numbers: InboxNumbers };
+
+/** The content of a tab. */
+export type TabPage = {
+  body: Content;
+  /** How many things the tab has, if the page shows all of them. */
+  shown?: number;
+};
+
+/** Makes the content of a tab for a request. */
+export type TabOf = (request: FastifyRequest, query: Record<string, string>) => Promise<TabPage>;
+
+/** The ids of the selected items, without repeats. Invalid values are ignored. */
+export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
+  const ids = allValues(request, 'item').flatMap((value) => value.split('-'));
+  return [...new Set(ids)]
+    .filter((id) => /^[0-9a-f]{24}$/.test(id))
+    .slice(0, most)
+    .map((id) => new ObjectId(id));
+}
+
+/** Ids as one value of a form or address. */
+export function joinedIds(ids: ObjectId[]): string {
+  return ids.map((id) => id.toHexString()).join('-');
+}
+
+/** The whole number of a query parameter; 0 if it is none. */
+export function wholeNumber(text: string | undefined): number {
+  return /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
+}

@@ -1,0 +1,153 @@
+import { ObjectId, type WithId } from 'mongodb';
+import { z } from 'zod';
+import type { User } from '../../../accounts/user.ts';
+import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/new-servers.ts';
+import type { OwnershipProofMethod, Server } from '../../../servers/server.ts';
+import { userOf } from '../../guard-routes.ts';
+import { OPERATOR } from '../../route-options.ts';
+import { emptyLine } from '../../shared/empty-card.ts';
+import { formRoute } from '../../shared/form-route.ts';
+import { count, counted, timeAgo } from '../../shared/format.ts';
+import { gameName } from '../../shared/game-names.ts';
+import { type Content, type Html, html } from '../../shared/html.ts';
+import { button, facts, pager } from '../../shared/parts.ts';
+import { publicPath } from '../../shared/server-paths.ts';
+import { adminPath, adminServerPath } from '../admin-frame.ts';
+import { hideAction, hidingResult } from './hide-server.ts';
+import { type Inbox, joinedIds, pickedIds, type TabOf, wholeNumber } from './inbox.ts';
+import { inboxItem, keyed, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
+import { inboxPath } from './inbox-tabs.ts';
+
+/** Servers per page, and the most that one press accepts. */
+const ROWS = 20;
+
+const PROOFS: Record<OwnershipProofMethod, string> = {
+  message: 'code in the server’s message',
+  dns: 'DNS record',
+  operator: 'by an operator',
+};
+
+/** The tab of servers that owners have listed and no operator has looked at. They are public already. */
+export function serversTab(inbox: Inbox): TabOf {
+  const { deps, base } = inbox;
+  decisions(inbox);
+  return async (_request, query) => {
+    const { from } = query;
+    const { rows, next } = await listNewServers(deps, { from, limit: ROWS });
+    const owners = await ownersOf(inbox, rows);
+    const view = { base, now: deps.clock.now(), owners };
+    const many = manyForm({
+      to: adminPath(base, '/attention/servers'),
+      buttons: manyButton({ value: 'accept', text: 'Accept selected', key: 'a' }),
+    });
+    const body = html`${resultOf(base, query)} ${await hidingResult(inbox, 'servers', query)}
+      ${
+        rows.length === 0
+          ? emptyLine('No new servers.')
+          : html`<p class="soft">Owners listed these servers. They are public; accepting one takes it off this list.</p>
+              ${keysHint({ a: 'accept', x: 'hide' })} ${rows.map((row) => serverItem(view, row))} ${many}`
+      }
+      ${pager({
+        first: from ? inboxPath(base, 'servers') : undefined,
+        older: next ? inboxPath(base, 'servers', { from: next }) : undefined,
+      })}`;
+    return { body, ...(from || next ? {} : { shown: rows.length }) };
+  };
+}
+
+const decisionForm = z.object({ decision: z.enum(['accept', 'unaccept']) });
+
+function decisions({ app, deps, base, numbers }: Inbox): void {
+  formRoute(app, {
+    path: '/attention/servers',
+    access: OPERATOR,
+    schema: decisionForm,
+    run: async ({ request, data: { decision } }) => {
+      const ids = pickedIds(request, ROWS);
+      if (ids.length === 0) return inboxPath(base, 'servers', { done: 'none' });
+      const decide = decision === 'accept' ? acceptNewServers : unacceptServers;
+      const changed = await decide(deps, ids, userOf(request).email);
+      numbers.forget();
+      const missed = ids.length - changed;
+      return inboxPath(base, 'servers', {
+        done: decision,
+        ids: joinedIds(ids),
+        changed: String(changed),
+        missed: missed ? String(missed) : undefined,
+      });
+    },
+  });
+}
+
+function resultOf(base: string, { done, ids = '', ...query }: Record<string, string>): Content {
+  if (done === 'none') return resultNotice('attention', 'Select the servers first.');
+  const changed = wholeNumber(query.changed);
+  if (done === 'unaccept') return resultNotice('good', `${counted(changed, 'server')} in the list again.`);
+  if (done !== 'accept') return '';
+  const missed = wholeNumber(query.missed);
+  const others = missed ? ` Another operator decided first about ${counted(missed, 'server')}.` : '';
+  const undo = button({
+    to: adminPath(base, '/attention/servers'),
+    text: 'Undo',
+    hidden: { decision: 'unaccept', item: ids },
+    of: 'accepting',
+  });
+  const text = `${counted(changed, 'server')} accepted.${others}`;
+  return resultNotice(missed ? 'attention' : 'good', text, changed > 0 ? undo : '');
+}
+
+type Owner = WithId<Pick<User, 'email' | 'createdAt'>>;
+type View = { base: string; now: Date; owners: Map<string, Owner> };
+
+async function ownersOf({ deps }: Inbox, rows: Server[]): Promise<Map<string, Owner>> {
+  const ids = [...new Set(rows.flatMap(({ ownerId }) => ownerId?.toHexString() ?? []))];
+  if (ids.length === 0) return new Map();
+  const found = await deps.users
+    .find({ _id: { $in: ids.map((id) => new ObjectId(id)) } }, { projection: { email: 1, createdAt: 1 } })
+    .toArray();
+  return new Map(found.map((user) => [user._id.toHexString(), user]));
+}
+
+function serverItem(view: View, server: WithId<Server>): Html {
+  const { base, now } = view;
+  const { _id, name, listedAt } = server;
+  const accept = button({
+    to: adminPath(base, '/attention/servers'),
+    text: 'Accept',
+    hidden: { decision: 'accept', item: _id.toHexString() },
+    kind: 'primary',
+    of: name,
+  });
+  return inboxItem({
+    id: _id.toHexString(),
+    select: { value: _id.toHexString(), of: name },
+    title: html`<a href="${adminServerPath(base, server)}"><bdi>${name}</bdi></a>`,
+    at: html`listed ${timeAgo(listedAt, now)}`,
+    body: serverFacts(view, server),
+    actions: html`${keyed('a', accept)} ${keyed('x', hideAction(base, 'servers', server))}
+      <a class="button quiet" href="${base}${publicPath(server)}">Public page<span class="for-readers"> of ${name}</span></a>`,
+  });
+}
+
+function serverFacts({ base, now, owners }: View, server: WithId<Server>): Html {
+  const { address, port, game, ownerId, proof, current, probe, profile } = server;
+  const owner = ownerId && owners.get(ownerId.toHexString());
+  return facts([
+    ['Address', html`<span class="mono">${address}:${String(port)}</span>`],
+    ['Game', game ? gameName(game) : ''],
+    [
+      'Owner',
+      owner
+        ? html`<a href="${adminPath(base, `/users/${owner._id.toHexString()}`)}">${owner.email}</a>,
+          account made ${timeAgo(owner.createdAt, now)}`
+        : '',
+    ],
+    ['Proof of ownership', proof ? PROOFS[proof.method] : 'none'],
+    [
+      'Players now',
+      probe.checkedAt ? `${count(current.onlinePlayers)} (${probe.status})` : 'not checked yet',
+    ],
+    ['Message', current.motd ? html`<bdi>${current.motd}</bdi>` : ''],
+    ['Short text', profile?.shortText ? html`<bdi>${profile.shortText}</bdi>` : ''],
+  ]);
+}

@@ -1,0 +1,190 @@
+import type { WithId } from 'mongodb';
+import type { Review, ReviewState } from '../../reviews/review.ts';
+import type { Reviewer } from '../../reviews/reviewers.ts';
+import type { Server } from '../../servers/server.ts';
+import { UNTOUCHED } from '../shared/form.ts';
+import { timeAgo } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { badge, button } from '../shared/parts.ts';
+import { adminPath, adminServerPath } from './admin-frame.ts';
+import type { AdminParts } from './admin-parts.ts';
+import { keyed, resultNotice } from './inbox/inbox-parts.ts';
+import { reasonFields } from './reason-fields.ts';
+import { selection } from './review-selection.ts';
+
+/** The list in which a decision is made, if it is not the page of the reviews. */
+export type ReviewList = 'inbox' | undefined;
+
+/** What the cards of reviews need. `servers` is by id. */
+export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: ReviewList };
+
+/** The servers of reviews, by id. */
+export async function serversOf(
+  { servers }: Pick<AdminParts['deps'], 'servers'>,
+  rows: Review[],
+): Promise<Map<string, Server>> {
+  const ids = [...new Map(rows.map(({ serverId }) => [serverId.toHexString(), serverId])).values()];
+  const found = ids.length > 0 ? await servers.find({ _id: { $in: ids } }).toArray() : [];
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
+const DECIDED: Record<ReviewState, string> = {
+  pending: 'is waiting again',
+  approved: 'is approved',
+  rejected: 'is rejected',
+};
+
+/** Why a decision was not stored: another operator decided first, or the review was changed. */
+const MEANWHILE: Record<ReviewState, string> = {
+  pending: 'The review has changed since you opened it. ',
+  approved: 'Another operator decided first. ',
+  rejected: 'Another operator decided first. ',
+};
+
+/** The current state of the review that was just decided, and a button to undo the decision. */
+export function decisionNotice(
+  base: string,
+  review: WithId<Review>,
+  { meanwhile, list }: { meanwhile: boolean; list: ReviewList },
+): Html {
+  const { username, state, moderatedBy } = review;
+  const by = moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '';
+  const undo = state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo', list });
+  return resultNotice(
+    meanwhile ? 'attention' : 'good',
+    html`${meanwhile ? MEANWHILE[state] : ''}The review of <bdi>${username}</bdi> ${DECIDED[state]}${by}.`,
+    undo,
+  );
+}
+
+function decision(
+  base: string,
+  { _id, state: seenAs, username, revision = 0 }: WithId<Review>,
+  wanted: { state: ReviewState; text: string; kind?: 'primary' | 'quiet'; list: ReviewList },
+): Html {
+  const { state, text, kind = 'quiet', list } = wanted;
+  return button({
+    to: adminPath(base, `/reviews/${_id.toHexString()}`),
+    text,
+    hidden: { state, seenAs, revision: String(revision), ...(list ? { list } : {}) },
+    kind,
+    of: `the review of ${username}`,
+  });
+}
+
+export const TABS: Record<ReviewState, string> = {
+  pending: 'Waiting',
+  approved: 'Approved',
+  rejected: 'Rejected',
+};
+
+const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
+
+/** The title of a review, what helps to decide about it, and its decisions. */
+export function reviewParts(
+  view: ReviewView,
+  review: WithId<Review>,
+  reviewer: Reviewer | undefined,
+): { title: Content; body: Content; actions: Content } {
+  const { base, now, servers } = view;
+  const { username, rating, content, createdAt, serverId } = review;
+  const server = servers.get(serverId.toHexString());
+  const about = server
+    ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
+    : 'a removed server';
+  const changes = html`${changedBy(base, review, now)}${decidedBy(review, now)}`;
+  return {
+    title: html`<bdi>${username}</bdi> on ${about}`,
+    body: html`<p class="soft">${rating} of 5 stars, ${timeAgo(createdAt, now)}${changes}</p>
+      ${reviewer ? authorFacts(reviewer, now) : ''}
+      ${
+        content
+          ? html`<blockquote class="quote" dir="auto">${content}</blockquote>`
+          : html`<p class="soft">Rating only.</p>`
+      }`,
+    actions: reviewActions(view, review),
+  };
+}
+
+function reviewActions({ base, list }: ReviewView, review: WithId<Review>): Content {
+  const { state } = review;
+  const kind = state === 'pending' ? 'primary' : 'quiet';
+  const approve = decision(base, review, { state: 'approved', text: 'Approve', kind, list });
+  return html`${state === 'approved' ? '' : keyed('a', approve)}
+    ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo', list })}
+    ${state === 'rejected' ? '' : keyed('x', rejection(base, review, list))}`;
+}
+
+/** A card of the page of reviews. */
+export function reviewCard(
+  view: ReviewView,
+  review: WithId<Review>,
+  reviewer: Reviewer | undefined,
+  isFirst: boolean,
+): Html {
+  const { title, body, actions } = reviewParts(view, review, reviewer);
+  const { state } = review;
+  return html`<article class="card" ${isFirst ? html`id="next" tabindex="-1"` : ''}>
+    <header class="card-head">
+      <h2>${title}</h2>
+      ${state === 'pending' ? '' : badge(TONES[state], TABS[state].toLowerCase())}
+    </header>
+    ${body}
+    ${state === 'pending' ? selection(review) : ''}
+    <div class="actions">${actions}</div>
+  </article>`;
+}
+
+/**
+ * Facts that help to decide: the age of the author's account, and whether a vote with the same player name is known.
+ */
+function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Date): Html {
+  const account = accountSince
+    ? html`Account made ${timeAgo(accountSince, now)}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`
+    : 'Entered by an operator, without an account';
+  const vote = hasVoted ? badge('good', 'has voted') : badge('quiet', 'no vote known');
+  return html`<p class="small">${account} ${vote}</p>`;
+}
+
+/** Who wrote the review, if known, and when it was edited. */
+function changedBy(base: string, { personId: userId, editedAt }: Review, now: Date): Content {
+  const writer = userId
+    ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by a registered user</a>`
+    : '';
+  return html`${editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''}${writer}`;
+}
+
+function decidedBy(review: Review, now: Date): Content {
+  const { moderatedAt, moderatedBy, rejectedFor, rejectionReason } = review;
+  if (!moderatedAt) return '';
+  return [
+    html`; decided ${timeAgo(moderatedAt, now)}`,
+    moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '',
+    rejectedFor ? html`: “<bdi>${rejectedFor}</bdi>”` : '',
+    rejectionReason ? html`; for the author: “<bdi>${rejectionReason}</bdi>”` : '',
+  ];
+}
+
+function rejection(
+  base: string,
+  { _id, state, username, revision = 0 }: WithId<Review>,
+  list: ReviewList,
+): Html {
+  const id = _id.toHexString();
+  return html`<details class="confirm">
+    <summary class="button quiet">Reject…<span class="for-readers"> the review of ${username}</span></summary>
+    <form method="post" action="${adminPath(base, `/reviews/${id}`)}" class="confirm-body stack">
+      <input type="hidden" name="state" value="rejected" />
+      <input type="hidden" name="seenAs" value="${state}" />
+      <input type="hidden" name="revision" value="${String(revision)}" />
+      ${list ? html`<input type="hidden" name="list" value="${list}" />` : ''}
+      ${reasonFields({
+        typed: UNTOUCHED,
+        forOwner: { name: 'reasonForOwner', reader: 'the author' },
+        internal: { name: 'reason', required: true },
+        of: id,
+      })}
+      <button class="danger" type="submit">Reject</button>
+    </form>
+  </details>`;
+}

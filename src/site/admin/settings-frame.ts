@@ -1,0 +1,66 @@
+import { EarlierProcessesError, refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { SettingGroup } from '../../settings/changeable.ts';
+import type { StoredSettings } from '../../settings/stored-settings.ts';
+import { time } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { notice, tabs } from '../shared/parts.ts';
+import { adminFrame, adminPath } from './admin-frame.ts';
+
+/** The pages of settings: the path below `/settings`, the text of the tab, the groups of settings. */
+export const SECTIONS: readonly { path: string; text: string; groups: readonly SettingGroup[] }[] = [
+  { path: '', text: 'Site', groups: ['site', 'look'] },
+  { path: '/mail', text: 'Mail', groups: ['mail'] },
+  { path: '/discord', text: 'Discord', groups: ['discord'] },
+  { path: '/openid', text: 'OpenID Connect', groups: ['openid'] },
+  { path: '/limits', text: 'Limits and retention', groups: ['votes', 'accounts', 'retention'] },
+];
+
+/** The path of a page of settings. */
+export function settingsPath(base: string, path = ''): string {
+  return adminPath(base, `/settings${path}`);
+}
+
+/** The frame of the pages of settings. `path` is that of the current one. */
+export function settingsFrame(frame: {
+  base: string;
+  path: string;
+  stored: StoredSettings | null;
+  warning: Content;
+  body: Content;
+}): Html {
+  const { base, path, stored, warning, body } = frame;
+  const entries = SECTIONS.map(({ path, text }) => ({ href: settingsPath(base, path), text }));
+  return adminFrame({
+    base,
+    part: '/settings',
+    body: html`${tabs('Settings', entries, settingsPath(base, path))}${warning}${introduction(base, stored)}${body}`,
+  });
+}
+
+function introduction(base: string, stored: StoredSettings | null): Html {
+  const undo = settingsPath(base, '/undo');
+  const last = stored
+    ? html`<div class="actions"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
+        <a class="button quiet" href="${undo}">Undo the last change…</a></div>`
+    : '';
+  return html`<div class="spaced"><p class="soft">Every process uses a change within 5 seconds, without a restart. An
+    empty field means the default. A variable of the environment wins, and its setting is fixed here. Processes of
+    the version before do not know these settings: while they run, they use the values of the environment. The audit
+    log has each change.</p>${last}</div>`;
+}
+
+/** A warning while processes of an earlier version run; empty if none do, or if MongoDB does not say. */
+export async function earlierWarning({ mongo }: Pick<AppDeps, 'mongo'>): Promise<Content> {
+  try {
+    await refuseEarlierProcesses(mongo);
+    return '';
+  } catch (error) {
+    if (!(error instanceof EarlierProcessesError)) throw error;
+    if (error.code !== 'earlier-processes') return '';
+    return notice(
+      'attention',
+      'Processes of an earlier version run now. They use the values of the environment until they are upgraded.',
+    );
+  }
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../platform/config.ts';
+import type { SettingGroup } from '../../settings/changeable.ts';
+import { answerNow, type MailTest, type OpenIdTest } from '../../workflows/answer-now.ts';
+import { userOf } from '../guard-routes.ts';
+import { OPERATOR } from '../route-options.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
+import { button, notice } from '../shared/parts.ts';
+import type { AdminParts } from './admin-parts.ts';
+import { settingsPath } from './settings-frame.ts';
+import type { ShowSettings } from './settings-page.ts';
+
+/** The buttons that try the stored settings of a group. */
+export function testButtons(base: string, group: SettingGroup, config: Config): Content {
+  if (group === 'mail' && config.SMTP_URL !== undefined)
+    return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });
+  if (group === 'openid' && config.OIDC_ISSUER !== undefined)
+    return button({ to: settingsPath(base, '/test/openid'), text: 'Check the provider' });
+  return '';
+}
+
+/** The routes of those buttons. A worker connects to the mail server and the provider, and the page waits for it. */
+export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
+  formRoute(app, {
+    path: '/settings/test/mail',
+    access: OPERATOR,
+    show: (request, typed) => show(request, '/mail', { group: 'mail', typed }),
+    run: async ({ request }) => {
+      const ended = await answerNow(deps, 'test-mail', { userId: userOf(request)._id.toHexString() });
+      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+      return { page: show(request, '/mail', { group: 'mail', preview: mailResult(ended.result) }) };
+    },
+  });
+
+  formRoute(app, {
+    path: '/settings/test/openid',
+    access: OPERATOR,
+    show: (request, typed) => show(request, '/openid', { group: 'openid', typed }),
+    run: async ({ request }) => {
+      const ended = await answerNow(deps, 'test-openid', {});
+      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+      return { page: show(request, '/openid', { group: 'openid', preview: openIdResult(ended.result) }) };
+    },
+  });
+}
+
+function mailResult(result: MailTest): Html {
+  switch (result.kind) {
+    case 'sent':
+      return notice('good', 'The mail server accepted the test mail. Look into your mailbox.');
+    case 'no-mail-server':
+      return notice('attention', 'There is no mail server.');
+    case 'no-user':
+      return notice('attention', 'Your account no longer exists.');
+    default:
+      return notice('bad', html`The test mail was not sent: <bdi>${result.reason}</bdi>`);
+  }
+}
+
+function openIdResult(result: OpenIdTest): Html {
+  switch (result.kind) {
+    case 'usable':
+      return notice('good', 'The provider answers. Whether it knows this client shows at the first sign-in.');
+    case 'not-set':
+      return notice('attention', 'There is no provider.');
+    case 'unusable':
+      return notice('bad', html`The provider cannot be used: <bdi>${result.reason}</bdi>`);
+  }
+}

@@ -1,0 +1,38 @@
+import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
+import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts';
+import { totalOf } from '../../delivery/figures/delivery-sums.ts';
+import { t } from '../../language/t.ts';
+import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { numberColumn } from '../shared/delivery-charts.ts';
+import { dayText } from '../shared/format.ts';
+import { type Content, html } from '../shared/html.ts';
+import { dataTable } from '../shared/parts.ts';
+
+type Cause = { code: OutcomeCode; attempts: number; lastDay: string };
+
+/** The causes of failed attempts, the most frequent first, with the last day of each; empty without failures. */
+export function causesTable(days: DayOfDeliveries[]): Content {
+  const causes = Object.entries(totalOf(days).causes) as [OutcomeCode, number][];
+  const rows: Cause[] = causes
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([code, attempts]) => ({ code, attempts, lastDay: lastDayOf(days, code) }));
+  if (rows.length === 0) return '';
+  return dataTable({
+    caption: t('Failed attempts by cause'),
+    rows,
+    columns: [
+      {
+        title: t('Cause'),
+        heads: true,
+        cell: ({ code }) => html`${t(EXPLANATIONS[code].cause)} <code class="small">${code}</code>`,
+      },
+      numberColumn<Cause>(t('Failed attempts'), ({ attempts }) => attempts),
+      { title: t('Last'), cell: ({ lastDay }) => dayText(new Date(lastDay)) },
+    ],
+    empty: '',
+  });
+}
+
+function lastDayOf(days: DayOfDeliveries[], code: OutcomeCode): string {
+  return days.findLast(({ causes }) => causes[code])?.day ?? '';
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import { EARLIER_COUNTED, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
+import { t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { serverOf, userOf } from '../guard-routes.ts';
+import { OWNER } from '../route-options.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
+import { formRoute } from '../shared/form-route.ts';
+import { type Html, html } from '../shared/html.ts';
+import { button } from '../shared/parts.ts';
+import { noListener } from './listener-refusals.ts';
+
+/** The hint that votes were cast before the listener was set, with a button that sends them. */
+export function earlierVotesNotice(path: string, votes: number): Html {
+  const sentence =
+    votes < EARLIER_COUNTED
+      ? t(
+          '{votes, plural, one {# vote was cast before this listener was set, and never sent.} other {# votes were cast before this listener was set, and never sent.}}',
+          { votes },
+        )
+      : t('{votes} votes or more were cast before this listener was set, and never sent.', { votes });
+  return html`<div class="notice attention" role="status">
+    <p>${sentence} ${t('Votes can be sent for 30 days after they were cast.')}</p>
+    ${button({ to: `${path}/send-earlier`, text: votes === 1 ? t('Send it') : t('Send them'), kind: 'primary' })}
+  </div>`;
+}
+
+/** `POST …/listener/send-earlier`: sends the votes that were cast before the listener was set. */
+export function earlierVotesRoute(app: FastifyInstance, deps: AppDeps): void {
+  formRoute(app, {
+    path: '/servers/:serverId/listener/send-earlier',
+    access: OWNER,
+    run: async ({ request }) => {
+      const { _id: byId, email: by } = userOf(request);
+      const sent = await sendEarlierVotes(deps, serverOf(request)._id, { by, byId });
+      if (!sent) return noListener();
+      const done = sent.resent > 0 ? 'sent-earlier' : 'none-earlier';
+      return `${serverPath(app.site.base, serverOf(request), '/listener')}?done=${done}`;
+    },
+  });
+}

@@ -1,0 +1,18 @@
+import { GAME_PORT, type GameAddress, isGamePort } from '../../delivery/diagnosis/game-port.ts';
+import { t } from '../../language/t.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { settingsProof } from '../../listeners/listener-state.ts';
+import { type Content, html } from '../shared/html.ts';
+import { notice } from '../shared/parts.ts';
+
+/** A warning if a listener has the game's own port and no vote has arrived with these settings. */
+export function gamePortWarning(
+  listener: Pick<
+    Listener,
+    'protocol' | 'host' | 'port' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'
+  >,
+  game: GameAddress,
+): Content {
+  if (!isGamePort(listener, game) || settingsProof(listener) === 'works') return '';
+  return notice('attention', html`<p>${t(GAME_PORT.cause)}</p><p>${t(GAME_PORT.advice)}</p>`);
+}

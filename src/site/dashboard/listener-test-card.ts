@@ -1,0 +1,49 @@
+import { lastTest } from '../../delivery/diagnosis/last-test.ts';
+import type { ListenerView } from '../../delivery/listeners.ts';
+import { TEST_USERNAME } from '../../delivery/vote-message.ts';
+import { t } from '../../language/t.ts';
+import { timeAgo } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import { LISTENER_STATES } from '../shared/listener-state.ts';
+import { button, card } from '../shared/parts.ts';
+import { diagnosisResult } from './diagnosis-texts.ts';
+
+/** The card that explains the test vote, with a button to send one, and the steps of the last one. */
+export function testCard(path: string, listener: ListenerView, now: Date): Html {
+  const { state, protocol } = listener;
+  if (protocol === 'fetch') return fetchTestCard(path, listener, now);
+  const about = t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
+    player: TEST_USERNAME,
+  });
+  const sentAnyway =
+    state === 'active'
+      ? ''
+      : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATES[state]) })}`;
+  return card({
+    title: t('Test vote'),
+    body: html`<p>${about}${sentAnyway}</p>
+      <div>${button({ to: `${path}/test`, text: t('Send test vote'), kind: 'primary' })}</div>
+      ${lastResult(listener, now)}`,
+  });
+}
+
+/** The card of the test of a listener that fetches. */
+function fetchTestCard(path: string, listener: ListenerView, now: Date): Html {
+  const about = t(
+    'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
+  );
+  return card({
+    title: t('Test'),
+    body: html`<p>${about}</p>
+      <div>${button({ to: `${path}/test`, text: t('Wait for the next call'), kind: 'primary' })}</div>
+      ${lastResult(listener, now)}`,
+  });
+}
+
+/** The steps of the last test with the present settings, until they change. */
+function lastResult(listener: ListenerView, now: Date): Content {
+  const last = lastTest(listener);
+  if (!last) return '';
+  return html`<h3>${t('Last test, {time}', { time: timeAgo(last.at, now) })}</h3>
+    ${diagnosisResult(last.diagnosis, listener)}`;
+}

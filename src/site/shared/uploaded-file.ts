@@ -1,0 +1,74 @@
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { t } from '../../language/t.ts';
+import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
+import { PictureError } from '../../platform/pictures/picture-error.ts';
+import { PageError } from '../error-pages.ts';
+
+/**
+ * The limit of uploads that a process reads at the same time. Each needs up to 1 MB of memory until a slow client has
+ * sent it.
+ */
+const MOST_READ_AT_ONCE = 16;
+
+/** The largest request, in bytes: the file, and the headers and boundaries of its part. */
+const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
+
+/**
+ * If the request is larger than this: the connection is closed instead of reading the body to its end. The browser may
+ * then not show the answer.
+ */
+const LARGEST_REFUSED = 32 * 1_024 * 1_024;
+
+const LIMITS = {
+  files: 1,
+  fields: 0,
+  parts: 1,
+  fileSize: LARGEST_UPLOAD,
+  headerPairs: 10,
+  fieldNameSize: 100,
+};
+
+/** Reads the file of a form. @throws {PictureError} `none`, `too-large` or `busy` */
+type ReadFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>;
+
+/** Lets the routes of `app` accept one uploaded picture in a form without other fields. */
+export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
+  await app.register(multipart, { limits: LIMITS });
+  let reading = 0;
+  return async (request, reply) => {
+    if (reading >= MOST_READ_AT_ONCE) throw new PictureError('busy');
+    reading += 1;
+    return uploadedFile(request, reply).finally(() => {
+      reading -= 1;
+    });
+  };
+}
+
+/**
+ * The file of a form. Its size is checked before it is read.
+ *
+ * @throws {PictureError} `none` or `too-large`
+ */
+async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
+  const none = new PictureError('none');
+  if (!request.isMultipart()) throw none;
+  const length = Number(request.headers['content-length'] ?? Number.NaN);
+  if (Number.isNaN(length)) throw new PageError(411, t('The upload must state its length.'));
+  if (length > LARGEST_REFUSED) reply.header('connection', 'close');
+  if (length > LARGEST_REQUEST) throw tooLarge();
+  const { RequestFileTooLargeError } = request.server.multipartErrors;
+  try {
+    const file = await request.file();
+    const bytes = await file?.toBuffer();
+    if (!bytes || bytes.length === 0) throw none;
+    return bytes;
+  } catch (error) {
+    if (error instanceof RequestFileTooLargeError) throw tooLarge();
+    if (error instanceof PictureError) throw error;
+    request.log.info({ event: 'site.upload_malformed', err: error });
+    throw new PageError(400, t('The upload is malformed. Reload the page and try again.'));
+  }
+}
+
+const tooLarge = () => new PictureError('too-large');

@@ -1,0 +1,111 @@
+import { type Document, ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { after } from '../../platform/clock.ts';
+import { parseInput } from '../../platform/input.ts';
+import { reasonText } from '../../platform/text.ts';
+import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
+import { EXCLUDED_VOTES } from '../vote.ts';
+import { castAfter } from './hold-later-votes.ts';
+import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
+import type { VoteExclusion } from './vote-exclusion.ts';
+
+/** How operators decide about held votes: they count and are delivered, or they stay out of the counts. */
+export const HELD_DECISIONS = ['lift', 'exclude'] as const;
+export type HeldDecision = (typeof HELD_DECISIONS)[number];
+
+/** What an operator saw: open quarantines, and until when their votes were cast. */
+export type SeenHeld = { quarantineIds: ObjectId[]; until: Date };
+
+/** What a decision did. */
+export type Decided = {
+  /** The decision; each of its exclusions has this `groupId`. */
+  groupId: ObjectId;
+  exclusions: VoteExclusion[];
+  /** Quarantines about which somebody else decided first. */
+  missed: number;
+  /** Votes that came after the operator looked. They stay held. `COUNTED_LATER` means that many or more. */
+  later: number;
+};
+
+/** One decision covers at most this many quarantines. */
+export const MOST_DECIDED = 100;
+
+/** Counting later votes stops at this number. */
+export const COUNTED_LATER = 1_000;
+
+const reasonSchema = z.object({ reason: reasonText });
+
+/**
+ * Stores an operator's decision about quarantines, on any servers. Workers carry it out. It covers the votes that the
+ * operator saw; later ones return to a quarantine. If two operators decide at once, the first decision about each
+ * quarantine stays. After a crash, the same call decides about the rest.
+ *
+ * @param reason - for an exclusion
+ * @throws {InvalidDocumentError} for the reason
+ */
+export async function decideHeld(
+  deps: ExcludeDeps,
+  decision: HeldDecision,
+  { quarantineIds, until }: SeenHeld,
+  input: { by: string; reason: string },
+): Promise<Decided> {
+  const { reason } = parseInput(reasonSchema, input);
+  const groupId = new ObjectId();
+  const wanted = quarantineIds.slice(0, MOST_DECIDED);
+  const update = decisionOf(decision, { ...input, reason, groupId, until, now: deps.clock.now() });
+  const exclusions: VoteExclusion[] = [];
+  for (const _id of wanted) {
+    const decided = await deps.voteExclusions.findOneAndUpdate({ _id, state: 'quarantined' }, update, {
+      returnDocument: 'after',
+    });
+    if (!decided) continue;
+    await auditDecisions(deps, decided);
+    exclusions.push(decided);
+  }
+  const jobs = exclusions.map(({ _id }) => ({ payload: { exclusionId: _id.toHexString() } }));
+  await deps.producer.addAll('exclude-votes', jobs);
+  const later = await countLater(deps, exclusions, wanted, until);
+  return { groupId, exclusions, missed: wanted.length - exclusions.length, later };
+}
+
+type Stored = { by: string; reason: string; groupId: ObjectId; until: Date; now: Date };
+
+/** The update that stores a decision. Votes that are cast from now on enter a new quarantine. */
+function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }: Stored): Document[] {
+  const at = { by: { $literal: by }, at: now };
+  return [
+    { $set: { shown: { until, reason: '$reason', origin: '$origin' } } },
+    { $set: { groupId, until: after(now, QUARANTINE_READ_MS) } },
+    {
+      $set:
+        decision === 'lift'
+          ? { state: 'releasing', undone: at }
+          : { state: 'confirming', ...at, reason: { $literal: reason } },
+    },
+    { $unset: 'origin' },
+  ];
+}
+
+/** The votes that came since: into the decided quarantines, and into new ones of the same origins. */
+async function countLater(
+  { votes, voteExclusions }: ExcludeDeps,
+  exclusions: VoteExclusion[],
+  wanted: ObjectId[],
+  until: Date,
+): Promise<number> {
+  const origins = exclusions.flatMap(({ shown }) => shown?.origin ?? []);
+  const since = { origin: { $in: origins }, state: 'quarantined' as const, at: { $gt: until } };
+  const opened = await voteExclusions
+    .find({ ...since, _id: { $nin: wanted } })
+    .limit(MOST_DECIDED)
+    .toArray();
+  const counted = await Promise.all(
+    [...exclusions, ...opened].map((one) =>
+      votes.countDocuments(castAfter(one, until), { hint: EXCLUDED_VOTES, limit: COUNTED_LATER }),
+    ),
+  );
+  return Math.min(
+    counted.reduce((sum, one) => sum + one, 0),
+    COUNTED_LATER,
+  );
+}

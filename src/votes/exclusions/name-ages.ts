@@ -1,0 +1,31 @@
+import type { Collection, ObjectId } from 'mongodb';
+import type { Vote } from '../vote.ts';
+
+/** The first vote of a name for a server. `excludedAt`: it does not count. */
+type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
+
+/**
+ * Since when names are known at a server: the time of their first vote, imported ones too. A name whose first vote does
+ * not count, for example because it is held, is missing. It costs one step of an index for each name.
+ */
+export async function namesKnownSince(
+  { votes }: { votes: Collection<Vote> },
+  serverId: ObjectId,
+  usernameKeys: string[],
+): Promise<Map<string, Date>> {
+  if (usernameKeys.length === 0) return new Map();
+  const first = await votes
+    .aggregate<FirstVote>([
+      { $match: { serverId, usernameKey: { $in: usernameKeys } } },
+      { $sort: { serverId: 1, usernameKey: 1, seq: 1 } },
+      {
+        $group: {
+          _id: '$usernameKey',
+          votedAt: { $first: '$votedAt' },
+          excludedAt: { $first: '$excludedAt' },
+        },
+      },
+    ])
+    .toArray();
+  return new Map(first.flatMap(({ _id, votedAt, excludedAt }) => (excludedAt ? [] : [[_id, votedAt]])));
+}

@@ -1,0 +1,61 @@
+import type { Collection } from 'mongodb';
+import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
+import { type LeaseDeps, withLease } from '../../platform/periods/work-lease.ts';
+import { type CountDeps, countSiteDay, type Waiting } from './count-site-day.ts';
+import type { SiteFigures } from './site-figures.ts';
+
+/**
+ * A vote may be delivered up to three days after it was cast. A finished day is counted once on each of the four days
+ * after it; then nothing changes any more but by hand.
+ */
+const OPEN_DAYS = 4;
+
+/** How far back days are counted that no run has counted, as after an upgrade. */
+const CATCH_UP_DAYS = 35;
+
+/**
+ * Counts the figures of today, and of the days before that are due. Runs at most once at a time; a run that dies leaves
+ * days as they were before, and the next one counts them.
+ *
+ * @param waiting - what waits now
+ * @returns the days that were counted, today first
+ * @throws as `withLease` does
+ */
+export function countFigures(
+  deps: CountDeps & LeaseDeps,
+  waiting: () => Promise<Waiting>,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<string[]> {
+  return withLease(
+    deps,
+    'count-figures',
+    async ({ throwIfLost }) => {
+      const today = dayOf(deps.clock.now());
+      const days = await dueFigures(deps.siteFigures, today);
+      for (const day of days) {
+        const now = day === today ? await waiting() : undefined;
+        await countSiteDay(deps, day, { waiting: now, throwIfLost });
+      }
+      return days;
+    },
+    signal ? { signal } : {},
+  );
+}
+
+/** Today, and earlier days that were never counted, or not yet today although votes of them may still wait. */
+async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): Promise<string[]> {
+  const first = addDays(today, -CATCH_UP_DAYS);
+  const stored = await siteFigures
+    .find({ day: { $gte: first, $lt: today } }, { projection: { day: 1, countedAt: 1 } })
+    .toArray();
+  const counted = new Map(stored.map(({ day, countedAt }) => [day, countedAt]));
+  const earlier = Array.from({ length: CATCH_UP_DAYS }, (_, i) => addDays(today, -(i + 1)));
+  return [today, ...earlier.filter((day) => isDue(day, counted.get(day), today))];
+}
+
+function isDue(day: string, countedAt: Date | undefined, today: string): boolean {
+  if (!countedAt) return true;
+  const countedOn = dayOf(countedAt);
+  // A day that was open at its last count changes until `OPEN_DAYS` later, also if the scheduler was down meanwhile.
+  return countedOn < today && countedOn < addDays(day, OPEN_DAYS);
+}

@@ -1,0 +1,148 @@
+import { type Collection, type Db, ObjectId } from 'mongodb';
+import type { User } from '../../accounts/user.ts';
+import { countDeliveries } from '../../delivery/figures/count-deliveries.ts';
+import type { DeliveryDay } from '../../delivery/figures/delivery-day.ts';
+import type { DailyStats } from '../../history/daily-stats.ts';
+import { MAIL_TTL_MS, type Mail } from '../../mail/mail.ts';
+import { after, type Clock, DAY } from '../../platform/clock.ts';
+import { dayOf, startOf } from '../../platform/periods/period-marks.ts';
+import type { Server } from '../../servers/server.ts';
+import type { Vote } from '../../votes/vote.ts';
+import { SITE_FIGURE_DAYS, type SiteFigures } from './site-figures.ts';
+
+export type CountDeps = {
+  servers: Collection<Server>;
+  votes: Collection<Vote>;
+  users: Collection<User>;
+  mails: Collection<Mail>;
+  dailyStats: Collection<DailyStats>;
+  deliveryDays: Collection<DeliveryDay>;
+  siteFigures: Collection<SiteFigures>;
+  mongo: { db: Db };
+  clock: Clock;
+};
+
+/** What only the present shows: waiting votes by age, and the age of the oldest work of each queue in seconds. */
+export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
+
+type Range = { from: Date; to: Date };
+
+/**
+ * Counts the figures of a UTC day from what is stored, and replaces those of an earlier count. Every sum reads an index
+ * in slices or counts keys of an index, so a large site costs time and not memory.
+ *
+ * @param waiting - of today only; undefined for a day that is over, which keeps what was measured
+ */
+export async function countSiteDay(
+  deps: CountDeps,
+  day: string,
+  { waiting, throwIfLost }: { waiting: Waiting | undefined; throwIfLost: () => void },
+): Promise<void> {
+  const range = { from: startOf(day), to: after(startOf(day), DAY) };
+  const deliveries = await countDeliveries(deps, day, { throwIfLost });
+  const players = await countPlayers(deps, day, throwIfLost);
+  const [servers, signUps, mails, storage] = await Promise.all([
+    countServers(deps.servers, range),
+    deps.users.countDocuments({ createdAt: { $gte: range.from, $lt: range.to } }),
+    countMails(deps, range),
+    waiting && measureStorage(deps.mongo.db),
+  ]);
+  throwIfLost();
+  const counted = { servers, deliveries, signUps, ...defined({ players, mails, storage }) };
+  const now = { countedAt: deps.clock.now(), forgetAt: after(range.from, SITE_FIGURE_DAYS * DAY) };
+  await deps.siteFigures.updateOne(
+    { day },
+    {
+      $set: { ...counted, ...now, ...(waiting ? { waiting: waiting.votes } : {}) },
+      ...(waiting && Object.keys(waiting.queues).length > 0 ? { $max: highest(waiting.queues) } : {}),
+      $setOnInsert: { _id: new ObjectId() },
+    },
+    { upsert: true },
+  );
+}
+
+/** The entries that have a value. */
+function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
+
+function highest(queues: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(queues).map(([name, age]) => [`queues.${name}`, age]));
+}
+
+/** The counts read keys of the indexes of `listedAt` and `removedAt`, no documents. */
+async function countServers(
+  servers: Collection<Server>,
+  { from, to }: Range,
+): Promise<SiteFigures['servers']> {
+  const [everListed, everRemoved, added, removed] = await Promise.all([
+    servers.countDocuments({ listedAt: { $lt: to } }),
+    servers.countDocuments({ removedAt: { $type: 'date', $lt: to } }),
+    servers.countDocuments({ listedAt: { $gte: from, $lt: to } }),
+    servers.countDocuments({ removedAt: { $type: 'date', $gte: from, $lt: to } }),
+  ]);
+  return { listed: everListed - everRemoved, added, removed };
+}
+
+/** How many servers one aggregation sums. */
+const SLICE = 500;
+
+/** The players of a finished day, of probes, or of reports where no probe found the server online. */
+async function countPlayers(
+  { servers, dailyStats, clock }: CountDeps,
+  day: string,
+  throwIfLost: () => void,
+): Promise<SiteFigures['players']> {
+  if (day >= dayOf(clock.now())) return undefined;
+  const sum = { playerSeconds: 0, servers: 0 };
+  let last: ObjectId | undefined;
+  for (;;) {
+    throwIfLost();
+    const ids = await servers
+      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
+      .map(({ _id }) => _id)
+      .toArray();
+    last = ids.at(-1);
+    if (!last) break;
+    const [found] = await dailyStats.aggregate<typeof sum>(playersOf(ids, day)).toArray();
+    sum.playerSeconds += found?.playerSeconds ?? 0;
+    sum.servers += found?.servers ?? 0;
+  }
+  return sum.servers > 0 ? { average: sum.playerSeconds / 86_400, servers: sum.servers } : undefined;
+}
+
+function playersOf(serverIds: ObjectId[], day: string): object[] {
+  const own = { $cond: [{ $gt: ['$probes.onlineSeconds', 0] }, '$probes', '$reports'] };
+  return [
+    { $match: { serverId: { $in: serverIds }, day } },
+    { $project: { own } },
+    {
+      $group: {
+        _id: null,
+        playerSeconds: { $sum: '$own.playerSeconds' },
+        servers: { $sum: { $cond: [{ $gt: ['$own.onlineSeconds', 0] }, 1, 0] } },
+      },
+    },
+  ];
+}
+
+/** undefined if MongoDB has deleted records of that day. */
+async function countMails({ mails, clock }: CountDeps, { from, to }: Range): Promise<SiteFigures['mails']> {
+  if (clock.now().getTime() - from.getTime() >= MAIL_TTL_MS) return undefined;
+  const written = { createdAt: { $gte: from, $lt: to } };
+  const isSet = (field: string) => ({ $sum: { $cond: [{ $gt: [field, null] }, 1, 0] } });
+  const sums = { sent: isSet('$sentAt'), waiting: isSet('$nextAt'), givenUp: isSet('$givenUpAt') };
+  const [found] = await mails
+    .aggregate<NonNullable<SiteFigures['mails']>>([
+      { $match: written },
+      { $group: { _id: null, ...sums } },
+      { $project: { _id: 0 } },
+    ])
+    .toArray();
+  return found ?? { sent: 0, waiting: 0, givenUp: 0 };
+}
+
+async function measureStorage(db: Db): Promise<NonNullable<SiteFigures['storage']>> {
+  const { storageSize, indexSize, objects } = await db.stats();
+  return { dataBytes: Number(storageSize), indexBytes: Number(indexSize), documents: Number(objects) };
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startApp, type TestDeps } from '../support/start-app.ts';
+
+let tallyport: TestDeps;
+beforeAll(async () => {
+  tallyport = await startApp({ STEAM_SIGN_IN: 'on' });
+});
+afterAll(() => tallyport.close());
+
+async function namesOf(fields: object) {
+  const server = await tallyport.addServer();
+  await tallyport.deps.servers.updateOne({ _id: server.serverId }, { $set: fields });
+  const { status, body } = await tallyport.call(server, 'player-names');
+  expect(status).toBe(200);
+  return body;
+}
+
+test.each([
+  [{ game: 'minecraft' }, 'minecraft', '.'],
+  [{ game: 'minecraft', bedrockPrefix: '*' }, 'minecraft', '*'],
+  [{ game: 'minecraft', bedrockPrefix: '' }, 'minecraft', ''],
+  [{ game: 'rust', bedrockPrefix: '*' }, 'steam', null],
+  [{ game: null }, 'name', null],
+])('a server with %j takes the names of the kind %s with the prefix %j', async (fields, kind, prefix) => {
+  expect(await namesOf(fields)).toEqual({ kind, bedrock_prefix: prefix, proven_only: false });
+});
+
+test('only servers whose players have SteamIDs can require proven ones', async () => {
+  expect(await namesOf({ game: 'rust', provenIdOnly: true })).toMatchObject({ proven_only: true });
+  expect(await namesOf({ game: 'minecraft', provenIdOnly: true })).toMatchObject({ proven_only: false });
+});

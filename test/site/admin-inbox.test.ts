@@ -1,0 +1,302 @@
+import { Worker } from 'bullmq';
+import { ObjectId } from 'mongodb';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { writeReview } from '../../src/reviews/write-review.ts';
+import { hideServer } from '../../src/servers/moderate-server.ts';
+import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
+import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
+import { playerHash } from '../../src/votes/web/origin-keys.ts';
+import { castVote } from '../support/casting.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, OWN_ORIGIN, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let operator: SignedInUser;
+let alpha: ObjectId;
+let beta: ObjectId;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  operator = await signIn(web, { role: 'operator' });
+  const owner = await signIn(web);
+  alpha = await addOwnedServer(web.deps, owner.userId, { name: 'Alpha Craft', address: 'a.example.org' });
+  beta = await addOwnedServer(web.deps, owner.userId, { name: 'Beta Craft', address: 'b.example.org' });
+});
+
+const ORIGIN = 'aHashOfANetwork-012345';
+const REASON = 'One network voted as more than 6 new players in a day.';
+
+beforeEach(async () => {
+  const { voteExclusions, blocks, votes, reviews, complaints, voteOrigins, auditLog } = web.deps;
+  for (const each of [voteExclusions, blocks, votes, reviews, complaints, voteOrigins, auditLog])
+    await (each as typeof votes).deleteMany({});
+  await web.deps.servers.updateMany({}, { $unset: { isUnseen: '' }, $set: { hiddenAt: null } });
+});
+
+async function hold(serverId: ObjectId, username: string): Promise<ObjectId> {
+  const quarantineId = await openQuarantine(web.deps, serverId, REASON, { cause: 'network', origin: ORIGIN });
+  await castVote(web.deps, { serverId, username, tokenId: null, quarantineId });
+  return quarantineId;
+}
+
+const page = async (tab: string, more = '') =>
+  (await getPage(web, `/operator?tab=${tab}${more}`, operator.headers)).body;
+/** Sends a form of the inbox; the text of the page to which it leads. */
+async function press(path: string, fields: Record<string, string>): Promise<string> {
+  const { statusCode, headers } = await sendForm(
+    web,
+    `/operator/attention/${path}`,
+    fields,
+    operator.headers,
+  );
+  expect(statusCode, path).toBe(303);
+  return textOf((await getPage(web, String(headers.location), operator.headers)).body);
+}
+/** The hidden fields of the form with a button. */
+function fieldsOf(body: string, text: string): Record<string, string> {
+  const form = body.split('<form').find((one) => one.includes(`">${text}<`)) ?? '';
+  const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)];
+  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+}
+const statesOf = async () =>
+  (await web.deps.voteExclusions.find().sort({ at: 1 }).toArray()).map(({ state }) => state);
+
+describe('the tabs', () => {
+  test('have the number of what is to be decided; empty ones have none; the first with something is shown', async () => {
+    await writeReview(web.deps, { serverId: alpha, username: 'Steve', rating: 3 });
+    await page('reports');
+    // The counts are cached for ten seconds, and a decision drops them.
+    await press('servers', { decision: 'accept', item: new ObjectId().toHexString() });
+    const { body } = await getPage(web, '/operator', operator.headers);
+    expect(body).toMatch(
+      /<a href="\/operator\?tab=reviews" class="" aria-current="page">Reviews <span[^>]*>1</,
+    );
+    expect(body).toMatch(/<a href="\/operator\?tab=held" class="none" >Held votes</);
+    expect(textOf(body)).toContain('Steve on Alpha Craft');
+  });
+
+  test.each([
+    ['held', 'No votes are held.'],
+    ['reviews', 'No reviews are waiting.'],
+    ['reports', 'No open reports.'],
+    ['listeners', 'No listener is down.'],
+    ['servers', 'No new servers.'],
+    ['figures', 'No figures are unusual.'],
+    ['jobs', 'No job has failed.'],
+  ])('%s says in one quiet line that it is empty', async (tab, line) => {
+    const body = await page(tab);
+    expect(textOf(body)).toContain(line);
+    expect(body).not.toContain('data-item');
+  });
+});
+
+describe('held votes', () => {
+  test('of a network are one item with the evidence: names and their ages, networks, players seen', async () => {
+    const { deps } = web;
+    const now = deps.clock.now();
+    await castVote(deps, { serverId: alpha, username: 'Regular', tokenId: null });
+    const long = after(now, -40 * DAY);
+    await deps.votes.updateOne({ serverId: alpha, username: 'Regular' }, { $set: { votedAt: long } });
+    for (const name of ['Bot1', 'Bot2', 'Regular']) await hold(alpha, name);
+    await hold(beta, 'Bot1');
+    const player = (name: string) => ({ serverId: alpha, player: playerHash(deps, name.toLowerCase()) });
+    const expiresAt = after(now, 30 * DAY);
+    await deps.voteOrigins.insertMany([
+      { _id: 'one:2026-11-21', kind: 'network', players: [player('Bot1'), player('Bot2')], expiresAt },
+      { _id: 'one:2026-11-22', kind: 'network', players: [player('Bot1')], expiresAt },
+      { _id: 'two:2026-11-22', kind: 'network', players: [player('Somebody')], expiresAt },
+      { _id: 'user:2026-11-22', kind: 'user', players: [player('Bot2')], expiresAt },
+    ]);
+    await deps.servers.updateOne(
+      { _id: alpha },
+      {
+        $set: {
+          'probe.checkedAt': now,
+          'probe.succeededAt': now,
+          'probe.status': 'online',
+          'current.onlinePlayers': 3,
+          'current.playersSource': 'probes',
+        },
+      },
+    );
+    const text = textOf(await page('held'));
+    expect(text).toContain('One network: 4 votes for 2 servers');
+    expect(text).toContain(REASON);
+    expect(text).toContain('Alpha Craft 3 3 2 not yet, 1 for longer 1 of 2 that voted since up to 3');
+    expect(text).toMatch(/Beta Craft 1 1 1 not yet unknown/);
+    expect(text).toMatch(/Names: .*Bot1.*Regular/);
+  });
+
+  test.each([
+    ['Count and deliver all', 'releasing', 'will be counted and delivered'],
+    ['Exclude all', 'confirming', 'stay out of the counts'],
+  ])('“%s” decides about what is shown, once', async (text, state, result) => {
+    await hold(alpha, 'Bot1');
+    await hold(beta, 'Bot2');
+    const fields = fieldsOf(await page('held'), text);
+    expect(await press('held', fields)).toContain(`The held votes of 2 servers ${result}`);
+    expect(await statesOf()).toEqual([state, state]);
+    const again = await press('held', fields);
+    expect(again).toContain('Another operator decided first about the votes of 2 servers.');
+    expect(await web.deps.auditLog.countDocuments({ action: /^vote\./ })).toBe(2);
+  });
+
+  test('that came after the page was opened stay held, and the result says so', async () => {
+    await hold(alpha, 'Bot1');
+    const fields = fieldsOf(await page('held'), 'Exclude');
+    await web.deps.votes.updateMany({}, { $set: { votedAt: new Date(Date.parse(fields.seen ?? '') - 1) } });
+    await hold(alpha, 'Bot2');
+    const at = new Date(Date.parse(fields.seen ?? '') + 1);
+    await web.deps.votes.updateOne({ username: 'Bot2' }, { $set: { votedAt: at } });
+    expect(await press('held', fields)).toContain(
+      '1 vote came after you opened the page. Later votes stay held, and are back in this list within a minute.',
+    );
+    for (const { _id } of await web.deps.voteExclusions.find().toArray())
+      await finishExclusion(web.deps, _id, { settledMs: -HOUR });
+    expect(textOf(await page('held'))).toContain('One network: 1 vote for 1 server');
+  });
+
+  test('of several groups are decided together, and undone together', async () => {
+    await hold(alpha, 'Bot1');
+    await openQuarantine(web.deps, beta, 'Many.', { cause: 'new-players' });
+    const body = await page('held');
+    const items = [...body.matchAll(/name="item" value="([^"]+)" form="decide-many"/g)].map(
+      ([, ids = '']) => ids,
+    );
+    expect(items).toHaveLength(2);
+    const { seen = '' } = fieldsOf(body, 'Exclude');
+    expect(await press('held', { decision: 'exclude', seen })).toContain('Select the held votes first.');
+    const form = new URLSearchParams({ decision: 'exclude', seen });
+    for (const item of items) form.append('item', item);
+    const sent = await web.app.inject({
+      method: 'POST',
+      url: '/operator/attention/held',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...OWN_ORIGIN, ...operator.headers },
+      payload: form.toString(),
+    });
+    const result = (await getPage(web, String(sent.headers.location), operator.headers)).body;
+    expect(textOf(result)).toContain('The held votes of 2 servers stay out of the counts');
+    expect(await press('held/undo', fieldsOf(result, 'Undo: count and deliver'))).toContain('Undone.');
+    expect(await statesOf()).toEqual(['releasing', 'releasing']);
+  });
+
+  test('have no loud destructive button: excluding is quiet, and a block is behind a question', async () => {
+    await hold(alpha, 'Bot1');
+    const body = await page('held');
+    expect(body).toMatch(/<button class="primary" type="submit">Count and deliver</);
+    expect(body).toMatch(/<button class="quiet" type="submit">Exclude</);
+    const danger = [...body.matchAll(/class="danger"/g)];
+    expect(danger).toHaveLength(1);
+    expect(body.indexOf('Block network…')).toBeLessThan(danger[0]?.index ?? 0);
+  });
+
+  test('“Block network” blocks once and can be undone; the votes stay held, and the item says that it is blocked', async () => {
+    await hold(alpha, 'Bot1');
+    const fields = fieldsOf(await page('held'), 'Block for 30 days');
+    expect(await press('held/block', fields)).toContain('The network is blocked for 30 days');
+    const body = await page('held');
+    expect(textOf(body)).toContain('Blocked until');
+    expect(await statesOf()).toEqual(['quarantined']);
+    const again = await sendForm(web, '/operator/attention/held/block', fields, operator.headers);
+    expect([again.statusCode, textOf(again.body)]).toEqual([409, expect.stringContaining('blocked already')]);
+    const block = await web.deps.blocks.findOne({});
+    const undo = `/operator/blocks/${block?._id.toHexString()}/lift`;
+    expect((await sendForm(web, undo, {}, operator.headers)).statusCode).toBe(303);
+    expect(await page('held')).toContain('Block network…');
+  });
+});
+
+describe('reviews', () => {
+  const write = async (username: string) =>
+    (await writeReview(web.deps, { serverId: alpha, username, rating: 3 })).reviewId;
+
+  test('are the newest first, and one decision leads back to the inbox with an undo', async () => {
+    const [first] = [await write('Steve'), await write('Alex')];
+    await web.deps.reviews.updateOne({ _id: new ObjectId(first) }, { $set: { createdAt: new Date(0) } });
+    expect(textOf(await page('reviews'))).toMatch(/Alex on Alpha Craft .*Steve on Alpha Craft/);
+    const fields = { state: 'approved', seenAs: 'pending', revision: '0', list: 'inbox' };
+    const sent = await sendForm(web, `/operator/reviews/${first}`, fields, operator.headers);
+    expect(sent.headers.location).toBe(`/operator?tab=reviews&done=approved&review=${first}`);
+    const body = (await getPage(web, String(sent.headers.location), operator.headers)).body;
+    expect(textOf(body)).toContain('The review of Steve is approved');
+    expect(fieldsOf(body, 'Undo')).toMatchObject({ state: 'pending', seenAs: 'approved', list: 'inbox' });
+  });
+
+  test('that are selected are rejected with one reason, and all come back with one undo', async () => {
+    const ids = [await write('Steve'), await write('Alex')];
+    const item = ids.map((id) => `${id}-0`).join(' ');
+    const path = '/operator/attention/reviews';
+    const without = await sendForm(web, path, { decision: 'rejected', item }, operator.headers);
+    expect(without.statusCode).toBe(400);
+    const sent = await sendForm(
+      web,
+      path,
+      { decision: 'rejected', item, reason: 'Adverts' },
+      operator.headers,
+    );
+    const body = (await getPage(web, String(sent.headers.location), operator.headers)).body;
+    expect(textOf(body)).toContain('2 reviews rejected.');
+    expect(await web.deps.reviews.countDocuments({ state: 'rejected', rejectedFor: 'Adverts' })).toBe(2);
+    expect(await press('reviews', fieldsOf(body, 'Undo'))).toContain('2 reviews waiting again.');
+    expect(await web.deps.reviews.countDocuments({ state: 'pending' })).toBe(2);
+    // Another operator approves one of them first.
+    await web.deps.reviews.updateOne({ _id: new ObjectId(ids[0]) }, { $set: { state: 'approved' } });
+    expect(await press('reviews', { decision: 'rejected', item, reason: 'Adverts' })).toContain(
+      '1 review rejected. 1 review changed meanwhile: another operator decided first',
+    );
+  });
+});
+
+describe('new servers', () => {
+  test('stay until an operator accepts or hides them; both can be undone and are in the audit log', async () => {
+    const { deps } = web;
+    await deps.servers.updateMany({}, { $set: { isUnseen: true } });
+    const body = await page('servers');
+    expect(textOf(body)).toMatch(/Beta Craft .*a\.example\.org:25565/);
+    const item = `${alpha.toHexString()}-${beta.toHexString()}`;
+    expect(await press('servers', { decision: 'accept', item })).toContain('2 servers accepted.');
+    expect(await deps.servers.countDocuments({ isUnseen: true })).toBe(0);
+    expect(await press('servers', { decision: 'accept', item })).toContain(
+      'Another operator decided first about 2 servers.',
+    );
+    expect(await press('servers', { decision: 'unaccept', item })).toContain('2 servers in the list again.');
+
+    const hide = { server: alpha.toHexString(), tab: 'servers', reason: 'A copy.' };
+    const hidden = await press('hide', hide);
+    expect(hidden).toContain('Alpha Craft is hidden.');
+    expect(await deps.servers.findOne({ _id: alpha })).not.toHaveProperty('isUnseen');
+    expect(await press('unhide', hide)).toContain('Alpha Craft is listed again.');
+    const actions = (await deps.auditLog.find().toArray()).map(({ action }) => action);
+    expect(actions.filter((one) => one === 'server.accept')).toHaveLength(2);
+    expect(actions).toEqual(expect.arrayContaining(['server.unaccept', 'server.hide', 'server.unhide']));
+  });
+
+  test('that an operator hides on another page leave the list', async () => {
+    await web.deps.servers.updateOne({ _id: beta }, { $set: { isUnseen: true } });
+    await hideServer(web.deps, beta, { reason: 'A copy.' }, 'test');
+    expect(textOf(await page('servers'))).toContain('No new servers.');
+  });
+});
+
+test('failed jobs of a queue are one item with the newest error: they run again, or are removed, up to what was shown', async () => {
+  const queue = web.deps.queues['find-unusual-votes'];
+  const worker = new Worker(queue.name, () => Promise.reject(new Error('Out of disk space')), {
+    connection: queue.opts.connection,
+    prefix: queue.opts.prefix ?? '',
+  });
+  const failed = new Promise((resolve) => worker.on('failed', resolve));
+  await queue.add('a-job', {}, { attempts: 1 });
+  await failed;
+  await worker.close();
+  const body = await page('jobs');
+  expect(textOf(body)).toMatch(/: 1 job .*Out of disk space/);
+  const remove = fieldsOf(body, 'Remove');
+  const earlier = { ...remove, seen: new Date(Date.parse(remove.seen ?? '') - 60_000).toISOString() };
+  await press('jobs', earlier);
+  expect(await queue.getFailedCount()).toBe(1);
+  expect(await press('jobs', fieldsOf(body, 'Run again'))).toContain('The failed jobs run again');
+  expect(await queue.getFailedCount()).toBe(0);
+  expect(await web.deps.auditLog.countDocuments({ action: 'queue.button' })).toBe(2);
+});

@@ -1,0 +1,190 @@
+import { ObjectId } from 'mongodb';
+import { beforeAll, expect, it } from 'vitest';
+import type { DeliverySums } from '../../src/delivery/figures/delivery-day.ts';
+import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { SiteFigures } from '../../src/workflows/figures/site-figures.ts';
+import { addOwnedServer } from '../support/owned-server.ts';
+import { type SignedInUser, signIn } from '../support/sign-in.ts';
+import { getPage, openWebApp, textOf, type WebApp } from '../support/web-app.ts';
+
+let web: WebApp;
+let olivia: SignedInUser;
+let operator: SignedInUser;
+
+beforeAll(async () => {
+  web = await openWebApp();
+  olivia = await signIn(web);
+  operator = await signIn(web, { role: 'operator' });
+});
+
+/** Text of a page without the space that a removed tag leaves before a full stop or comma. */
+const wordsOf = (body: string) => textOf(body).replace(/ (?=[.,])/g, '');
+
+/** Bucket 60 is some 300 ms, bucket 100 some 14 s. */
+const GOOD: Partial<DeliverySums> = {
+  api: 60,
+  page: 40,
+  delivered: 97,
+  failed: 1,
+  unconfirmed: 1,
+  waiting: 1,
+};
+const TIMES = { times: { 60: 90, 100: 7 }, causes: { 'connection-refused': 12, reset: 2 } } as const;
+
+async function addDeliveryDay(serverId: ObjectId, ago: number, sums: Partial<DeliverySums>) {
+  const now = web.deps.clock.now();
+  await web.deps.deliveryDays.insertOne({
+    _id: new ObjectId(),
+    serverId,
+    day: addDays(dayOf(now), -ago),
+    ...noDeliveries(),
+    ...sums,
+    countedAt: after(now, -HOUR / 2),
+    forgetAt: after(now, DAY),
+  });
+}
+
+const deliveries = (serverId: ObjectId, rest = '', headers: Record<string, string> = {}) =>
+  getPage(web, `/dashboard/servers/${serverId.toHexString()}/deliveries${rest}`, {
+    ...olivia.headers,
+    ...headers,
+  });
+
+it('an owner sees rate, times, failures by cause and sources, and when they were counted', async () => {
+  const serverId = await addOwnedServer(web.deps, olivia.userId);
+  await addDeliveryDay(serverId, 0, { ...GOOD, ...TIMES });
+  await addDeliveryDay(serverId, 2, { page: 3, delivered: 3, times: { 60: 3 } });
+  const { body } = await deliveries(serverId);
+  const text = wordsOf(body);
+  expect(text).toContain(
+    'Votes are counted once an hour. Last count with votes of this server: 30 minutes ago.',
+  );
+  // 100 of 102: shares are rounded down, so that no failure reads as 100 %.
+  expect(text).toContain('Success rate 98 % 30 days, 103 votes forwarded');
+  expect(text).toMatch(/Half arrive within 29\d ms p50 95 % arrive within 13\.\d s p95/);
+  expect(text).toContain('Failed 1 1 unconfirmed');
+  expect(body).toContain('97 of 100 votes delivered, 1 waiting, 1 unconfirmed, 1 failed');
+  expect(text).toMatch(/nothing listens on this port.* connection-refused 12 /);
+  expect(body).toContain(': 100, 40 on the page, 60 through the API');
+  expect(body).toMatch(/: 13\.\d s, half of them within 29\d ms/);
+  expect(Buffer.byteLength(body)).toBeLessThan(100_000);
+});
+
+it('the CSV files have a header and UTC days; unknown times are empty', async () => {
+  const serverId = await addOwnedServer(web.deps, olivia.userId, { port: 25_566 });
+  await addDeliveryDay(serverId, 1, { ...GOOD, ...TIMES });
+  const day = addDays(dayOf(web.deps.clock.now()), -1);
+  const file = await deliveries(serverId, '/deliveries.csv');
+  expect(file.headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': expect.stringMatching(/^attachment; filename="[a-z0-9-]+-deliveries\.csv"$/),
+  });
+  const lines = file.body.split('\r\n');
+  expect(lines[0]).toBe(
+    '\ufeffday,votes_page,votes_api,votes_excluded,not_forwarded,waiting,delivered,unconfirmed,failed,p50_ms,p95_ms',
+  );
+  expect(lines).toHaveLength(92);
+  expect(lines.at(-3)).toMatch(new RegExp(`^${day},40,60,0,0,1,97,1,1,29\\d,13\\d{3}$`));
+  expect(lines.at(-2)).toMatch(/,0,0,0,0,0,0,0,0,,$/);
+  const failures = (await deliveries(serverId, '/failures.csv')).body.split('\r\n');
+  expect(failures).toEqual([
+    '\ufeffday,cause,failed_attempts',
+    `${day},connection-refused,12`,
+    `${day},reset,2`,
+    '',
+  ]);
+  for (const name of ['/other.csv', '/constructor'])
+    expect((await deliveries(serverId, name)).statusCode).toBe(404);
+});
+
+it('a server without votes says so, in the language of the reader; strangers see nothing', async () => {
+  const serverId = await addOwnedServer(web.deps, olivia.userId, { port: 25_567 });
+  const text = wordsOf((await deliveries(serverId)).body);
+  expect(text).toContain('Votes are counted once an hour. All days are UTC.');
+  expect(text).toContain('Success rate – 30 days, 0 votes forwarded');
+  expect(text).toContain('No votes were forwarded in the last 30 days.');
+  expect(text).toContain('No attempt failed in the last 30 days.');
+  const german = wordsOf((await deliveries(serverId, '', { 'accept-language': 'de' })).body);
+  expect(german).toContain('Erfolgsquote – 30 Tage, 0 Stimmen weitergeleitet');
+  const max = await signIn(web);
+  expect((await deliveries(serverId, '', max.headers)).statusCode).toBe(404);
+});
+
+async function addSiteDay(ago: number, figures: Partial<SiteFigures> = {}) {
+  const now = web.deps.clock.now();
+  const day = addDays(dayOf(now), -ago);
+  const counted = { countedAt: after(now, -HOUR / 2), forgetAt: after(now, DAY) };
+  await web.deps.siteFigures.replaceOne(
+    { day },
+    {
+      day,
+      servers: { listed: 20 - ago, added: 1, removed: 0 },
+      deliveries: { ...noDeliveries(), ...GOOD, ...TIMES, times: { ...TIMES.times } },
+      signUps: 3,
+      ...counted,
+      ...figures,
+    },
+    { upsert: true },
+  );
+}
+
+const figures = (rest = '') => getPage(web, `/operator/figures${rest}`, operator.headers);
+
+it('an operator is told that no figures were counted yet', async () => {
+  await web.deps.siteFigures.deleteMany({});
+  expect(wordsOf((await figures()).body)).toContain('No figures yet. They are counted once an hour');
+  expect((await figures('.csv')).body.split('\r\n')).toHaveLength(2);
+});
+
+it('an operator sees days and weeks against those before, charts, waits, and a CSV file', async () => {
+  await web.deps.siteFigures.deleteMany({});
+  for (let ago = 0; ago < 30; ago += 1) await addSiteDay(ago);
+  const storage = { dataBytes: 1_420_000_000, indexBytes: 310_000_000, documents: 9 };
+  await addSiteDay(0, {
+    storage,
+    waiting: { under_1m: 4, over_24h: 2 },
+    queues: { 'forward-votes': 95, 'send-mail': 0, 'an-old-queue': 3 },
+  });
+  await addSiteDay(1, {
+    storage,
+    signUps: 6,
+    players: { average: 123.4, servers: 9 },
+    mails: { sent: 12, waiting: 0, givenUp: 1 },
+    deliveries: { ...noDeliveries(), api: 200, delivered: 50, failed: 50 },
+  });
+  const { body } = await figures();
+  const text = wordsOf(body);
+  expect(text).toContain('Counted 30 minutes ago, once an hour.');
+  expect(text).toContain('Sign-ups 24 +14.3 % to the 7 days before');
+  expect(text).toMatch(/Sign-ups 3 6 \+100 % 3 24 \+14\.3 % 21/);
+  expect(text).toMatch(/Success rate of deliveries 97\.9 % 50 % −48 points 97\.9 %/);
+  expect(text).toMatch(/Votes on pages 40 0 −100 % 40/);
+  expect(text).toMatch(/Players online on average – 123\.4 – 123\.4 –/);
+  expect(text).toContain('Storage: data 1.42 GB 1.42 GB – 1.42 GB –');
+  expect(text).toContain('under a minute 4');
+  expect(text).toContain('over 24 hours 2');
+  expect(text).toMatch(/Forward votes 2 minutes/);
+  expect(text).not.toContain('Send mail 0');
+  expect(text).toMatch(/connection-refused 72/);
+  for (const title of ['Servers listed', 'Sign-ups', 'Mails sent', 'Data and indexes on disk'])
+    expect(body).toContain(`aria-label="${title} per day, last 28 days"`);
+  expect(Buffer.byteLength(body)).toBeLessThan(100_000);
+
+  const file = await figures('.csv');
+  expect(file.headers['content-disposition']).toBe('attachment; filename="figures.csv"');
+  const lines = file.body.split('\r\n');
+  expect(lines).toHaveLength(32);
+  expect(lines[0]).toMatch(/^\ufeffday,servers,servers_added,servers_removed,players_average,votes_page,/);
+  const yesterday = addDays(dayOf(web.deps.clock.now()), -1);
+  expect(lines.at(-3)).toMatch(new RegExp(`^${yesterday},19,1,0,123.4,0,200,0,0,0.5,,,50,`));
+});
+
+it('an operator is told when the figures are late', async () => {
+  await web.deps.siteFigures.deleteMany({});
+  await addSiteDay(0, { countedAt: after(web.deps.clock.now(), -3 * HOUR) });
+  expect(wordsOf((await figures()).body)).toContain(
+    'The figures were last counted 3 hours ago. Check that the scheduler and a worker with the queue count-figures run.',
+  );
+});

@@ -1,0 +1,27 @@
+import type { Processor } from 'bullmq';
+import type { AppDeps } from '../src/process/app-deps.ts';
+import { createWaitingWork, type WaitingWork } from '../src/process/waiting-work.ts';
+import { countFigures } from '../src/workflows/figures/count-figures.ts';
+import type { Waiting } from '../src/workflows/figures/count-site-day.ts';
+
+/** Counts the figures of the site and of each server by day. If a run is interrupted, the next one counts them. */
+export function countFiguresWorker(deps: AppDeps, stop: AbortSignal): Processor {
+  const waitingWork = createWaitingWork(deps);
+  return async () => {
+    const begun = performance.now();
+    const days = await countFigures(deps, async () => waitingOf(await waitingWork()), { signal: stop });
+    const result = { days: days.length, durationMs: Math.round(performance.now() - begun) };
+    deps.log.info({ event: 'figures.counted', ...result });
+    return result;
+  };
+}
+
+/** The waiting votes of all listeners by age, and the ages of the queues. */
+function waitingOf({ waitingVotes, queues }: WaitingWork): Waiting {
+  const votes: Record<string, number> = {};
+  for (const ages of Object.values(waitingVotes)) {
+    for (const [age, count] of Object.entries(ages)) votes[age] = (votes[age] ?? 0) + count;
+  }
+  const ages = Object.entries(queues).map(([name, { oldestSeconds }]) => [name, Math.round(oldestSeconds)]);
+  return { votes, queues: Object.fromEntries(ages) };
+}
