@@ -47,8 +47,8 @@ import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts'
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
-import { type ClosedStep, closedStepSchema } from '../settings/set-up-step.ts';
 import { type LogoUpload, logoUploadSchema } from '../settings/logo-upload.ts';
+import { type ClosedStep, closedStepSchema } from '../settings/set-up-step.ts';
 import { type StoredSettings, storedSettingsSchema } from '../settings/stored-settings.ts';
 import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';

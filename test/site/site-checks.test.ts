@@ -22,7 +22,9 @@ test('on one machine, everything that needs nothing is good, and the rest has a 
   expect(checks.proxy).toContain('good No proxy is in front. Your address is 127.0.0.1');
   expect(checks.mail).toMatch(/look at it No mail server is set.* Mend: Set the mail server/);
   expect(checks.clock).toMatch(/good This machine and MongoDB agree\. It is .* UTC here/);
-  expect(checks.versions).toMatch(/Tallyport \d+\.\d+\.\d+, Node \d+\.\d+\.\d+\. MongoDB \d+\.\d+.* (Redis|Valkey) \d+/);
+  expect(checks.versions).toMatch(
+    /Tallyport \d+\.\d+\.\d+, Node \d+\.\d+\.\d+\. MongoDB \d+\.\d+.* (Redis|Valkey) \d+/,
+  );
 });
 
 test('a public site behind its proxy is good', async () => {
@@ -92,7 +94,9 @@ test('a wrong clock and a Redis that is away are said, and the page comes nevert
   const clock = { now: () => after(new Date(), MINUTE) };
   const web = await openWebAppOn({ ...deps, clock, clockSkew: () => MINUTE });
   const checks = await checksOf(web, LOCAL);
-  expect(checks.clock).toContain('wrong Votes are refused: this machine’s clock is 60.0 s ahead of MongoDB’s');
+  expect(checks.clock).toContain(
+    'wrong Votes are refused: this machine’s clock is 60.0 s ahead of MongoDB’s',
+  );
   expect(checks.versions).toMatch(/wrong .* Mend: .*Redis does not answer/);
 });
 

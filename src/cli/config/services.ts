@@ -3,13 +3,13 @@ import { verifyMailServer } from '../../mail/smtp.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { createLogger } from '../../platform/log.ts';
+import { shownAddress } from '../../platform/masked.ts';
 import { printable } from '../../platform/printable.ts';
 import { SECRETS } from '../../platform/secret-settings.ts';
 import type { Findings } from '../../process/redis-findings.ts';
 import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';
 import { failed } from './findings.ts';
-import { shownAddress } from '../../platform/masked.ts';
 import { checkMongo } from './mongodb.ts';
 import { checkRedis } from './redis.ts';
 

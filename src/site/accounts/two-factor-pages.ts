@@ -9,17 +9,17 @@ import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
+import { giveCookies, refusalCode } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { AccountParts } from './account-parts.ts';
-import { giveCookies, refusalCode } from '../shared/better-auth-calls.ts';
 import {
   passwordAndCodeForm,
   passwordForm,
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
+import type { AccountParts } from './account-parts.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
