@@ -10,11 +10,11 @@ import {
   type WorkersAnswer,
 } from '../src/platform/answers.ts';
 import { MINUTE } from '../src/platform/clock.ts';
+import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { QUEUES } from '../src/platform/queues.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
-import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';

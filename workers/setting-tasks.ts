@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/other-sites/openid-connect.ts';
 import { mailText } from '../src/accounts/mail-text.ts';
+import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/other-sites/openid-connect.ts';
 import { createSend } from '../src/mail/smtp.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
@@ -50,7 +50,10 @@ export function settingTasks(deps: AppDeps, pictureProcess: PictureProcess) {
       if (!bytes) return { kind: 'not-found' };
       try {
         const made = await pictureProcess.run('site-logo', { bytes, format: uploadedFormat(bytes) });
-        return { kind: 'encoded', text: `${await storePicture(deps, made.bytes)} ${made.width} ${made.height}` };
+        return {
+          kind: 'encoded',
+          text: `${await storePicture(deps, made.bytes)} ${made.width} ${made.height}`,
+        };
       } catch (error) {
         if (error instanceof PictureProcessError && error.code === 'stopped') throw error;
         if (!REFUSALS.some((kind) => error instanceof kind)) throw error;
@@ -72,5 +75,7 @@ function testLetter(config: AppDeps['config']): { subject: string; text: string 
 function withoutSecrets({ SMTP_URL = '' }: AppDeps['config'], reason: string): string {
   const { username = '', password = '' } = URL.parse(SMTP_URL) ?? {};
   const secrets = [username, password].flatMap((text) => [text, decodeURIComponent(text)]);
-  return secrets.filter((text) => text.length > 2).reduce((text, secret) => text.replaceAll(secret, '***'), reason);
+  return secrets
+    .filter((text) => text.length > 2)
+    .reduce((text, secret) => text.replaceAll(secret, '***'), reason);
 }

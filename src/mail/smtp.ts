@@ -82,11 +82,7 @@ async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Serv
   return { url: server.href, ...(isIP(host) ? {} : { servername: host }) };
 }
 
-async function openTransport(
-  { url, servername }: Server,
-  connectMs = CONNECT_MS,
-  silenceMs = SILENCE_MS,
-) {
+async function openTransport({ url, servername }: Server, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
   // The library is imported here, so that processes which send no mail do not load it.
   const { createTransport } = await import('nodemailer');
   return createTransport({

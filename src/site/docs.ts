@@ -143,7 +143,9 @@ export async function docsPage(
   app.get('/docs', hidden, (_request, reply) => reply.redirect(`${app.prefix}/docs/`, 301));
 
   app.get('/docs/', hidden, async (request, reply) => {
-    const { policy, ...bodies } = await (await reference()).pageFor(`${app.site.name}\n${app.site.logo.href}`);
+    const { policy, ...bodies } = await (await reference()).pageFor(
+      `${app.site.name}\n${app.site.logo.href}`,
+    );
     reply.headers({ 'content-security-policy': policy, 'cache-control': 'public, max-age=300' });
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
   });

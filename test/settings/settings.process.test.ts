@@ -75,7 +75,10 @@ async function startProcesses(deps: AppDeps) {
   const lines = createInterface({ input: web.child.stdout as NodeJS.ReadableStream });
   lines.on('line', (line) => webLines.push(JSON.parse(line)));
   onTestFinished(() => lines.close());
-  return { web, logs: { web: webLines, worker: worker.lines as Line[], scheduler: scheduler.lines as Line[] } };
+  return {
+    web,
+    logs: { web: webLines, worker: worker.lines as Line[], scheduler: scheduler.lines as Line[] },
+  };
 }
 
 test('each setting that is changed while three processes run is used by all of them within 5 seconds', async () => {
@@ -92,14 +95,20 @@ test('each setting that is changed while three processes run is used by all of t
     return async (path?: string, contains?: string) => {
       for (const [process, lines] of Object.entries(logs)) {
         await vi.waitUntil(
-          () => names.every((name) => lines.some(({ event, changed }) => event === 'settings.read' && changed?.includes(name))),
+          () =>
+            names.every((name) =>
+              lines.some(({ event, changed }) => event === 'settings.read' && changed?.includes(name)),
+            ),
           { timeout: WITHIN_MS },
         );
         expect(performance.now() - begin, `${process} ${names}`).toBeLessThan(WITHIN_MS);
       }
       if (path === undefined) return;
       const shown = async () => (await fetch(`${web.url}${path}`)).text();
-      await vi.waitFor(async () => expect(await shown()).toContain(contains), { timeout: WITHIN_MS, interval: 100 });
+      await vi.waitFor(async () => expect(await shown()).toContain(contains), {
+        timeout: WITHIN_MS,
+        interval: 100,
+      });
       expect(performance.now() - begin, `${path} ${names}`).toBeLessThan(WITHIN_MS);
     };
   }
@@ -111,11 +120,16 @@ test('each setting that is changed while three processes run is used by all of t
   await (await isUsedByAll({ SMTP_URL: mail.url, MAIL_FROM: 'votes@example.org' }))();
   const sent = await fetch(`${web.url}/sign-up`, {
     method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(deps.config.PUBLIC_URL).origin },
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: new URL(deps.config.PUBLIC_URL).origin,
+    },
     body: new URLSearchParams({ email: 'anna@example.org' }),
   });
   expect(sent.status).toBe(200);
-  await vi.waitFor(() => expect(mail.received).toMatchObject([{ to: 'anna@example.org' }]), { timeout: 20_000 });
+  await vi.waitFor(() => expect(mail.received).toMatchObject([{ to: 'anna@example.org' }]), {
+    timeout: 20_000,
+  });
   expect(mail.received[0]?.subject).toContain('Quay');
   expect([...changedNames].toSorted()).toEqual([...CHANGEABLE_NAMES].toSorted());
   // Secrets are in no log line.

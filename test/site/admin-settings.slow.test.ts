@@ -49,7 +49,10 @@ async function fill(path: string, action: string, values: Record<string, string>
 async function textAreasOf(path: string): Promise<Record<string, string>> {
   const { body } = await page(path);
   return Object.fromEntries(
-    [...body.matchAll(/<textarea[^>]*name="(\w+)"[^>]*>([^<]*)<\/textarea>/g)].map(([, name, text]) => [name, text]),
+    [...body.matchAll(/<textarea[^>]*name="(\w+)"[^>]*>([^<]*)<\/textarea>/g)].map(([, name, text]) => [
+      name,
+      text,
+    ]),
   );
 }
 
@@ -90,8 +93,18 @@ describe('the settings in the admin area', () => {
     ['/limits', '/change/votes', { WEB_VOTE_PLAYERS: '301' }, 'Must be a whole number, 1 to 300.'],
     ['/limits', '/change/retention', { KEEP_PLAYER_NAMES_MONTHS: '2' }, 'Must be 0 or at least 3'],
     ['/mail', '/change/mail', { SMTP_URL: 'ftp://x', password: PASSWORD }, 'Must be smtp://user'],
-    ['/mail', '/change/mail', { SMTP_URL: 'smtp://10.0.0.1', MAIL_FROM: 'a@b.org', password: PASSWORD }, 'is not a public address'],
-    ['/openid', '/change/openid', { OIDC_ISSUER: 'https://id.example.org', password: PASSWORD }, 'belong together'],
+    [
+      '/mail',
+      '/change/mail',
+      { SMTP_URL: 'smtp://10.0.0.1', MAIL_FROM: 'a@b.org', password: PASSWORD },
+      'is not a public address',
+    ],
+    [
+      '/openid',
+      '/change/openid',
+      { OIDC_ISSUER: 'https://id.example.org', password: PASSWORD },
+      'belong together',
+    ],
   ])('%s%s with %o is refused with its reason, and the values stay in the form', async (path, action, values, reason) => {
     const refused = await fill(path, action, values);
     expect(refused.statusCode).toBe(400);
@@ -216,9 +229,14 @@ describe('the settings in the admin area', () => {
     expect(textOf(long.body)).toContain('Must have at most 40,000 characters.');
   });
 
-  test.each(['png', 'webp', 'svg'] as const)('a logo as %s is encoded by a worker, previewed, used, undone', async (format) => {
+  test.each([
+    'png',
+    'webp',
+    'svg',
+  ] as const)('a logo as %s is encoded by a worker, previewed, used, undone', async (format) => {
     startAnswering(web.deps);
-    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="100"><path d="M0 0h300v100H0z"/></svg>';
+    const svg =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="100"><path d="M0 0h300v100H0z"/></svg>';
     const bytes = format === 'svg' ? Buffer.from(svg) : await picture(300, 100).toFormat(format).toBuffer();
     const preview = await upload(bytes);
     expect(preview.statusCode).toBe(200);
@@ -227,7 +245,8 @@ describe('the settings in the admin area', () => {
     expect(web.deps.config.LOGO_PICTURE).toBeUndefined();
     await sendForm(web, '/operator/settings/logo/use', fields, operator.headers);
     const home = await publicPage('/how-ranking-works');
-    const [, href = ''] = /<link rel="icon" type="image\/webp" href="(\/pictures\/[0-9a-f]{64}\.webp)"/.exec(home) ?? [];
+    const [, href = ''] =
+      /<link rel="icon" type="image\/webp" href="(\/pictures\/[0-9a-f]{64}\.webp)"/.exec(home) ?? [];
     expect(home).toContain(`<img src="${href}" alt="" width="84" height="28" />`);
     const served = await getPage(web, href);
     expect(served.headers['content-type']).toBe('image/webp');
@@ -257,7 +276,11 @@ function upload(bytes: Buffer) {
 }
 
 test('a setting of the environment is shown as fixed, and wins', async () => {
-  await open({ SERVICE_NAME: 'Fixed name', SMTP_URL: 'smtp://robot:t0p-s3cret@127.0.0.1:1', MAIL_FROM: 'a@example.org' });
+  await open({
+    SERVICE_NAME: 'Fixed name',
+    SMTP_URL: 'smtp://robot:t0p-s3cret@127.0.0.1:1',
+    MAIL_FROM: 'a@example.org',
+  });
   const { body } = await page();
   expect(textOf(body)).toContain('Fixed: the environment gives SERVICE_NAME.');
   expect(body).not.toContain('name="SERVICE_NAME"');

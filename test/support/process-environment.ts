@@ -16,7 +16,9 @@ export function environmentOf(config: ConnectedConfig): Record<string, string> {
   } = config;
   // A setting that operators may change is given only if the test has set it: the environment would win.
   const isOpen = (name: string, value: unknown) =>
-    isChangeable(name) && !given.has(name) && (!(name in DEFAULTS) || String(value) === String(DEFAULTS[name]));
+    isChangeable(name) &&
+    !given.has(name) &&
+    (!(name in DEFAULTS) || String(value) === String(DEFAULTS[name]));
   const plain = Object.entries(rest).filter(([name, value]) => value !== undefined && !isOpen(name, value));
   return {
     ...Object.fromEntries(plain.map(([name, value]) => [name, String(value)])),

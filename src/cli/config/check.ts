@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../../platform/config.ts';
 import { ConfigError } from '../../platform/environment.ts';
+import { hiding } from '../../platform/masked.ts';
 import { readSecretFiles, SECRETS } from '../../platform/secret-settings.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
@@ -9,7 +10,6 @@ import { counted, sentence } from '../format.ts';
 import { examples } from '../invocation.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
-import { hiding } from '../../platform/masked.ts';
 import { misspeltVariables } from './misspelt.ts';
 import { risksOf } from './risks.ts';
 import { checkServices, type ServiceReport } from './services.ts';

@@ -1,8 +1,8 @@
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { type Config, DEFAULTS, SETTINGS } from '../../platform/config.ts';
 import type { Variables } from '../../platform/environment.ts';
-import type { WithSecretFiles } from '../../platform/secret-settings.ts';
 import { shownValue } from '../../platform/masked.ts';
+import type { WithSecretFiles } from '../../platform/secret-settings.ts';
 
 /** A setting with its value as it may be shown; `value` is null if it is not set and has no default. */
 export type Setting = {

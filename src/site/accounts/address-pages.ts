@@ -17,18 +17,18 @@ import { showUser } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
+import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { AccountParts } from './account-parts.ts';
-import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
-import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import {
   passwordAndCodeForm,
   passwordForm,
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
+import type { AccountParts } from './account-parts.ts';
+import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 

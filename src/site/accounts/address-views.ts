@@ -7,8 +7,8 @@ import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, facts, linkTo } from '../shared/parts.ts';
-import { emailField } from './account-fields.ts';
 import { noPasswordYet, reAuthenticationFields } from '../shared/re-authentication.ts';
+import { emailField } from './account-fields.ts';
 
 /** The address on the account page, and the requested change of it that is not confirmed yet. */
 export function addressPart(

@@ -17,14 +17,14 @@ import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { AccountParts } from './account-parts.ts';
-import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 import {
   passwordAndCodeForm,
   passwordForm,
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
+import type { AccountParts } from './account-parts.ts';
+import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 
 /** A value that cannot be a token is answered like a link that is no longer valid. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });

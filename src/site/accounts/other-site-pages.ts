@@ -11,6 +11,7 @@ import { errorType } from '../../platform/error-type.ts';
 import { PageError } from '../error-pages.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
+import { giveCookies, TOO_MANY_ACCOUNTS } from '../shared/better-auth-calls.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
@@ -18,7 +19,6 @@ import type { Page } from '../shared/layout.ts';
 import { nextPath } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, TOO_MANY_ACCOUNTS } from '../shared/better-auth-calls.ts';
 import { suspendedText } from './suspension.ts';
 
 /** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */

@@ -21,13 +21,13 @@ import { showUser } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
+import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
-import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { accountPage } from './own-account-views.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 

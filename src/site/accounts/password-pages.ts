@@ -8,6 +8,12 @@ import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { t } from '../../language/t.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
+import {
+  hashingClientOf,
+  refusalCode,
+  tooManyLinks,
+  withMinimumDuration,
+} from '../shared/better-auth-calls.ts';
 import { contactLine } from '../shared/contact.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
@@ -16,7 +22,6 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { hashingClientOf, refusalCode, tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const forgotForm = z.object({

@@ -13,14 +13,6 @@ import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
-import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type FormAnswer, formRoute, type Refused, refused, type SentForm } from '../shared/form-route.ts';
-import { type Content, html } from '../shared/html.ts';
-import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
-import { linkTo } from '../shared/parts.ts';
-import { emailField, nameField, newPasswordField } from './account-fields.ts';
-import type { AccountParts } from './account-parts.ts';
 import {
   giveCookies,
   hashingClientOf,
@@ -29,6 +21,14 @@ import {
   tooManyLinks,
   withMinimumDuration,
 } from '../shared/better-auth-calls.ts';
+import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type FormAnswer, formRoute, type Refused, refused, type SentForm } from '../shared/form-route.ts';
+import { type Content, html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { nextPath } from '../shared/next-path.ts';
+import { linkTo } from '../shared/parts.ts';
+import { emailField, nameField, newPasswordField } from './account-fields.ts';
+import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';

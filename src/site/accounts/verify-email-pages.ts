@@ -7,6 +7,7 @@ import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { ANYONE } from '../route-options.ts';
+import { hashingClientOf, tooManyAccounts } from '../shared/better-auth-calls.ts';
 import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
@@ -15,7 +16,6 @@ import { nextPath } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { hashingClientOf, tooManyAccounts } from '../shared/better-auth-calls.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const finishForm = z.object({

@@ -24,8 +24,7 @@ import { acceptUploads } from '../shared/uploaded-file.ts';
 import { adminFrame } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { fixedValue, GROUP_TITLES } from './setting-fields.ts';
-import { settingsPath } from './settings-frame.ts';
-import { conflict } from './settings-page.ts';
+import { conflict, settingsPath } from './settings-frame.ts';
 
 /** The card with the logo and a link to its form. */
 export function logoCard({ base, logo }: Site, config: Config): Html {
@@ -72,7 +71,9 @@ export async function logoForms(
 
   app.post('/settings/logo', OPERATOR, async (request, reply) => {
     const sendError = async (sentence: string, status = 400) => {
-      const again = await withErrorSummary(await page({ values: {}, errors: { logo: sentence } }), { logo: sentence });
+      const again = await withErrorSummary(await page({ values: {}, errors: { logo: sentence } }), {
+        logo: sentence,
+      });
       return sendPage(request, reply, again, status);
     };
     if (deps.config.given.has('LOGO_PICTURE')) return sendPage(request, reply, await page(), 409);
@@ -85,7 +86,9 @@ export async function logoForms(
       return sendPage(request, reply, await page(UNTOUCHED, await previewOf(ended.result.text)));
     } catch (error) {
       if (!(error instanceof PictureError || error instanceof SvgError)) throw error;
-      return sendError(error.code === 'not-a-picture' ? 'The file is no SVG, PNG or WebP picture.' : error.message);
+      return sendError(
+        error.code === 'not-a-picture' ? 'The file is no SVG, PNG or WebP picture.' : error.message,
+      );
     }
   });
 
@@ -109,7 +112,8 @@ export async function logoForms(
     show: (_request: FastifyRequest, typed) => page(typed),
     refusalOf: conflict,
     run: async ({ request, data: { revision, text } }) => {
-      if (text !== '' && !(await isStored(text))) return refused(404, 'This picture is no longer stored. Upload it again.');
+      if (text !== '' && !(await isStored(text)))
+        return refused(404, 'This picture is no longer stored. Upload it again.');
       const changes = { LOGO_PICTURE: text === '' ? null : text };
       await changeSettings(deps, changes, userOf(request).email, Number(revision));
       return `${settingsPath(base)}?done=saved#logo`;

@@ -15,8 +15,7 @@ import { PAGE_SETTINGS, pageOf, SITE_PAGES, type SitePageName } from '../site-pa
 import { adminFrame } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { fixedValue, GROUP_TITLES, labelOf } from './setting-fields.ts';
-import { settingsPath } from './settings-frame.ts';
-import { conflict, SETTINGS_MESSAGES } from './settings-page.ts';
+import { conflict, SETTINGS_MESSAGES, settingsPath } from './settings-frame.ts';
 
 const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 

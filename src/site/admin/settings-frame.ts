@@ -1,11 +1,18 @@
+import type { FastifyRequest } from 'fastify';
+import { inEnglish } from '../../language/t.ts';
 import { EarlierProcessesError, refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { SettingsChangedError } from '../../settings/change-settings.ts';
 import type { SettingGroup } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
+import type { Typed } from '../shared/form.ts';
+import type { Refused } from '../shared/form-route.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
 import { notice, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
+import { labelOf } from './setting-fields.ts';
 
 /** The pages of settings: the path below `/settings`, the text of the tab, the groups of settings. */
 export const SECTIONS: readonly { path: string; text: string; groups: readonly SettingGroup[] }[] = [
@@ -15,6 +22,18 @@ export const SECTIONS: readonly { path: string; text: string; groups: readonly S
   { path: '/openid', text: 'OpenID Connect', groups: ['openid'] },
   { path: '/limits', text: 'Limits and retention', groups: ['votes', 'accounts', 'retention'] },
 ];
+
+export const SETTINGS_MESSAGES = inEnglish({
+  saved: 'Saved. Every process uses it within 5 seconds.',
+  unchanged: 'Nothing was changed.',
+  undone: 'The last change is undone. Every process uses it within 5 seconds.',
+});
+
+/** What a page of settings shows besides the stored values: the answer to one of its forms. */
+export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
+
+/** Makes the page of settings at `path`. */
+export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
 
 /** The path of a page of settings. */
 export function settingsPath(base: string, path = ''): string {
@@ -63,4 +82,12 @@ export async function earlierWarning({ mongo }: Pick<AppDeps, 'mongo'>): Promise
       'Processes of an earlier version run now. They use the values of the environment until they are upgraded.',
     );
   }
+}
+
+/** The refusal of a form whose settings somebody else changed after it was shown. */
+export function conflict(error: unknown): Refused | undefined {
+  if (!(error instanceof SettingsChangedError)) return undefined;
+  const names = error.names.map(labelOf).join(', ');
+  const sentence = `Somebody else changed this meanwhile: ${names}. Your values are still in the form. If you save again, they replace the other ones; the audit log has both.`;
+  return { status: 409, errors: { form: sentence } };
 }

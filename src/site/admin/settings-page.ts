@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { inEnglish } from '../../language/t.ts';
+import { changeSettings, readStoredSettings, type SettingChanges } from '../../settings/change-settings.ts';
 import {
-  changeSettings,
-  readStoredSettings,
-  type SettingChanges,
-  SettingsChangedError,
-} from '../../settings/change-settings.ts';
-import { CHANGEABLE, type ChangeableName, GUARDED_GROUPS, isSealed, type SettingGroup } from '../../settings/changeable.ts';
+  CHANGEABLE,
+  type ChangeableName,
+  GUARDED_GROUPS,
+  isSealed,
+  type SettingGroup,
+} from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
-import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type FormAnswer, formRoute, type Refused } from '../shared/form-route.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
-import { type Page, sendPage } from '../shared/layout.ts';
+import { fieldText, UNTOUCHED } from '../shared/form.ts';
+import { type FormAnswer, formRoute } from '../shared/form-route.ts';
+import { type Html, html } from '../shared/html.ts';
+import { sendPage } from '../shared/layout.ts';
 import { card } from '../shared/parts.ts';
 import {
   passwordAndCodeForm,
@@ -26,23 +26,20 @@ import {
 import type { AdminParts } from './admin-parts.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
-import { colourPreview, GROUP_TITLES, labelOf, removalOf, settingField, textOfField } from './setting-fields.ts';
-import { earlierWarning, SECTIONS, settingsFrame, settingsPath } from './settings-frame.ts';
+import { colourPreview, GROUP_TITLES, removalOf, settingField, textOfField } from './setting-fields.ts';
+import {
+  conflict,
+  earlierWarning,
+  SECTIONS,
+  SETTINGS_MESSAGES,
+  type Showing,
+  type ShowSettings,
+  settingsFrame,
+  settingsPath,
+} from './settings-frame.ts';
 import { settingsTests, testButtons } from './settings-tests.ts';
 import { setUpCard } from './set-up-list.ts';
 import { undoForms } from './undo-settings.ts';
-
-export const SETTINGS_MESSAGES = inEnglish({
-  saved: 'Saved. Every process uses it within 5 seconds.',
-  unchanged: 'Nothing was changed.',
-  undone: 'The last change is undone. Every process uses it within 5 seconds.',
-});
-
-/** What a page of settings shows besides the stored values: the answer to one of its forms. */
-export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
-
-/** Makes the page of settings at `path`. */
-export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
 
 const GROUPS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
@@ -59,7 +56,8 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
     ]);
     const groups = SECTIONS.find((section) => section.path === path)?.groups ?? [];
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
-    const more = path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
+    const more =
+      path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
     const body = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
     return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
   };
@@ -127,7 +125,9 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
     show: (request, typed) => show(request, '', { group: 'look', typed }),
     run: ({ request, data, values }) => {
       const typed = { values, errors: {} };
-      return { page: show(request, '', { group: 'look', typed, preview: colourPreview(data.ACCENT_COLOUR) }) };
+      return {
+        page: show(request, '', { group: 'look', typed, preview: colourPreview(data.ACCENT_COLOUR) }),
+      };
     },
   });
 
@@ -159,7 +159,10 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
 }
 
 /** The new text of a setting; null for the default; undefined for a secret that stays. */
-function changeOf(name: ChangeableName, fields: Record<string, string | undefined>): string | null | undefined {
+function changeOf(
+  name: ChangeableName,
+  fields: Record<string, string | undefined>,
+): string | null | undefined {
   const text = textOfField(name, fields[name] ?? '');
   if (!isSealed(name) || text !== null) return text;
   return fields[removalOf(name)] === 'yes' ? null : undefined;
@@ -167,12 +170,4 @@ function changeOf(name: ChangeableName, fields: Record<string, string | undefine
 
 function savedAnswer(path: string, at: string, changed: object): FormAnswer {
   return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${at}`;
-}
-
-/** The refusal of a form whose settings somebody else changed after it was shown. */
-export function conflict(error: unknown): Refused | undefined {
-  if (!(error instanceof SettingsChangedError)) return undefined;
-  const names = error.names.map(labelOf).join(', ');
-  const sentence = `Somebody else changed this meanwhile: ${names}. Your values are still in the form. If you save again, they replace the other ones; the audit log has both.`;
-  return { status: 409, errors: { form: sentence } };
 }

@@ -9,8 +9,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, notice } from '../shared/parts.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { settingsPath } from './settings-frame.ts';
-import type { ShowSettings } from './settings-page.ts';
+import { type ShowSettings, settingsPath } from './settings-frame.ts';
 
 /** The buttons that try the stored settings of a group. */
 export function testButtons(base: string, group: SettingGroup, config: Config): Content {

@@ -67,7 +67,15 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const show = async (request: FastifyRequest, typed: Typed): Promise<Page> => {
     const view = await find(request);
     const change = await findAddressChange(deps, view.user._id);
-    return userPage({ users, base, view, change, sendsMail: sendsMail(), isSelf: isSelf(request, view), typed });
+    return userPage({
+      users,
+      base,
+      view,
+      change,
+      sendsMail: sendsMail(),
+      isSelf: isSelf(request, view),
+      typed,
+    });
   };
   const pathOf = ({ user }: UserView, done: keyof typeof MESSAGES) =>
     `${users}/${user._id.toHexString()}?done=${done}`;

@@ -9,11 +9,11 @@ import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
+import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import type { Typed } from './form.ts';
 import { type Refused, refused } from './form-route.ts';
 import { type Html, html } from './html.ts';
 import { linkTo, textField } from './parts.ts';
-import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 
 /** Without a second factor, the password confirms a sensitive change. */
 export const passwordForm = z.object({
