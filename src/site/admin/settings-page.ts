@@ -26,6 +26,7 @@ import {
 import type { AdminParts } from './admin-parts.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
+import { setUpCard } from './set-up-list.ts';
 import { colourPreview, GROUP_TITLES, removalOf, settingField, textOfField } from './setting-fields.ts';
 import {
   conflict,
@@ -38,7 +39,6 @@ import {
   settingsPath,
 } from './settings-frame.ts';
 import { settingsTests, testButtons } from './settings-tests.ts';
-import { setUpCard } from './set-up-list.ts';
 import { undoForms } from './undo-settings.ts';
 
 const GROUPS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
