@@ -3,6 +3,7 @@
  * Redis are embedded unless MONGODB_URI and REDIS_URL name others.
  */
 import { resolve } from 'node:path';
+import { howToBegin } from './all-in-one/how-to-begin.ts';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { ServiceError } from './embedded/service-error.ts';
 import { loadConfig } from './platform/config.ts';
@@ -31,13 +32,17 @@ try {
   deps = await startAllInOne(config, { log: say, signal: starting.signal });
   const { url } = deps;
   const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
+  const begin = await howToBegin(deps.config, {
+    isTerminal: process.stdout.isTTY === true,
+    command: `${dataDir}npm run -s tallyport -- setup-link`,
+  });
   say(`
 Tallyport runs at ${url}
   API reference  ${url}/docs
   Command line   ${dataDir}npm run -s tallyport -- --help   (in another terminal)
   Data           ${resolve(config.DATA_DIR)}
 Ctrl-C stops it.
-`);
+${begin ? `\n${begin}\n` : ''}`);
 } catch (error) {
   if (starting.signal.aborted) process.exit(0);
   const known = error instanceof ConfigError || error instanceof ServiceError;

@@ -6,9 +6,10 @@ usage() {
   cat <<'HELP'
 Usage: ops/compose/trial.sh [--help]
 
-Tries docker-compose.yml as an operator uses it: builds the image, starts all services with Caddy, lists a server, casts
-votes that arrive at a vote listener in a container, restarts and kills every service, takes a backup and restores it,
-and stops. It takes about three minutes after the images are there.
+Tries docker-compose.yml as an operator uses it: builds the image, checks the settings, starts all services with Caddy,
+lists a server, casts votes that arrive at a vote listener in a container, changes settings rightly and wrongly, restarts
+and kills every service, upgrades to newer base images, takes a backup and restores it, and stops. It takes about five
+minutes after the images are there.
 
 It ends with exit code 0, or with 1 at the first thing that is wrong, which it names. Containers, volumes, networks and the
 image of the trial are removed at the end, also after Ctrl-C. It needs Docker with Compose 2.24 or newer and curl, and it
@@ -16,9 +17,11 @@ changes nothing in this checkout. Your .env is not read.
 
 Environment:
   PORT         the port that Caddy publishes meanwhile, on every address of this machine (3987)
-  WEB_PORT     the port of the web process on loopback (3988)
+  WEB_PORT     the port of the web process on loopback (3988), and the one after it
+  REGISTRY_PORT  the port, on loopback, of a registry for newer base images (3990)
   ENABLE_IPV6  false: without IPv6, as in .env
   NODE_IMAGE, MONGODB_IMAGE, VALKEY_IMAGE, CADDY_IMAGE  as in .env
+  REGISTRY_IMAGE  the registry (registry:2); without it, newer base images are not tried
 HELP
 }
 
@@ -29,161 +32,29 @@ case "${1:-}" in
 esac
 
 CHECKOUT=$(cd "$(dirname "$0")/../.." && pwd)
-PORT=${PORT:-3987}
-WEB_PORT=${WEB_PORT:-3988}
-SITE=http://127.0.0.1:$PORT
-IPV6=${ENABLE_IPV6:-true}
-
-say() { printf '%4d s  %s\n' "$SECONDS" "$*"; }
-fail() {
-  printf '%4d s  WRONG: %s\n' "$SECONDS" "$*" >&2
-  exit 1
-}
-random_hex() { od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'; }
-
-# Runs a command until it succeeds, at most SECONDS_ long.   wait_for SECONDS_ 'what is wrong otherwise' command…
-wait_for() {
-  local until=$((SECONDS + $1)) wrong=$2
-  shift 2
-  until "$@"; do
-    [ "$SECONDS" -lt "$until" ] || fail "$wrong"
-    sleep 1
-  done
-}
-
-# Runs a command with its output in a file, which is shown only if it fails.   quietly SECONDS_ 'what is wrong then' command…
-quietly() {
-  local limit=$1 wrong=$2
-  shift 2
-  timeout --foreground "$limit" "$@" >"$WORK/output" 2>&1 && return
-  tail -n 40 "$WORK/output" >&2
-  fail "$wrong"
-}
-
-# -- Preparation
-
-command -v curl >/dev/null || fail 'curl is missing'
-docker version --format '{{.Server.Version}}' >/dev/null 2>&1 || fail 'no Docker engine answers: docker version'
-COMPOSE=$(docker compose version --short 2>/dev/null) || fail 'docker compose is missing'
-[ "$(printf '%s\n' 2.24 "${COMPOSE#v}" | sort -V | head -n 1)" = 2.24 ] || fail "Compose $COMPOSE is older than 2.24"
-say "Docker $(docker version --format '{{.Server.Version}}'), Compose $COMPOSE"
-
-WORK=$(mktemp -d)
-export COMPOSE_PROJECT_NAME=tallyport-trial-$$
-IMAGE=$COMPOSE_PROJECT_NAME
-BACKUPS=$COMPOSE_PROJECT_NAME-backups
-
-clean() {
-  local code=$?
-  trap '' INT TERM
-  trap - ERR
-  say 'removing the containers, volumes, networks and the image of the trial'
-  if [ -f "$WORK/app/docker-compose.yml" ]; then
-    (cd "$WORK/app" && docker compose down --volumes --remove-orphans --timeout 5) >/dev/null 2>&1 || true
-    docker volume rm --force "$BACKUPS" >/dev/null 2>&1 || true
-    docker image rm --force "$IMAGE" >/dev/null 2>&1 || true
-  fi
-  rm -rf "$WORK"
-  exit "$code"
-}
-trap clean EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap '[ "$BASH_SUBSHELL" -gt 0 ] || fail "line $LINENO: $BASH_COMMAND"' ERR
-
-mkdir "$WORK/app"
-cd "$WORK/app"
-for name in docker-compose.yml Dockerfile .dockerignore package.json package-lock.json LICENSE src workers relay ops; do
-  cp -R "$CHECKOUT/$name" .
-done
-# Only the images may come from the shell: other variables would replace those of the trial.
-while read -r name; do
-  case $name in *_IMAGE) ;; *) unset "$name" ;; esac
-done < <(grep -oE '\$\{[A-Z0-9_]+' docker-compose.yml | cut -c 3- | sort -u)
-unset COMPOSE_FILE COMPOSE_ENV_FILES
-export COMPOSE_PROFILES=caddy
-
-ULA=fd$(random_hex 1):$(random_hex 2):$(random_hex 2)
-TOKEN=$(random_hex 16)
-cat >.env <<EOF
-PUBLIC_URL=$SITE
-PUBLISH=127.0.0.1:$WEB_PORT
-PUBLISH_HTTP=$PORT
-PUBLISH_HTTPS=0
-SITE_HOST=:80
-SECRET_KEY=$(random_hex 24)
-TRUST_PROXY=1
-MONGODB_PASSWORD=$(random_hex 24)
-VALKEY_PASSWORD=$(random_hex 24)
-ENABLE_IPV6=$IPV6
-IPV6_SUBNET=$ULA:1::/64
-# The listener of the trial is a container.
-ALLOWED_PRIVATE_RANGES=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fd00::/8
-# A listener that is back is noticed within seconds.
-BREAKER_SCHEDULE=2s
-DELIVERY_SCHEDULE=0s,2s,2s,2s,2s,2s,2s,2s,2s,2s
-EOF
-cat >docker-compose.override.yml <<EOF
-services:
-  web: { image: $IMAGE }
-  worker: { image: $IMAGE }
-  scheduler: { image: $IMAGE }
-  migrate: { image: $IMAGE }
-  listener:
-    image: $IMAGE
-    init: true
-    command:
-      - node
-      - --input-type=module
-      - --eval
-      - |
-        import { VotifierListener } from '/app/src/demo/votifier-listener.ts';
-        const onVote = ({ username }) => console.log('received a vote of', username);
-        await new VotifierListener({ tokens: { default: '$TOKEN' }, onVote }).start({ host: '0.0.0.0', port: 8192 });
-    networks:
-      default: { aliases: [listener.test] }
-      visitors: {}
-networks:
-  # Visitors with IPv6: requests to this network's address of the host come from that address.
-  visitors:
-    enable_ipv6: $IPV6
-    ipam: { config: [{ subnet: "$ULA:2::/64" }] }
-    driver_opts: { com.docker.network.bridge.enable_ip_masquerade: "false" }
-EOF
-
-tallyport() { timeout --foreground 120 docker compose exec -T web node src/cli.ts "$@" </dev/null; }
-one_off() {
-  timeout --foreground 180 docker compose run --rm -T -v "$BACKUPS:/backups" migrate node src/cli.ts "$@" </dev/null
-}
-# A web process on a busy machine may answer 503 for a moment; curl then asks again.
-ask() { curl --silent --show-error --fail --max-time 60 --retry 10 --retry-delay 2 "$@"; }
-healthy() { quietly 340 "$1" docker compose up --detach --wait --wait-timeout 300 web worker scheduler caddy; }
-rights_at_mongodb() {
-  docker compose exec -T web node --input-type=module --eval "
-    import { MongoClient } from 'mongodb';
-    const client = await new MongoClient(process.env.MONGODB_URI).connect();
-    const status = await client.db().command({ connectionStatus: 1 });
-    console.log(status.authInfo.authenticatedUserRoles.map(({ role, db }) => role + '@' + db).sort().join(' '));
-    await client.close();"
-}
-may_only_use() {
-  local rights
-  rights=$(rights_at_mongodb) || fail 'the rights at MongoDB cannot be read'
-  [ "$rights" = "dbAdmin@$1 readWrite@$1" ] || fail "the processes have these rights at MongoDB: $rights"
-}
-vote() {
-  ask "$SITE/api/v1/servers/$SERVER/vote" --header "Authorization: Bearer $API_TOKEN" --json "{\"username\":\"$1\"}" \
-    --header "Idempotency-Key: trial-$1" >"$WORK/output" || fail "the vote of $1 was not accepted through Caddy: $(cat "$WORK/output")"
-}
-has_arrived() { docker compose logs --no-color listener 2>/dev/null | grep -q "received a vote of $1\$"; }
-arrives() { wait_for "$2" "the vote of $1 did not arrive at the listener within $2 s: $(vote_states)" has_arrived "$1"; }
-vote_states() { tallyport vote list my-server 2>&1 | tail -n 5 || true; }
-
-# -- The trial
+. "$CHECKOUT/ops/compose/prepare-trial.sh"
 
 docker compose config --quiet || fail 'Compose refuses docker-compose.yml'
+builds=$(docker compose config | grep -c 'dockerfile:')
+[ "$builds" = 1 ] || fail "$builds services build the image"
 quietly 1200 'the image cannot be built' docker compose build
-say "built, $(docker image inspect --format '{{.Size}}' "$IMAGE" | awk '{ printf "%.0f MB", $1 / 1e6 }')"
+size=$(docker run --rm "$IMAGE" du -sm /app | cut -f 1)
+[ "$size" -lt 180 ] || fail "Tallyport takes $size MB of the image: development tools are in it"
+say "built once: Tallyport takes $size MB, its base $(docker image inspect --format '{{.Size}}' "$BASE" | awk '{ printf "%.0f MB", $1 / 1e6 }')"
+
+config_check || fail "config check before the first start: $(tail -n 20 "$WORK/check")"
+grep -q '^0 errors' "$WORK/check" || fail "config check before the first start: $(tail -n 5 "$WORK/check")"
+set_env WEB_VOTES maybe
+! config_check || fail 'config check finds nothing wrong with WEB_VOTES=maybe'
+grep -q WEB_VOTES "$WORK/check" || fail "config check does not name WEB_VOTES: $(tail -n 5 "$WORK/check")"
+set_env WEB_VOTES ''
+[ -z "$(docker compose ps --all --quiet)" ] || fail "config check made containers: $(docker compose ps --all)"
+say 'config check before the first start: no service starts for it, and it names a wrong setting'
+
+! one_off config check --connect >"$WORK/check" 2>&1 || fail 'config check --connect says that an empty database is migrated'
+grep -qE '(Redis|Valkey) .* answers' "$WORK/check" && grep -q '^1 error' "$WORK/check" && grep -q 'not migrated' "$WORK/check" ||
+  fail "config check --connect before the first start: $(tail -n 20 "$WORK/check")"
+say 'config check --connect before the first start: it reaches MongoDB and Valkey and misses only the migrations'
 
 quietly 60 'the listener does not start' docker compose up --detach listener
 healthy 'not every service is healthy after up'
@@ -228,12 +99,17 @@ for service in $(docker compose config --services); do
   limits=$(docker inspect --format '{{.HostConfig.Memory}} {{.HostConfig.PidsLimit}}' \
     "$(docker compose ps --all --quiet "$service")")
   [ "$service" = listener ] || ! grep -qwE '0|<nil>' <<<"$limits" || fail "$service has no limit of memory or processes: $limits"
+  log=$(docker inspect --format '{{json .HostConfig.LogConfig}}' "$(docker compose ps --all --quiet "$service")")
+  [ "$service" = listener ] || grep -q '"max-file":"[0-9]*","max-size":"[0-9]*m"' <<<"$log" || fail "the log of $service is not rotated: $log"
 done
+patience=$(docker inspect --format '{{.Config.Healthcheck.StartPeriod}}' "$(docker compose ps --quiet mongodb)")
+[ "$patience" = 1h0m0s ] || fail "MongoDB may take only $patience to start"
 for name in mongodb-memory-server vitest typescript; do
   docker compose exec -T web test ! -e "node_modules/$name" || fail "the image has the development tool $name"
 done
 may_only_use tallyport
 say 'least privilege: no way from Caddy to the databases, limits everywhere, no tools in the image, one database'
+say 'logs are rotated, and MongoDB may start slowly'
 
 # The address by which web knows a client is in the log line of a refused sign-in.
 sign_in() {
@@ -261,6 +137,29 @@ errors=$(docker compose logs --no-color caddy | grep -E '"level":"(error|fatal|p
 [ -z "$errors" ] || fail "errors in the log of Caddy: $errors"
 say 'no error in any log'
 
+containers=$(docker compose ps --quiet | sort)
+set_env WEB_VOTES maybe
+! config_check || fail 'config check finds nothing wrong with WEB_VOTES=maybe'
+[ "$(docker compose ps --quiet | sort)" = "$containers" ] || fail 'config check replaced containers of the running site'
+vote Unimpressed
+arrives Unimpressed 30
+set_env WEB_VOTES ''
+say 'a wrong setting, found by config check: the running site goes on'
+
+set_env PUBLISH "127.0.0.1:$WEB_PORT-$((WEB_PORT + 1))"
+set_env NOTICE 'Two web processes since today.'
+config_check || fail "config check of a right setting: $(tail -n 20 "$WORK/check")"
+healthy 'a second web process does not start' --scale web=2
+for port in "$WEB_PORT" "$((WEB_PORT + 1))"; do
+  ask "http://127.0.0.1:$port/" | grep -q 'Two web processes since today' || fail "web at port $port does not have the new setting"
+done
+vote Two
+arrives Two 30
+say 'a changed setting and a range of ports: two web processes answer'
+set_env NOTICE ''
+set_env PUBLISH "127.0.0.1:$WEB_PORT"
+healthy 'one web process is not healthy after two'
+
 quietly 60 'the listener does not stop' docker compose stop --timeout 2 listener
 vote Second
 quietly 300 'the services cannot be restarted' docker compose restart mongodb valkey web worker scheduler caddy
@@ -280,23 +179,56 @@ say 'kill of every service: healthy again, a vote that waited arrived'
 
 docker volume create "$BACKUPS" >/dev/null
 docker run --rm --user 0 --volume "$BACKUPS:/backups" "$IMAGE" chown 1000 /backups
+
+# Upstream publishes newer images. This machine still has the first ones under their names.
+if [ "$HAS_REGISTRY" = yes ]; then
+  publish_elsewhere node "$BASE"
+  publish_elsewhere valkey "$BASE_OF_VALKEY"
+fi
+# As if the new version had one more migration than the old one.
+mongosh_as_root 'db.getSiblingDB("tallyport").migrations.deleteOne({ _id: "0001-complete-servers" })' >/dev/null
+# As docs/operating/every-day.md says. Only Valkey of the images that are not built, since the others are in no registry here.
+if [ "$HAS_REGISTRY" = yes ]; then
+  quietly 1200 'the image cannot be built on a newer base' docker compose build --pull
+  quietly 600 'newer images cannot be pulled' docker compose --profile caddy pull --ignore-buildable valkey
+fi
+one_off backup /backups/before >"$WORK/output" 2>&1 || fail "backup before the upgrade: $(tail -n 20 "$WORK/output")"
+one_off migrate --list >"$WORK/output" 2>/dev/null
+grep -q 'complete-servers.*pending' "$WORK/output" || fail "the backup before the upgrade has migrated the database: $(cat "$WORK/output")"
+config_check || fail "config check of the new version: $(tail -n 20 "$WORK/check")"
+[ "$HAS_REGISTRY" = no ] || [ "$(edition_of web)" = first ] || fail 'the running site was replaced before the migration'
+quietly 300 'the migration of the new version fails' docker compose run --rm -T migrate
+one_off migrate --list >"$WORK/output" 2>/dev/null
+! grep -q pending "$WORK/output" || fail "a migration is pending after the upgrade: $(cat "$WORK/output")"
+healthy 'not every service is healthy after the upgrade'
+for service in web worker scheduler valkey; do
+  [ "$HAS_REGISTRY" = no ] || [ "$(edition_of "$service")" = newer ] || fail "$service has the old base image after the upgrade"
+done
+vote Upgraded
+arrives Upgraded 60
+if [ "$HAS_REGISTRY" = yes ]; then
+  say 'upgrade: a backup before the migration, then the newer base images'
+else
+  say "upgrade: a backup before the migration. NOT TRIED: newer base images, since there is no $REGISTRY_IMAGE"
+fi
+
 one_off backup /backups/one >"$WORK/output" 2>&1 || fail "backup: $(tail -n 20 "$WORK/output")"
 quietly 120 'the processes cannot be stopped' docker compose stop web worker scheduler
-# As docs/operating/when-something-is-wrong.md says: name the new database in docker-compose.yml.
-sed 's@:27017/tallyport?@:27017/restored?@' docker-compose.yml >"$WORK/restored.yml"
-mv "$WORK/restored.yml" docker-compose.yml
+# As docs/operating/when-something-is-wrong.md says: name the new database in .env.
+set_env MONGODB_DATABASE restored
 one_off restore /backups/one >"$WORK/output" 2>&1 || fail "restore: $(tail -n 20 "$WORK/output")"
 healthy 'not every service is healthy after a restore'
 ask "$SITE/api/v1/servers/$SERVER/check-vote?username=First" --header "Authorization: Bearer $API_TOKEN" |
   grep -q '"has_voted":true' ||
   fail 'the restored database does not know the first vote'
-say 'backup, and restore into another database'
+cmp -s docker-compose.yml "$CHECKOUT/docker-compose.yml" || fail 'the restore changed docker-compose.yml'
+say 'backup, and restore into another database, which .env names'
 
 may_only_use restored
 
 # As in the volume of an earlier Compose file.
-docker compose exec -T mongodb sh -c 'mongosh --quiet -u root -p "$(cat /data/configdb/root-password)" admin --eval "
-    db.grantRolesToUser(\"tallyport\", [\"root\"]); db.dropUser(\"root\")" && rm /data/configdb/root-password' >/dev/null
+mongosh_as_root 'db.grantRolesToUser("tallyport", ["root"]); db.dropUser("root")' >/dev/null
+docker compose exec -T mongodb rm /data/configdb/root-password
 quietly 60 'MongoDB cannot be restarted' docker compose restart mongodb
 healthy 'not every service is healthy with the MongoDB volume of an earlier Compose file'
 may_only_use restored

@@ -5,13 +5,13 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import { optionalReason, shownText } from '../platform/text.ts';
 import { type AccountMailDeps, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
-/** Dependencies of the functions in this file. */
-type UserDeps = LeaseDeps & {
+/** Dependencies of decisions about users. */
+export type UserDeps = LeaseDeps & {
   users: Collection<User>;
   credentials: Collection<Credential>;
   sessions: Collection<SignInSession>;
@@ -264,7 +264,7 @@ export async function decide(
 }
 
 /** Runs `work` while no other decision about users is made, on any process. */
-export function decidingAlone<T>(deps: LeaseDeps, work: () => Promise<T>): Promise<T> {
+export function decidingAlone<T>(deps: LeaseDeps, work: (lease: ActiveLease) => Promise<T>): Promise<T> {
   // The lease keeps the name of 0.1.0, because processes of that version may run beside this one.
   return withLease(deps, 'decide-about-people', work);
 }

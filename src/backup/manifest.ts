@@ -14,6 +14,7 @@ const LEFT_OUT = new Set([
   'sessions',
   'verifications',
   'work_leases',
+  'processes',
   'rate_limits',
   'used_proofs',
   'picture_uploads',

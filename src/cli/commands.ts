@@ -104,6 +104,11 @@ export const TOP_COMMANDS: TopCommand[] = [
     load: async () => (await import('./config/check.ts')).addConfigCommands,
   },
   {
+    usage: 'setup-link [options]',
+    description: 'print the link with which a new site gets its first operator',
+    load: async () => (await import('./setup-link.ts')).addSetupLinkCommand,
+  },
+  {
     usage: 'operator',
     description: 'create and list operators, who may use the admin area',
     load: async () => (await import('./operator.ts')).addOperatorCommands,

@@ -91,7 +91,7 @@ async function list(deps: AppDeps): Promise<Answer> {
     text: table(
       ['E-MAIL', 'NAME', 'SECOND FACTOR', '', 'SINCE'],
       rows,
-      'There is no operator. Make one: tallyport operator create --email ADDRESS',
+      'There is no operator. A link that makes one: tallyport setup-link',
     ),
   };
 }

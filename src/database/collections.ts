@@ -31,6 +31,7 @@ import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.t
 import type { Mongo } from '../platform/mongo.ts';
 import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-mark.ts';
 import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease-record.ts';
+import { type RunningProcess, runningProcessSchema } from '../platform/processes/running-process.ts';
 import { type RankSnapshot, rankSnapshotSchema } from '../ranking/rank-snapshot.ts';
 import {
   listingSummarySchema,
@@ -47,6 +48,7 @@ import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';
 import { type TagList, tagListSchema } from '../servers/tag-list.ts';
 import { type LogoUpload, logoUploadSchema } from '../settings/logo-upload.ts';
+import { type ClosedStep, closedStepSchema } from '../settings/set-up-step.ts';
 import { type StoredSettings, storedSettingsSchema } from '../settings/stored-settings.ts';
 import { type Block, blockSchema } from '../votes/blocks/block-list.ts';
 import { type IdempotencyKey, idempotencyKeySchema } from '../votes/cast/cast-once.ts';
@@ -96,6 +98,8 @@ const MODELS = {
   diagnosisAllowances: define<CheckAllowance>('CheckAllowance', checkAllowanceSchema),
   statusSamples: define<StatusSample>('StatusSample', statusSampleSchema),
   dailyStats: define<DailyStats>('DailyStats', dailyStatsSchema),
+  setUpSteps: define<ClosedStep>('ClosedStep', closedStepSchema),
+  runningProcesses: define<RunningProcess>('RunningProcess', runningProcessSchema),
   deliveryDays: define<DeliveryDay>('DeliveryDay', deliveryDaySchema),
   siteFigures: define<SiteFigures>('SiteFigures', siteFiguresSchema),
   periodMarks: define<PeriodMark>('PeriodMark', periodMarkSchema),

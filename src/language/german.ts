@@ -12,6 +12,7 @@ import { PRIVACY } from './german/privacy.ts';
 import { SERVER_LISTS } from './german/server-lists.ts';
 import { SERVER_PAGE } from './german/server-page.ts';
 import { SERVERS } from './german/servers.ts';
+import { SETUP } from './german/setup.ts';
 import { SITE } from './german/site.ts';
 import { VOTE_PAGES } from './german/vote-pages.ts';
 import { VOTES } from './german/votes.ts';
@@ -24,6 +25,7 @@ export const GERMAN = {
   ...SITE,
   ...LISTING,
   ...ACCOUNTS,
+  ...SETUP,
   ...SERVER_LISTS,
   ...SERVERS,
   ...SERVER_PAGE,

@@ -20,11 +20,25 @@ type Connected = { client?: string; client_s?: string };
 export async function refuseEarlierProcesses(mongo: Pick<Mongo, 'connection'>): Promise<void> {
   const earlier = await earlierClients(mongo);
   if (earlier.length === 0) return;
-  const from = [...new Set(earlier.map(({ client, client_s }) => hostOf(client ?? client_s)))].join(', ');
+  const from = hostsOf(earlier).join(', ');
   throw new EarlierProcessesError(
     'earlier-processes',
     `Processes of an earlier version of Tallyport are connected to MongoDB (from ${from}): stop or upgrade them first, because they do not know a listener that fetches.`,
   );
+}
+
+/** The machines from which processes of an earlier version are connected; null if MongoDB does not say. */
+export async function connectedEarlierHosts(mongo: Pick<Mongo, 'connection'>): Promise<string[] | null> {
+  try {
+    return hostsOf(await earlierClients(mongo));
+  } catch (error) {
+    if (error instanceof EarlierProcessesError) return null;
+    throw error;
+  }
+}
+
+function hostsOf(clients: Connected[]): string[] {
+  return [...new Set(clients.map(({ client, client_s }) => hostOf(client ?? client_s)))];
 }
 
 /** The host of `192.0.2.7:52114`. */

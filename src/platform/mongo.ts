@@ -14,6 +14,9 @@ export type Mongo = {
   close(): Promise<void>;
 };
 
+/** The oldest major version of MongoDB that is supported. */
+export const OLDEST_MONGODB = 8;
+
 /**
  * How long an operation of a web process may take. If it takes longer, an API request is answered with 503
  * (docs/errors.md). The setting limits how long a socket may be without an answer; the driver's `timeoutMS` has no

@@ -37,8 +37,13 @@ type CanaryDeps = {
 export function createCanary({ config, ask, clock }: CanaryDeps): Canary {
   const addresses = config.CANARY_ADDRESSES;
   if (addresses.length === 0) return canaryOfListing(clock);
-  for (const { game } of addresses) if (game !== null) requireGame(game);
+  requireCanaryGames(config);
   return { note: () => undefined, works: sharedRuns(() => anyAnswers(config, addresses, ask)) };
+}
+
+/** @throws {ConfigError} when a canary's game is not in gamedig's list: workers do not start then */
+export function requireCanaryGames({ CANARY_ADDRESSES }: Pick<Config, 'CANARY_ADDRESSES'>): void {
+  for (const { game } of CANARY_ADDRESSES) if (game !== null) requireGame(game);
 }
 
 function requireGame(game: string): void {

@@ -6,7 +6,9 @@ import type { OpenOptions } from '../platform/resources.ts';
 import { onStopSignal } from '../platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './app-deps.ts';
 import { watchReadiness } from './health.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { sayHowToBegin } from './no-operator.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
@@ -81,13 +83,17 @@ export async function startProcess(
     const metrics = createMetrics(deps);
     const readiness = watchReadiness(deps, stopping);
     opened.push(await serveProcessEndpoints(deps, { metrics, readiness }));
+    const heartbeat = startHeartbeat(deps, name);
+    opened.push(heartbeat);
     opened.push(await start(deps, { metrics, stopping, readiness }));
+    void heartbeat.beat();
   } catch (error) {
     await closeAll().catch(() => undefined);
     throw error;
   }
   warnOfPrivateRanges(deps);
   void warnOfUnreadableListeners(deps);
+  void sayHowToBegin(deps);
   log.info({ event: 'process.started', processId: deps.processId }, `${name} runs`);
   return {
     async close() {

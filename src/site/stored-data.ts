@@ -290,6 +290,8 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   discordWebhooks: null,
   serverNotices: null,
   migrations: null,
+  runningProcesses: null,
+  setUpSteps: null,
 };
 
 /** The lifetime of a record whose e-mail addresses are removed earlier, after `KEEP_ADDRESSES_MONTHS`. */

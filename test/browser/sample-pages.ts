@@ -32,6 +32,8 @@ export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms'),
   ...fixed('stranger', '/sign-in', '/sign-up', '/forgot-password'),
   ...fixed('stranger', '/sign-in/code'),
+  // The page of a setup link exists only on a site without an operator: see setup.browser.test.ts.
+  { route: '/setup', reader: 'stranger', path: () => '/setup', status: 404 },
   { route: '/set-password', reader: 'stranger', path: ({ passwordPath }) => passwordPath },
   { route: '/games/:game', reader: 'stranger', path: () => '/games/minecraft' },
   { route: '/tags/:tag', reader: 'stranger', path: () => '/tags/survival' },
@@ -107,6 +109,8 @@ export const PAGES: SamplePage[] = [
     '/operator/announcement',
     '/operator/tags',
     '/operator/users',
+    '/operator/setup',
+    '/operator/system',
     '/operator/settings',
     '/operator/settings/mail',
     '/operator/settings/discord',

@@ -94,10 +94,12 @@ describe('settings', () => {
     expect([...described].filter((name) => !listed.includes(name ?? ''))).toEqual([
       'SECRET_KEY_FILE',
       'MONGODB_PASSWORD',
+      'MONGODB_DATABASE',
       'VALKEY_PASSWORD',
       'NODE_IMAGE',
       'MONGODB_IMAGE',
       'VALKEY_IMAGE',
+      'PUBLISH',
       'WEB_MEMORY',
       'WORKER_MEMORY',
       'SCHEDULER_MEMORY',
@@ -159,6 +161,15 @@ describe('secrets', () => {
       'REDIS_URL cannot be read: special characters of its user name and password must be encoded, such as %40 for @.',
     ]);
     expect(stdout).not.toMatch(/m0ngo-pass|r3dis-pass|m41l-pass/);
+  });
+});
+
+describe('errors', () => {
+  it('name a canary whose game is unknown, with which no worker would start', async () => {
+    const { code, report } = await check({ ...GOOD, CANARY_ADDRESSES: 'nosuchgame@play.example.org:25565' });
+
+    expect(code).toBe(1);
+    expect(report.errors).toEqual([expect.stringMatching(/^CANARY_ADDRESSES: .*nosuchgame/)]);
   });
 });
 

@@ -41,6 +41,7 @@ type Container = {
   command: string[];
   env: { name: string; value: string; valueFrom?: { secretKeyRef: SecretKey } }[];
   envFrom?: unknown[];
+  volumeMounts: { name: string; mountPath: string; readOnly?: boolean }[];
   ports?: { name: string; containerPort: number }[];
   readinessProbe?: {
     httpGet: { path: string };
@@ -49,6 +50,12 @@ type Container = {
     failureThreshold: number;
   };
 };
+type PodSpec = {
+  affinity?: object;
+  containers: Container[];
+  topologySpreadConstraints?: { topologyKey: string; labelSelector: { matchLabels: object } }[];
+  volumes: { name: string; emptyDir?: { sizeLimit?: string } }[];
+};
 type Manifest = {
   apiVersion: string;
   kind: string;
@@ -56,7 +63,7 @@ type Manifest = {
   spec: {
     template?: {
       metadata: { labels: Record<string, string> };
-      spec: { containers: Container[]; volumes: { name: string; emptyDir?: { sizeLimit?: string } }[] };
+      spec: PodSpec;
     };
   };
 };
@@ -101,6 +108,14 @@ async function render(values: Record<string, string>): Promise<Manifest[]> {
 
 const containers = (manifests: Manifest[]) =>
   manifests.flatMap(({ spec }) => spec.template?.spec.containers ?? []);
+
+/** The pods by the name of their process. */
+const pods = (manifests: Manifest[]): Record<string, PodSpec> =>
+  Object.fromEntries(
+    manifests.flatMap(({ spec: { template } }) =>
+      template ? [[template.spec.containers[0]?.name, template.spec]] : [],
+    ),
+  );
 
 /** Throws when a manifest does not have the form that Kubernetes' API describes. */
 async function validate(manifest: Manifest): Promise<void> {
@@ -311,6 +326,166 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
     }
   });
 
+  describe('with files', () => {
+    const FILES = {
+      'extraVolumes[0].name': 'look',
+      'extraVolumes[0].configMap.name': 'look',
+      'extraVolumeMounts[0].name': 'look',
+      'extraVolumeMounts[0].mountPath': '/etc/tallyport',
+      'extraVolumeMounts[0].readOnly': 'true',
+      'settings.LOGO': '/etc/tallyport/logo.svg',
+      'settings.SITE_PAGES_DIR': '/etc/tallyport',
+    };
+    /** The Secret of each process as files: nothing of it is in the environment. */
+    const SECRET_FILES = Object.fromEntries(
+      ['web', 'worker', 'scheduler', 'migration'].flatMap((process) => [
+        [`${process}.extraVolumes[0].name`, 'secrets'],
+        [`${process}.extraVolumes[0].secret.secretName`, `of-${process}`],
+        [`${process}.extraVolumeMounts[0].name`, 'secrets'],
+        [`${process}.extraVolumeMounts[0].mountPath`, '/run/secrets'],
+      ]),
+    );
+    const inFiles = (names: readonly string[]) =>
+      Object.fromEntries(
+        names.map((name) => [`settings.${name}_FILE`, `/run/secrets/${name.toLowerCase()}`]),
+      );
+    const variablesOf = ({ containers: [container] }: PodSpec) =>
+      container?.env.map(({ name }) => name) ?? [];
+
+    test('mounts those of the logo and of pages in every pod, as Kubernetes accepts it', async () => {
+      const manifests = await render({ ...EVERYTHING, ...FILES });
+      for (const manifest of manifests.filter(({ kind }) => kind !== 'PodMonitor')) await validate(manifest);
+      const all = Object.values(pods(manifests));
+      expect(all).toHaveLength(4);
+      for (const pod of all) {
+        expect(pod.volumes).toContainEqual({ name: 'look', configMap: { name: 'look' } });
+        expect(pod.containers[0]?.volumeMounts).toEqual([
+          { name: 'tmp', mountPath: '/tmp' },
+          { name: 'look', mountPath: '/etc/tallyport', readOnly: true },
+        ]);
+        expect(variablesOf(pod)).toEqual(expect.arrayContaining(['LOGO', 'SITE_PAGES_DIR']));
+      }
+    });
+
+    test('mounts those of one process in its own pods, beside those of all', async () => {
+      for (const [name, pod] of Object.entries(
+        pods(await render({ ...REQUIRED, ...FILES, ...SECRET_FILES })),
+      )) {
+        const secretName = `of-${name.replace('migrate', 'migration')}`;
+        expect(pod.volumes.map((volume) => volume.name)).toEqual(['tmp', 'look', 'secrets']);
+        expect(pod.volumes).toContainEqual({ name: 'secrets', secret: { secretName } });
+      }
+    });
+
+    test('reads a secret from its file and not from the Secret, in the processes that need it', async () => {
+      const { image, publicUrl, trustProxy } = {
+        image: REQUIRED['image.repository'],
+        publicUrl: REQUIRED.publicUrl,
+        trustProxy: REQUIRED.trustProxy,
+      };
+      const values = { 'image.repository': image, publicUrl, trustProxy, ...SECRET_FILES };
+      const shown = pods(await render({ ...values, ...inFiles(SECRETS_IN_FILES) }));
+      const names = Object.fromEntries(
+        Object.entries(shown).map(([name, pod]) => {
+          for (const { valueFrom } of pod.containers[0]?.env ?? []) expect(valueFrom).toBeUndefined();
+          const files = variablesOf(pod).filter((variable) => variable.endsWith('_FILE'));
+          return [name, files.map((variable) => variable.replace(/_FILE$/, '')).toSorted()];
+        }),
+      );
+      const all = ['MONGODB_URI', 'REDIS_URL', 'SECRET_KEY'];
+      const traces = 'OTEL_EXPORTER_OTLP_HEADERS';
+      expect(names).toEqual({
+        web: SECRETS_IN_FILES.toSorted(),
+        worker: [...all, traces, 'SECRET_KEY_PREVIOUS', 'SMTP_URL'].toSorted(),
+        scheduler: [...all, traces].toSorted(),
+        migrate: all,
+      });
+      // One secret in a file and the others in the Secret: each of them comes from one place.
+      for (const pod of Object.values(pods(await render({ ...REQUIRED, ...inFiles(['SECRET_KEY']) })))) {
+        const once = variablesOf(pod).filter((name) => /^(SECRET_KEY|MONGODB_URI)(_FILE)?$/.test(name));
+        expect(once.toSorted()).toEqual(['MONGODB_URI', 'SECRET_KEY_FILE']);
+      }
+    });
+
+    test('asks for the Secret of a process while one of its secrets is in no file', async () => {
+      const { 'secrets.worker': _, ...others } = REQUIRED;
+      await expect(render({ ...others, ...inFiles(['SECRET_KEY', 'MONGODB_URI']) })).rejects.toThrow(
+        'Set secrets.worker',
+      );
+    });
+  });
+
+  describe('places its pods', () => {
+    test('of web and of workers on different nodes where it can, each counted by itself', async () => {
+      const all = await render(REQUIRED);
+      const spread = Object.fromEntries(
+        Object.entries(pods(all)).map(([name, { topologySpreadConstraints = [] }]) => [
+          name,
+          topologySpreadConstraints,
+        ]),
+      );
+      for (const process of ['web', 'worker']) {
+        const { spec } = all.find(
+          ({ kind, metadata }) => kind === 'Deployment' && metadata.name === `listing-${process}`,
+        ) as Manifest;
+        const [constraint, ...more] = spread[process] ?? [];
+        expect(more).toEqual([]);
+        expect(constraint).toMatchObject({
+          maxSkew: 1,
+          topologyKey: 'kubernetes.io/hostname',
+          whenUnsatisfiable: 'ScheduleAnyway',
+          labelSelector: {
+            matchLabels: { 'app.kubernetes.io/component': process, 'app.kubernetes.io/instance': 'listing' },
+          },
+        });
+        // The selector finds the pods of this Deployment.
+        expect(spec.template?.metadata.labels).toMatchObject(constraint?.labelSelector.matchLabels ?? {});
+      }
+      expect([spread.scheduler, spread.migrate]).toEqual([[], []]);
+    });
+
+    test('as the operator says for one process: another constraint, or none', async () => {
+      const own = {
+        'worker.topologySpreadConstraints[0].maxSkew': '2',
+        'worker.topologySpreadConstraints[0].topologyKey': 'topology.kubernetes.io/zone',
+        'worker.topologySpreadConstraints[0].whenUnsatisfiable': 'DoNotSchedule',
+        'web.topologySpreadConstraints': 'null',
+      };
+      const manifests = await render({ ...REQUIRED, ...own });
+      for (const manifest of manifests) await validate(manifest);
+      const { web, worker } = pods(manifests);
+      expect(web).not.toHaveProperty('topologySpreadConstraints');
+      expect(worker?.topologySpreadConstraints).toMatchObject([
+        {
+          maxSkew: 2,
+          topologyKey: 'topology.kubernetes.io/zone',
+          labelSelector: { matchLabels: { 'app.kubernetes.io/component': 'worker' } },
+        },
+      ]);
+    });
+
+    test('with one affinity each: that of the process, or else the common one', async () => {
+      const weight = (name: string, value: string) => ({
+        [`${name}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight`]: value,
+        [`${name}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].key`]:
+          'metadata.name',
+        [`${name}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchFields[0].operator`]:
+          'Exists',
+      });
+      const manifests = await render({
+        ...REQUIRED,
+        ...weight('affinity', '1'),
+        ...weight('web.affinity', '2'),
+      });
+      for (const manifest of manifests) await validate(manifest);
+      const weights = Object.entries(pods(manifests)).map(([name, { affinity }]) => [
+        name,
+        [...JSON.stringify(affinity).matchAll(/"weight":(\d)/g)].map(([, weight]) => weight).join(),
+      ]);
+      expect(Object.fromEntries(weights)).toEqual({ web: '2', worker: '1', scheduler: '1', migrate: '1' });
+    });
+  });
+
   describe('in its network policies', () => {
     async function policies(values: Record<string, string>): Promise<Record<string, Policy>> {
       const all = (await render(values)).filter(({ kind }) => kind === 'NetworkPolicy');
@@ -369,6 +544,27 @@ describe.runIf(inject('helm'))('the Helm chart', () => {
       const { web } = (await policies(REQUIRED)) as Record<string, Policy>;
       expect(portsTo(web as Policy, '0.0.0.0/0')).toEqual([27017, 6379, 26379]);
       expect(web?.egress?.filter(({ to, ports = [] }) => to && ports.length === 0)).toEqual([]);
+    });
+
+    test('workers reach the ranges of ALLOWED_PRIVATE_RANGES on every port, and no other private ones', async () => {
+      const allowed = { 'settings.ALLOWED_PRIVATE_RANGES': '10.20.0.0/16\\, fd12::/64\\,' };
+      const { worker, ...others } = await policies({ ...EVERYTHING, ...allowed });
+      const onEveryPort = (policy: Policy | undefined) =>
+        (policy?.egress ?? [])
+          .filter(({ to, ports = [] }) => ports.length === 0 && JSON.stringify(to).includes('ipBlock'))
+          .map(({ to }) => to);
+      expect(onEveryPort(worker)).toEqual([
+        [
+          {
+            ipBlock: { cidr: '0.0.0.0/0', except: expect.arrayContaining(['10.0.0.0/8', '192.168.0.0/16']) },
+          },
+          { ipBlock: { cidr: '::/0', except: expect.arrayContaining(['fc00::/7']) } },
+        ],
+        [{ ipBlock: { cidr: '10.20.0.0/16' } }, { ipBlock: { cidr: 'fd12::/64' } }],
+      ]);
+      for (const policy of Object.values(others)) expect(reaches(policy, '10.20.0.0')).toBe(false);
+      const { worker: without } = await policies(EVERYTHING);
+      expect(onEveryPort(without)).toHaveLength(1);
     });
 
     test('nobody may scrape the metrics until peers are named', async () => {

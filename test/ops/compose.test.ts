@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
@@ -9,14 +9,20 @@ import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
 import { pathOf } from './operators-files.ts';
 
 type Service = {
+  build?: object;
   cap_drop?: string[];
   command?: string[];
+  depends_on?: Record<string, { condition: string }>;
   env_file?: { path: string; required: boolean }[];
   environment?: Record<string, string>;
+  healthcheck?: { start_period: string };
+  image?: string;
+  logging?: { driver: string; options: Record<string, string> };
   mem_limit?: string;
   networks?: string[];
   pids_limit?: number;
   ports?: string[];
+  pull_policy?: string;
   read_only?: boolean;
   security_opt?: string[];
   tmpfs?: string[];
@@ -117,6 +123,76 @@ test('MongoDB, Valkey and Caddy get no setting of Tallyport', () => {
   const given = ['mongodb', 'valkey', 'caddy'].flatMap((name) => Object.keys(environmentOf(name, REQUIRED)));
   expect(given.filter((name) => SETTINGS.includes(name))).toEqual([]);
   expect(given).toEqual(expect.arrayContaining(['VALKEYCLI_AUTH', 'SITE_HOST']));
+});
+
+test('the database is the one that .env names, so that a restore edits no other file', () => {
+  const name = (env: object) =>
+    new URL(environmentOf('migrate', { ...REQUIRED, ...env }).MONGODB_URI ?? '').pathname;
+  expect(name({})).toBe('/tallyport');
+  expect(name({ MONGODB_DATABASE: 'restored' })).toBe('/restored');
+  // The container that gives the rights must give them on the same database.
+  expect(environmentOf('mongodb-user', { ...REQUIRED, MONGODB_DATABASE: 'restored' }).MONGODB_URI).toBe(
+    environmentOf('web', { ...REQUIRED, MONGODB_DATABASE: 'restored' }).MONGODB_URI,
+  );
+});
+
+describe('the image of Tallyport', () => {
+  const OURS = ['web', 'worker', 'scheduler', 'migrate'];
+
+  test('is built once, by the service that all others wait for, and never pulled', () => {
+    expect(Object.keys(services).filter((name) => services[name]?.build)).toEqual(['migrate']);
+    for (const name of OURS) expect(services[name]).toMatchObject({ image: services.web?.image });
+    for (const name of ['web', 'worker', 'scheduler']) {
+      expect(services[name]?.pull_policy).toBe('never');
+      expect(services[name]?.depends_on?.migrate?.condition).toBe('service_completed_successfully');
+    }
+  });
+});
+
+test('MongoDB may take an hour to start, for example to repair its data, before Compose gives up', () => {
+  expect(services.mongodb?.healthcheck?.start_period).toBe('1h');
+  for (const name of ['web', 'worker', 'scheduler', 'valkey'])
+    expect(services[name]?.healthcheck?.start_period).toBe('10m');
+});
+
+test.each(Object.keys(services))('the log of %s is rotated', (name) => {
+  expect(services[name]?.logging).toEqual({
+    driver: 'json-file',
+    options: { 'max-size': '20m', 'max-file': '5' },
+  });
+});
+
+describe('the documented commands', () => {
+  const documents = ['docker-compose.yml', 'README.md', ...globSync('docs/**/*.md')]
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
+  const upgrade = /With Compose, the whole upgrade is:\s+```sh\n(.*?)```/s.exec(documents)?.[1] ?? '';
+
+  test('check, back up and restore through the service that does not migrate first', () => {
+    const commands = [...documents.matchAll(/docker compose run [^\n`]*?(\S+) node src\/cli\.ts (\w+)/g)];
+    const usedFor = Object.groupBy(commands, ([, service = '']) => service);
+    expect(Object.keys(usedFor)).toEqual(['migrate']);
+    const names = new Set(commands.map(([, , command]) => command));
+    expect(names).toEqual(new Set(['config', 'backup', 'restore']));
+  });
+
+  test('of an upgrade fetch newer base images, and end nothing before all checks have passed', () => {
+    const steps = upgrade.split(/\n|&&/).map((line) => line.trim());
+    const at = (part: string) => steps.findIndex((step) => step.includes(part));
+    expect(steps).toContain('docker compose build --pull');
+    expect(steps).toContain('docker compose --profile caddy pull --ignore-buildable');
+    const order = ['build', 'cli.ts backup', 'config check', 'run --rm migrate', 'up -d'].map(at);
+    expect(order.toSorted((a, b) => a - b)).toEqual(order);
+    expect(order).not.toContain(-1);
+  });
+
+  test('put the check of the settings before the first start', () => {
+    const start = text.match(/^# {3}(docker compose .*config check.*)$/m)?.[1];
+    expect(start).toBe(
+      'docker compose run --rm --no-deps migrate node src/cli.ts config check && docker compose up -d',
+    );
+    expect(readFileSync('docs/operating/install.md', 'utf8')).toContain(`\n${start}\n`);
+  });
 });
 
 describe('each container can do no more than it needs to', () => {

@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../../platform/config.ts';
 import { ConfigError } from '../../platform/environment.ts';
 import { hiding } from '../../platform/masked.ts';
 import { readSecretFiles, SECRETS } from '../../platform/secret-settings.ts';
+import { requireCanaryGames } from '../../probing/canary.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
 import { type Answer, printAnswer } from '../answer.ts';
@@ -65,8 +66,8 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
 }
 
 /**
- * Loads the configuration as each process does, and the files that the web process reads at its start. Returns the
- * errors of both.
+ * Loads the configuration as each process does, and the files that the web process reads at its start. Looks up the
+ * canary's games, as a worker does at its start. Returns the errors of all.
  */
 async function loaded(
   variables: Record<string, string>,
@@ -83,6 +84,7 @@ async function loaded(
     }
   };
   const config = await attempt(() => loadConfig(env));
+  if (config) await attempt(() => requireCanaryGames(config));
   const { SITE_PAGES_DIR: folder, LOGO: logo } = variables;
   if (folder) await attempt(() => readSitePages(folder));
   if (logo) await attempt(() => readLogo(logo));

@@ -1,5 +1,4 @@
-/** The result of a check of one service: facts, warnings and errors as sentences. */
-export type Findings = { facts: string[]; warnings: string[]; errors: string[] };
+import type { Findings } from '../../process/redis-findings.ts';
 
 /** Findings of a service that cannot be used. */
 export function failed(error: string): Findings {

@@ -6,14 +6,11 @@ import { systemClock } from '../../platform/clock.ts';
 import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
-import { type Mongo, openMongo } from '../../platform/mongo.ts';
+import { type Mongo, OLDEST_MONGODB, openMongo } from '../../platform/mongo.ts';
 import { createSecretBox } from '../../platform/secrets.ts';
+import type { Findings } from '../../process/redis-findings.ts';
 import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
 import { counted, sentence } from '../format.ts';
-import type { Findings } from './findings.ts';
-
-/** The oldest major version of MongoDB that is supported. */
-const OLDEST_MONGODB = 8;
 
 /**
  * Checks the version, the kind of deployment, the clock, unfinished restores, migrations, and whether `SECRET_KEY` can

@@ -6,9 +6,10 @@ import { createLogger } from '../../platform/log.ts';
 import { shownAddress } from '../../platform/masked.ts';
 import { printable } from '../../platform/printable.ts';
 import { SECRETS } from '../../platform/secret-settings.ts';
+import type { Findings } from '../../process/redis-findings.ts';
 import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';
-import { type Findings, failed } from './findings.ts';
+import { failed } from './findings.ts';
 import { checkMongo } from './mongodb.ts';
 import { checkRedis } from './redis.ts';
 

@@ -7,6 +7,7 @@ import { otherSitePages } from './other-site-pages.ts';
 import { ownAccountPages } from './own-account-pages.ts';
 import { ownReviewPages } from './own-review-pages.ts';
 import { passwordPages } from './password-pages.ts';
+import { setupPages } from './setup-pages.ts';
 import { signInPages } from './sign-in-pages.ts';
 import { signUpPages } from './sign-up-pages.ts';
 import { twoFactorPages } from './two-factor-pages.ts';
@@ -14,6 +15,7 @@ import { verifyEmailPages } from './verify-email-pages.ts';
 
 /** Pages for sign-up, sign-in, sign-out and the user's own account. */
 export async function accountPages(app: FastifyInstance, parts: AccountParts): Promise<void> {
+  setupPages(app, parts);
   signUpPages(app, parts);
   signInPages(app, parts);
   otherSitePages(app, parts);

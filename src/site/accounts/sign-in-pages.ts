@@ -57,6 +57,7 @@ const MESSAGES = {
   'signed-out-everywhere': defineMessage('You are signed out of all sessions.'),
   'password-set': defineMessage('Password set. Sign in with your new password.'),
   'code-too-late': defineMessage('This sign-in has expired. Sign in again.'),
+  'operator-made': defineMessage('You are the operator now. Sign in to continue.'),
   verified: defineMessage('Your e-mail address is confirmed. Sign in to continue.'),
   'not-sent': defineMessage('Your session has ended, so nothing was saved. Sign in and try again.'),
 };

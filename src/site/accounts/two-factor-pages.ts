@@ -4,9 +4,9 @@ import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
 import { whoIs } from '../../accounts/sessions.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
+import type { User } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { isDuplicateKey } from '../../platform/mongo.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { giveCookies, refusalCode } from '../shared/better-auth-calls.ts';
@@ -20,6 +20,7 @@ import {
   withReAuthentication,
 } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
+import { beginTwoFactor } from './two-factor-begin.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
 
 const PATH = '/account/two-factor';
@@ -71,7 +72,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     show: start,
     run: async ({ request, data }) => {
       const begun = await withReAuthentication(request, { deps, auth }, data, () =>
-        begin({ deps, auth }, request, data.password),
+        beginTwoFactor(auth, signInHeaders(request), data.password),
       );
       return 'errors' in begun ? begun : { page: setUpPage(path, begun.done.totpURI) };
     },
@@ -105,10 +106,16 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
       request.log.info({ event: 'account.two_factor_on', userId: user._id.toHexString() });
       await noteAccountChange(deps, user, 'two-factor-on');
       const { backupCodes } = await auth.api.viewBackupCodes({ body: { userId: user._id.toHexString() } });
-      const onwards = mustHaveSecondFactor(deps, user) ? `${base}/operator` : `${base}/account`;
-      return { page: backupCodesPage(backupCodes, onwards, { isNew: true }) };
+      return { page: backupCodesPage(backupCodes, await onwardsFrom(deps, base, user), { isNew: true }) };
     },
   });
+}
+
+/** Where a user goes on whose second factor was just turned on; the operator of a new site to the list of its set-up. */
+async function onwardsFrom(deps: Parts['deps'], base: string, user: User): Promise<string> {
+  if (user.role !== 'operator') return `${base}/account`;
+  const server = await deps.servers.findOne({ removedAt: null }, { projection: { _id: 1 } });
+  return server ? `${base}/operator` : `${base}/operator/setup`;
 }
 
 /** The forms that make new backup codes and that turn the second factor off. */
@@ -158,22 +165,6 @@ async function endOthers({ deps, auth }: Parts, request: FastifyRequest, given: 
   const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
   const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));
   await endSessions(deps, userOf(request)._id, (signedIn ?? request.signedIn)?.session.id);
-}
-
-/** Makes a new secret. It takes effect after the first right code. */
-async function begin(
-  { auth }: Parts,
-  request: FastifyRequest,
-  password: string,
-): Promise<{ totpURI: string }> {
-  const wanted = { body: { password, method: 'totp' as const }, headers: signInHeaders(request) };
-  const begun = await auth.api.enableTwoFactor(wanted).catch((error: unknown) => {
-    // If the form was sent twice at once: try again, so that the second secret replaces the first one.
-    if (isDuplicateKey(error)) return auth.api.enableTwoFactor(wanted);
-    throw error;
-  });
-  if (begun.method !== 'totp') throw new Error('the sign-in library returned no secret');
-  return begun;
 }
 
 const WRONG_CODE = defineMessage(

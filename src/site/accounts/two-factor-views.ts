@@ -70,8 +70,11 @@ function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
   return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
-/** The page with the new secret as a QR code and as text. It asks for a first code. */
-export function setUpPage(path: string, totpUri: string): Page {
+/**
+ * The page with the new secret as a QR code and as text. It asks for a first code. `skip`: where a user goes who wants
+ * no second factor now.
+ */
+export function setUpPage(path: string, totpUri: string, { skip }: { skip?: string | undefined } = {}): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {
     title: t('Set up two-factor authentication'),
@@ -89,7 +92,8 @@ export function setUpPage(path: string, totpUri: string): Page {
       </section>
       <p class="soft">${t(
         'The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.',
-      )}</p>`,
+      )}</p>
+      ${skip ? html`<p><a href="${skip}">${t('Continue without a second factor')}</a></p>` : ''}`,
   };
 }
 

@@ -11,7 +11,9 @@ import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverPages } from './server-pages.ts';
+import { setUpPage } from './set-up-page.ts';
 import { settingsPages } from './settings-page.ts';
+import { systemPage } from './system-page.ts';
 import { tagPages } from './tag-pages.ts';
 import { userPages } from './user-pages.ts';
 import { usersPages } from './users-page.ts';
@@ -36,5 +38,7 @@ export async function adminArea(app: FastifyInstance, parts: AdminParts): Promis
   announcementPage(app, parts);
   await settingsPages(app, parts);
   auditPage(app, parts);
+  setUpPage(app, parts);
+  systemPage(app, parts);
   await app.register(queueBoard, { prefix: '/queues', deps: parts.deps });
 }

@@ -16,6 +16,7 @@ const PARTS = [
   ['/settings', 'Settings'],
   ['/audit', 'Audit log'],
   ['/queues', 'Queues'],
+  ['/system', 'System'],
 ] as const;
 
 type AdminPart = (typeof PARTS)[number][0];

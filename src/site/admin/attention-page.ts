@@ -18,6 +18,7 @@ import { reportsTab } from './inbox/reports-tab.ts';
 import { reviewsTab } from './inbox/reviews-tab.ts';
 import { serversTab } from './inbox/servers-tab.ts';
 import { openVotes, queueTable } from './queue-figures.ts';
+import { setUpCard } from './set-up-list.ts';
 
 const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
@@ -40,7 +41,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
 
   app.get('/', OPERATOR, async (request, reply) => {
     const query = queryOf(request);
-    const { counts, work } = await numbers.read();
+    const [{ counts, work }, setUp] = await Promise.all([numbers.read(), setUpCard(deps, app.site)]);
     const tab = TAB_NAMES.find((one) => one === query.tab) ?? firstTab(counts);
     const content = tab ? await tabs[tab](request, query) : null;
     const shown = tab && content?.shown !== undefined ? { ...counts, [tab]: content.shown } : counts;
@@ -51,7 +52,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
       body: adminFrame({
         base,
         part: '',
-        body: html`${troubles(work)}
+        body: html`${troubles(work)}${setUp}
           <p class="for-readers" role="status" data-said></p>
           <div class="inbox" data-inbox>${inboxTabs(base, shown, tab)} ${content?.body ?? nothing(base, work)}</div>`,
       }),

@@ -26,6 +26,7 @@ import {
 import type { AdminParts } from './admin-parts.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
+import { setUpCard } from './set-up-list.ts';
 import { colourPreview, GROUP_TITLES, removalOf, settingField, textOfField } from './setting-fields.ts';
 import {
   conflict,
@@ -48,12 +49,16 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
   const { deps } = parts;
 
   const show: ShowSettings = async (request, path, showing = {}) => {
-    const [stored, warning] = await Promise.all([readStoredSettings(deps), earlierWarning(deps)]);
+    const [stored, warning, setUp] = await Promise.all([
+      readStoredSettings(deps),
+      earlierWarning(deps),
+      setUpCard(deps, app.site),
+    ]);
     const groups = SECTIONS.find((section) => section.path === path)?.groups ?? [];
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
     const more =
       path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
-    const body = settingsFrame({ base, path, stored, warning, body: html`${cards}${more}` });
+    const body = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
     return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
   };
 

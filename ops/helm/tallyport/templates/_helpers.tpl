@@ -25,24 +25,32 @@ app.kubernetes.io/component: {{ .process }}
 - { name: METRICS_HOST, value: 0.0.0.0 }
 - { name: METRICS_PORT, value: '9464' }
 - { name: SHUTDOWN_DELAY_MS, value: {{ mul $values.web.shutdownDelaySeconds 1000 | quote }} }
-{{- range $name, $value := $values.settings }}
-{{- /* They belong together with secrets that only web has. */}}
-{{- if or (eq $.process "web") (not (regexMatch "^(DISCORD_CLIENT_|OIDC_|STEAM_)" $name)) }}
-- { name: {{ $name }}, value: {{ $value | toString | quote }} }
-{{- end }}
-{{- end }}
-{{- $secret := .process | replace "migrate" "migration" }}
-{{- $name := required (printf "Set secrets.%s: a Secret with SECRET_KEY, MONGODB_URI and REDIS_URL." $secret) (index $values.secrets $secret) }}
-{{- range list "SECRET_KEY" "MONGODB_URI" "REDIS_URL" }}
-- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $name }}, key: {{ . }} } } }
-{{- end }}
+{{- $needed := list "SECRET_KEY" "MONGODB_URI" "REDIS_URL" }}
 {{- $more := dict
   "web" (list "SECRET_KEY_PREVIOUS" "SMTP_URL" "DISCORD_CLIENT_SECRET" "OIDC_CLIENT_SECRET" "OTEL_EXPORTER_OTLP_HEADERS")
   "worker" (list "SECRET_KEY_PREVIOUS" "SMTP_URL" "OTEL_EXPORTER_OTLP_HEADERS")
   "scheduler" (list "OTEL_EXPORTER_OTLP_HEADERS")
   "migrate" list }}
-{{- range index $more .process }}
-- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $name }}, key: {{ . }}, optional: true } } }
+{{- $optional := index $more .process }}
+{{- $own := concat $needed $optional }}
+{{- range $name, $value := $values.settings }}
+{{- $isFile := hasSuffix "_FILE" $name }}
+{{- $isForThisProcess := has (trimSuffix "_FILE" $name) $own }}
+{{- /* They belong together with secrets that only web has. */}}
+{{- $isOfSignIn := regexMatch "^(DISCORD_CLIENT_|OIDC_|STEAM_)" $name }}
+{{- if ternary $isForThisProcess (or (eq $.process "web") (not $isOfSignIn)) $isFile }}
+- { name: {{ $name }}, value: {{ $value | toString | quote }} }
+{{- end }}
+{{- end }}
+{{- $secret := .process | replace "migrate" "migration" }}
+{{- $secretName := index $values.secrets $secret }}
+{{- range $own }}
+{{- $isOptional := has . $optional }}
+{{- /* A secret that is in a file is not taken from the Secret: both would be an error. */}}
+{{- if not (or (index $values.settings (printf "%s_FILE" .)) (and $isOptional (not $secretName))) }}
+{{- $from := required (printf "Set secrets.%s: a Secret with SECRET_KEY, MONGODB_URI and REDIS_URL." $secret) $secretName }}
+- { name: {{ . }}, valueFrom: { secretKeyRef: { name: {{ $from }}, key: {{ . }}{{ if $isOptional }}, optional: true{{ end }} } } }
+{{- end }}
 {{- end }}
 {{- end }}
 
@@ -108,8 +116,14 @@ spec:
         {{- toYaml .config.resources | nindent 8 }}
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
+        {{- with concat .root.Values.extraVolumeMounts (.config.extraVolumeMounts | default list) }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - { name: tmp, emptyDir: { sizeLimit: {{ .root.Values.tmpSize }} } }
+    {{- with concat .root.Values.extraVolumes (.config.extraVolumes | default list) }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   {{- with .root.Values.nodeSelector }}
   nodeSelector:
     {{- toYaml . | nindent 4 }}
@@ -118,9 +132,17 @@ spec:
   tolerations:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with .root.Values.affinity }}
+  {{- with .config.affinity | default .root.Values.affinity }}
   affinity:
     {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .config.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- /* Without a selector a constraint counts no pod, and one selector for all processes would count foreign ones. */}}
+    {{- $labels := include "tallyport.selector" $ | fromYaml }}
+    {{- range . }}
+    - {{- toYaml (merge (deepCopy .) (dict "labelSelector" (dict "matchLabels" $labels))) | nindent 6 }}
+    {{- end }}
   {{- end }}
 {{- end }}
 
@@ -147,6 +169,13 @@ any public address, "https" (port 443 of them), or "none".
 # Game servers, vote listeners and Discord.
 - to:
     {{- include "tallyport.public" $root | nindent 4 }}
+{{- with compact (regexSplit "[, ]+" ($root.Values.settings.ALLOWED_PRIVATE_RANGES | default "" | trim) -1) }}
+# The private ranges that ALLOWED_PRIVATE_RANGES opens.
+- to:
+    {{- range . }}
+    - ipBlock: { cidr: {{ . | quote }} }
+    {{- end }}
+{{- end }}
 {{- end }}
 {{- if eq $public "https" }}
 # The sites at which users sign in.

@@ -1,0 +1,81 @@
+import type { WithId } from 'mongodb';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
+import type { ActiveLease } from '../../platform/periods/work-lease.ts';
+import type { Auth } from '../auth.ts';
+import type { User } from '../user.ts';
+import { decidingAlone, ensureUser, revokeAccess, type UserDeps } from '../users.ts';
+import { endSetupLinks, hasOperator, isSetupToken, takeSetupToken } from './setup-link.ts';
+
+/** What somebody with a setup link enters. */
+export type FirstOperator = { token: string; email: string; name: string; password: string };
+
+/**
+ * Makes the first operator, for somebody who has a setup link. If the address has an account already, it becomes the
+ * operator's and loses its password, its second factor, its other sign-ins and its sessions.
+ *
+ * The account becomes an operator last, in the step that uses the link up. If the process dies before that, the link
+ * still works; if it dies within that step, `tallyport setup-link` makes another one. A lease across all processes, and
+ * the link that works once, let only one request through.
+ *
+ * @returns the operator, or why there is none: the link does not work, or the site has an operator
+ * @throws {InvalidDocumentError} for an invalid address or name
+ */
+export async function makeFirstOperator(
+  deps: UserDeps,
+  auth: Auth,
+  given: FirstOperator,
+): Promise<WithId<User> | 'useless-link' | 'has-operator'> {
+  // Without a link, no password is hashed.
+  if (!(await isSetupToken(deps, given.token))) return 'useless-link';
+  const context = await auth.$context;
+  const hash = await context.password.hash(given.password);
+  return decidingAlone(deps, async (lease) => {
+    if (await hasOperator(deps)) return 'has-operator';
+    if (!(await isSetupToken(deps, given.token))) return 'useless-link';
+    const user = await makeAccount(deps, auth, given, hash);
+    return (await promote(deps, user, given.token, lease)) ? { ...user, role: 'operator' } : 'useless-link';
+  });
+}
+
+/** Makes the account, still without rights, or takes over the one that the address has. */
+async function makeAccount(
+  deps: UserDeps,
+  auth: Auth,
+  { email, name }: FirstOperator,
+  password: string,
+): Promise<WithId<User>> {
+  const { user, isNew } = await ensureUser(deps, { email, name });
+  if (!isNew) await revokeAccess(deps, user._id);
+  const { internalAdapter } = await auth.$context;
+  const accountId = user._id.toHexString();
+  await internalAdapter.linkAccount({ userId: accountId, providerId: 'credential', accountId, password });
+  return { ...user, twoFactorEnabled: false };
+}
+
+/** Uses the link up and gives the account the rights of an operator. False if another request used the link. */
+async function promote(
+  deps: UserDeps,
+  { _id, email }: WithId<User>,
+  token: string,
+  lease: ActiveLease,
+): Promise<boolean> {
+  lease.throwIfLost();
+  if (!(await takeSetupToken(deps, token))) return false;
+  await deps.users.updateOne(
+    { _id },
+    {
+      $set: { role: 'operator', suspendedAt: null, updatedAt: deps.clock.now() },
+      // An account that was suspended when the site had an operator could not sign in.
+      $unset: { suspendedFor: '', suspensionReason: '' },
+    },
+  );
+  await endSetupLinks(deps);
+  await recordAudit(deps, {
+    // Whoever has a setup link got it at the command line.
+    by: 'cli',
+    action: 'person.make-operator',
+    serverId: null,
+    details: { personId: _id.toHexString(), email, with: 'setup link' },
+  });
+  return true;
+}

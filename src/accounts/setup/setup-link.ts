@@ -1,0 +1,85 @@
+import { type Collection, ObjectId } from 'mongodb';
+import { CodedError } from '../../platform/app-error.ts';
+import { after, type Clock, HOUR, MINUTE } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import type { Allowance, RateLimit } from '../../platform/limits/rate-limit.ts';
+import { hashOf, MAX_TOKEN_LENGTH, makeToken } from '../one-time-token.ts';
+import type { User, Verification } from '../user.ts';
+
+/** Lifetime of a setup link. */
+export const SETUP_LINK_MS = HOUR;
+
+/** Codes of setup links that one network may send, right and wrong ones together. */
+const CODES: Allowance = { times: 20, windowMs: 10 * MINUTE };
+
+/** The value of a setup link among the other one-time links. */
+const VALUE = 'setup';
+
+type Links = { users: Collection<User>; verifications: Collection<Verification>; clock: Clock };
+
+/** A setup link cannot be made: the site has an operator. */
+export class SetupError extends CodedError<'has-operator'> {}
+
+/** Whether the site has an operator, also a suspended one. From then on, no setup link works. */
+export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<boolean> {
+  return (await users.findOne({ role: 'operator' }, { projection: { _id: 1 } })) !== null;
+}
+
+/**
+ * Makes the link with which the first operator is made. It works once, within an hour; earlier ones stop to work. The
+ * token is in the fragment, which no browser sends: so no log and no proxy has it. The audit log has no entry, because
+ * a backup can be restored only into a database without one.
+ *
+ * @throws {SetupError} `has-operator`
+ */
+export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC_URL'> }): Promise<string> {
+  const { verifications, clock, config } = deps;
+  if (await hasOperator(deps)) throw new SetupError('has-operator', 'This site has an operator already.');
+  const token = makeToken();
+  await endSetupLinks(deps);
+  await verifications.insertOne({
+    _id: new ObjectId(),
+    identifier: identifierOf(token),
+    value: VALUE,
+    expiresAt: after(clock.now(), SETUP_LINK_MS),
+  });
+  return `${config.PUBLIC_URL.replace(/\/+$/, '')}/setup#token=${token}`;
+}
+
+/** Whether a code belongs to a link that still works. The time that this takes does not depend on the code. */
+export async function isSetupToken(deps: Links, token: string): Promise<boolean> {
+  if (token.length > MAX_TOKEN_LENGTH) return false;
+  return (await deps.verifications.findOne(usable(deps, token))) !== null;
+}
+
+/** Uses a link up. If two requests do so at once, only one gets `true`. */
+export async function takeSetupToken(deps: Links, token: string): Promise<boolean> {
+  return (await deps.verifications.findOneAndDelete(usable(deps, token))) !== null;
+}
+
+/** Makes all setup links useless. */
+export async function endSetupLinks({ verifications }: Pick<Links, 'verifications'>): Promise<void> {
+  await verifications.deleteMany({ value: VALUE });
+}
+
+/**
+ * Counts a code that a network has sent. A code cannot be guessed; the limit keeps guesses from costing anything.
+ *
+ * @returns null when it may be checked; otherwise from when on the next one may
+ */
+export function countSetupCode(
+  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
+  address: string,
+): Promise<Date | null> {
+  return takeAll(limits, byNetwork('setup-code:address', address, CODES));
+}
+
+function usable({ clock }: Pick<Links, 'clock'>, token: string) {
+  return { identifier: identifierOf(token), expiresAt: { $gt: clock.now() } };
+}
+
+/** The database compares hashes, so the time of a comparison says nothing about the token. */
+function identifierOf(token: string): string {
+  return `setup:${hashOf(token)}`;
+}

@@ -1,0 +1,40 @@
+import { hasOperator, makeSetupLink } from '../accounts/setup/setup-link.ts';
+import { bindCollections } from '../database/collections.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
+import { createLogger } from '../platform/log.ts';
+import { openMongo } from '../platform/mongo.ts';
+
+/**
+ * What `npm start` prints if the site has no operator; null if it has one, or if MongoDB fails.
+ *
+ * @param isTerminal - a link is only printed at a terminal: a file or a log collector would keep it
+ * @param command - the command that prints a link
+ */
+export async function howToBegin(
+  config: ConnectedConfig,
+  { isTerminal, command }: { isTerminal: boolean; command: string },
+): Promise<string | null> {
+  try {
+    const mongo = await openMongo(config.MONGODB_URI, createLogger({ LOG_LEVEL: 'error' }, 'all-in-one'));
+    try {
+      const deps = { ...bindCollections(mongo), clock: systemClock(config.CLOCK_OFFSET_MS), config };
+      if (await hasOperator(deps)) return null;
+      return isTerminal ? withLink(await makeSetupLink(deps), command) : withoutLink(command);
+    } finally {
+      await mongo.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+function withLink(link: string, command: string): string {
+  return `This site has no operator yet. Open this link to make one; it works once, within an hour:
+  ${link}
+Later, ${command} prints another one.`;
+}
+
+function withoutLink(command: string): string {
+  return `This site has no operator yet. To begin, run ${command} and open the link that it prints.`;
+}

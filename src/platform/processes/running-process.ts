@@ -1,0 +1,32 @@
+import { type InferRawDocType, Schema } from 'mongoose';
+import { MINUTE, SECOND } from '../clock.ts';
+
+/** How often a process says that it runs. */
+export const SEEN_EVERY_MS = 10 * SECOND;
+
+/** A process that said nothing for this long was killed, hangs, or cannot reach MongoDB. */
+export const LOST_AFTER_MS = 45 * SECOND;
+
+/** How long a process stays in the list after its last word. */
+const KEPT_MS = 15 * MINUTE;
+
+const runningProcessDefinition = {
+  /** The id of this start of the process. It begins with the name of its machine. */
+  _id: { type: String, required: true },
+  /** `web`, `worker` or `scheduler`. */
+  kind: { type: String, required: true },
+  version: { type: String, required: true },
+  /** The migrations that this version has, by name. */
+  migrations: { type: [String], required: true },
+  /** By mongod's clock, as `seenAt`. */
+  startedAt: { type: Date, required: true },
+  seenAt: { type: Date, required: true },
+} as const;
+
+/** The processes that run, one document each. A process that stops in order deletes its own. */
+export const runningProcessSchema = new Schema(runningProcessDefinition, { collection: 'processes' });
+runningProcessSchema.index({ seenAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND });
+
+export type RunningProcess = Omit<InferRawDocType<typeof runningProcessDefinition>, 'migrations'> & {
+  migrations: string[];
+};

@@ -1,0 +1,63 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { MIGRATIONS } from '../database/migrations.ts';
+import { SECOND } from '../platform/clock.ts';
+import { within } from '../platform/deadline.ts';
+import { SEEN_EVERY_MS } from '../platform/processes/running-process.ts';
+import type { AppDeps } from './app-deps.ts';
+
+type HeartbeatDeps = Pick<AppDeps, 'runningProcesses' | 'processId' | 'mongo' | 'log'>;
+
+/** The version of Tallyport that runs, and its migrations. */
+const OURS = { version: manifest.version, migrations: MIGRATIONS.map(({ name }) => name) };
+
+/**
+ * Records now and every 10 seconds that this process runs, until `close` is called, which deletes the record. While
+ * MongoDB fails, or is not migrated yet, nothing is recorded and the process goes on.
+ *
+ * @param kind - `web`, `worker` or `scheduler`
+ */
+export function startHeartbeat(
+  deps: HeartbeatDeps,
+  kind: string,
+  software: { version: string; migrations: string[] } = OURS,
+): { beat(): Promise<void>; close(): Promise<void> } {
+  const { runningProcesses, processId, log } = deps;
+  let hasCollection = false;
+  let running: Promise<unknown> = Promise.resolve();
+
+  async function record(): Promise<void> {
+    // A write would create the collection, and `tallyport migrate` would take the database for one with data.
+    hasCollection ||= await isMade(deps);
+    if (!hasCollection) return;
+    const startedAt = { $ifNull: ['$startedAt', '$$NOW'] };
+    const record = { kind, ...software, startedAt, seenAt: '$$NOW' };
+    await runningProcesses.updateOne({ _id: processId }, [{ $set: record }], { upsert: true });
+  }
+  const beat = async () => {
+    const recording = record().catch((error: unknown) =>
+      log.debug({ event: 'process.not_recorded', reason: String(error) }),
+    );
+    running = recording;
+    await recording;
+  };
+  const timer = setInterval(beat, SEEN_EVERY_MS);
+  timer.unref();
+
+  return {
+    beat,
+    async close() {
+      clearInterval(timer);
+      // If MongoDB does not answer, the record ends by itself.
+      const forget = async () => {
+        await running;
+        if (hasCollection) await runningProcesses.deleteOne({ _id: processId });
+      };
+      await within(SECOND, forget()).catch(() => undefined);
+    },
+  };
+}
+
+async function isMade({ mongo, runningProcesses }: HeartbeatDeps): Promise<boolean> {
+  const name = runningProcesses.collectionName;
+  return (await mongo.db.listCollections({ name }, { nameOnly: true }).toArray()).length > 0;
+}

@@ -1,0 +1,58 @@
+import { listMigrations } from '../database/migrations.ts';
+import { connectedEarlierHosts } from '../platform/earlier-processes.ts';
+import { LOST_AFTER_MS, type RunningProcess } from '../platform/processes/running-process.ts';
+import type { AppDeps } from './app-deps.ts';
+
+/** The most processes that are listed. */
+const MOST = 500;
+
+/** A process, and whether it has said nothing for a while. */
+export type ListedProcess = RunningProcess & { isLost: boolean };
+
+/** What runs on this database. */
+export type RunningSoftware = {
+  /** By kind, then the oldest first. */
+  processes: ListedProcess[];
+  /** The versions of those that run, each once. */
+  versions: string[];
+  /** The machines from which processes of 0.1.0 are connected, which record nothing; null if MongoDB does not say. */
+  earlierHosts: string[] | null;
+  /** The migrations that a running version has and that were not applied. */
+  pending: string[];
+};
+
+/** Lists the processes of this site with their versions, and the pending migrations of all these versions. */
+export async function listProcesses(
+  deps: Pick<AppDeps, 'runningProcesses' | 'mongo'>,
+): Promise<RunningSoftware> {
+  const [records, migrations, earlierHosts] = await Promise.all([
+    readProcesses(deps),
+    listMigrations(deps.mongo),
+    connectedEarlierHosts(deps.mongo),
+  ]);
+  const running = records.filter(({ isLost }) => !isLost);
+  const applied = new Set(migrations.filter(({ appliedAt }) => appliedAt).map(({ name }) => name));
+  const known = [...migrations.map(({ name }) => name), ...running.flatMap((one) => one.migrations)];
+  return {
+    processes: records,
+    versions: [...new Set(running.map(({ version }) => version))],
+    earlierHosts,
+    pending: [...new Set(known)].filter((name) => !applied.has(name)).toSorted(),
+  };
+}
+
+/** The ages are computed by mongod, whose clock the records have. */
+async function readProcesses({
+  runningProcesses,
+}: Pick<AppDeps, 'runningProcesses'>): Promise<ListedProcess[]> {
+  const found = await runningProcesses
+    .aggregate<ListedProcess>([
+      { $sort: { seenAt: -1 } },
+      { $limit: MOST },
+      { $set: { isLost: { $lt: ['$seenAt', { $subtract: ['$$NOW', LOST_AFTER_MS] }] } } },
+    ])
+    .toArray();
+  return found.toSorted(
+    (a, b) => a.kind.localeCompare(b.kind) || a.startedAt.getTime() - b.startedAt.getTime(),
+  );
+}

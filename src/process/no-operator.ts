@@ -1,0 +1,11 @@
+import { hasOperator } from '../accounts/setup/setup-link.ts';
+import type { AppDeps } from './app-deps.ts';
+
+/** Logs how to begin, if the site has no operator. Does not throw when MongoDB fails. */
+export async function sayHowToBegin({ users, log }: Pick<AppDeps, 'users' | 'log'>): Promise<void> {
+  if (await hasOperator({ users }).catch(() => true)) return;
+  log.info(
+    { event: 'setup.no_operator' },
+    'This site has no operator yet. To begin, run `tallyport setup-link` and open the link that it prints (with npm: npm run -s tallyport -- setup-link; in a container: node src/cli.ts setup-link)',
+  );
+}

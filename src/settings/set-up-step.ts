@@ -1,0 +1,41 @@
+import type { Collection } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
+import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+
+/** The steps of setting up a site after its first operator was made, in their order. */
+export const SET_UP_STEPS = ['name', 'checks', 'mail', 'contact', 'imprint', 'look', 'servers'] as const;
+export type SetUpStep = (typeof SET_UP_STEPS)[number];
+
+const closedStepDefinition = {
+  /** The step. */
+  _id: { type: String, required: true },
+  at: { type: Date, required: true },
+} as const;
+
+/** The steps that operators closed by hand. Whether another one is done follows from the settings and the data. */
+export const closedStepSchema = new Schema(closedStepDefinition, { collection: 'set_up_steps' });
+
+export type ClosedStep = InferRawDocType<typeof closedStepDefinition>;
+
+type StepDeps = { setUpSteps: Collection<ClosedStep>; auditLog: Collection<AuditEntry>; clock: Clock };
+
+/** The steps that operators closed by hand: they have looked, or the step is not needed. */
+export async function readClosedSteps({ setUpSteps }: Pick<StepDeps, 'setUpSteps'>): Promise<Set<string>> {
+  return new Set((await setUpSteps.find().toArray()).map(({ _id }) => _id));
+}
+
+/** Closes a step by hand, or opens it again. */
+export async function setStepClosed(
+  deps: StepDeps,
+  { step, isClosed, by }: { step: SetUpStep; isClosed: boolean; by: string },
+): Promise<void> {
+  const { setUpSteps, clock } = deps;
+  const isChanged = isClosed
+    ? (await setUpSteps.updateOne({ _id: step }, { $setOnInsert: { at: clock.now() } }, { upsert: true }))
+        .upsertedCount > 0
+    : (await setUpSteps.deleteOne({ _id: step })).deletedCount > 0;
+  if (!isChanged) return;
+  const action = isClosed ? 'setup.close-step' : 'setup.open-step';
+  await recordAudit(deps, { by, action, serverId: null, details: { step } });
+}

@@ -1,0 +1,227 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { hashingFor } from '../../accounts/password-slots.ts';
+import { type FirstOperator, makeFirstOperator } from '../../accounts/setup/first-operator.ts';
+import { countSetupCode, hasOperator, isSetupToken } from '../../accounts/setup/setup-link.ts';
+import { RefusedError, SENTENCES } from '../../http/http-errors.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { shownText } from '../../platform/text.ts';
+import { signInHeaders } from '../guard-routes.ts';
+import { ANYONE } from '../route-options.ts';
+import { giveCookies, hashingClientOf } from '../shared/better-auth-calls.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
+import { html } from '../shared/html.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
+import { emailField, nameField, newPasswordField } from './account-fields.ts';
+import type { AccountParts } from './account-parts.ts';
+import { newPassword, refuseOwn } from './sign-up-pages.ts';
+import { beginTwoFactor } from './two-factor-begin.ts';
+import { setUpPage } from './two-factor-views.ts';
+
+/** Without a script, users paste the code or the whole link. */
+const codeText = z
+  .string()
+  .max(2_048)
+  .transform((text) => text.trim().replace(/^.*token=/s, ''));
+
+const codeForm = z.object({ code: codeText });
+
+const operatorForm = z.object({
+  code: codeText,
+  email: z
+    .string()
+    .trim()
+    .max(254, { error: () => t('must have at most 254 characters') })
+    .pipe(z.email({ error: () => t('must be an e-mail address') })),
+  name: shownText(60),
+  password: newPassword,
+});
+
+const USELESS = defineMessage(
+  'This code does not work. It was already used, it is more than one hour old, a newer one was made, or it is incomplete.',
+);
+
+/**
+ * `/setup`: makes the first operator, for somebody with a setup link. As soon as the site has an operator, nobody else
+ * can tell its paths from unknown ones.
+ */
+export function setupPages(app: FastifyInstance, parts: AccountParts): void {
+  const { base } = app.site;
+  const { deps } = parts;
+  const onlyWithoutOperator = async ({ signedIn }: FastifyRequest) => {
+    if (!(await hasOperator(deps))) return null;
+    // The operator who reloads the page after the form goes on.
+    if (signedIn?.user.role === 'operator') return `${base}/operator/setup`;
+    throw unknownPath();
+  };
+
+  app.get('/setup', ANYONE, async (request, reply) => {
+    const onwards = await onlyWithoutOperator(request);
+    if (onwards) return reply.redirect(onwards, 303);
+    return sendPage(request, reply, codePage(base, UNTOUCHED));
+  });
+
+  formRoute(app, {
+    path: '/setup',
+    access: ANYONE,
+    schema: codeForm,
+    secrets: ['code'],
+    check: onlyWithoutOperator,
+    show: (_request, typed) => codePage(base, typed),
+    run: async ({ request, data: { code } }) =>
+      (await refuseCode(parts, request, code)) ?? {
+        page: operatorPage(base, { values: { code }, errors: {} }),
+      },
+  });
+
+  formRoute(app, {
+    path: '/setup/operator',
+    access: ANYONE,
+    schema: operatorForm,
+    secrets: ['password'],
+    check: onlyWithoutOperator,
+    show: (_request, typed) => operatorPage(base, typed),
+    run: async ({ request, reply, data: { code, ...entered } }) => {
+      const own = refuseOwn(entered.password, entered);
+      if (own) return own;
+      const useless = await refuseCode(parts, request, code);
+      return useless ?? makeOperator(parts, request, reply, { ...entered, token: code });
+    },
+  });
+}
+
+/** The answer for a path that does not exist. */
+function unknownPath(): RefusedError {
+  return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
+}
+
+/** Counts a code, and refuses one that does not work; null if it works. */
+async function refuseCode(
+  { deps }: AccountParts,
+  request: FastifyRequest,
+  code: string,
+): Promise<FormAnswer | null> {
+  const { base } = request.server.site;
+  const retryAt = await countSetupCode(deps, request.ip);
+  if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  if (await isSetupToken(deps, code)) return null;
+  request.log.warn({ event: 'setup.code_refused', address: request.ip });
+  return uselessCode(base);
+}
+
+function uselessCode(base: string): FormAnswer {
+  const errors = { code: t(USELESS) };
+  return { errors, on: codePage(base, { values: {}, errors }) };
+}
+
+/** Makes the operator, signs them in, and shows the secret of the second factor. */
+async function makeOperator(
+  parts: AccountParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  given: FirstOperator,
+): Promise<FormAnswer> {
+  const { deps, auth } = parts;
+  const { base } = request.server.site;
+  const made = await hashingFor(hashingClientOf(request), () => makeFirstOperator(deps, auth, given));
+  // Somebody else used the link while this form was filled in or sent.
+  if (made === 'has-operator') return { page: takenPage(base), status: 409 };
+  if (made === 'useless-link') return uselessCode(base);
+  request.log.info({ event: 'setup.operator_made', userId: made._id.toHexString() });
+  try {
+    return await enter(parts, request, reply, given);
+  } catch (error) {
+    // The operator exists, so the link is useless: the sign-in page is the way on.
+    request.log.warn({ event: 'setup.sign_in_failed', error: String(error) });
+    return `${base}/sign-in?done=operator-made`;
+  }
+}
+
+async function enter(
+  { deps, auth, devices }: AccountParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { email, password }: FirstOperator,
+): Promise<FormAnswer> {
+  const { base } = request.server.site;
+  const { headers, begun } = await hashingFor(hashingClientOf(request), async () => {
+    const { headers } = await auth.api.signInEmail({
+      body: { email, password },
+      headers: signInHeaders(request),
+      returnHeaders: true,
+    });
+    return { headers, begun: await beginTwoFactor(auth, inNewSession(request, headers), password) };
+  });
+  giveCookies(reply, headers);
+  reply.header('set-cookie', devices.cookieFor(email));
+  const skip = deps.config.OPERATOR_TWO_FACTOR === 'optional' ? `${base}/operator/setup` : undefined;
+  return { page: setUpPage(`${base}/account/two-factor`, begun.totpURI, { skip }) };
+}
+
+/** The headers of a request in the session that the library has just begun. */
+function inNewSession(request: FastifyRequest, given: Headers): Headers {
+  const headers = signInHeaders(request);
+  const cookies = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
+  headers.set('cookie', cookies.join('; '));
+  return headers;
+}
+
+function codePage(base: string, { errors }: Typed): Page {
+  return {
+    title: t('Set up this site'),
+    width: 'narrow',
+    scripts: ['setup.js'],
+    body: html`<h1>${t('Set up this site')}</h1>
+      <p>${t(
+        'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
+      )}</p>
+      ${copyable('npm run -s tallyport -- setup-link', t('Command with npm'))}
+      ${copyable('docker compose exec web node src/cli.ts setup-link', t('Command with Compose'))}
+      <p>${t('Open the link that it prints, or paste the link here.')}</p>
+      <form method="post" action="${base}/setup" class="card stack" data-setup-code>
+        ${textField({
+          name: 'code',
+          label: t('Setup link or its code'),
+          autocomplete: 'off',
+          autocapitalize: 'none',
+          spellcheck: false,
+          required: true,
+          error: errors.code,
+          hint: t('The code is what follows “token=”. It works once, within an hour.'),
+        })}
+        <button type="submit">${t('Continue')}</button>
+      </form>`,
+  };
+}
+
+function operatorPage(base: string, typed: Typed): Page {
+  const { code = '' } = typed.values;
+  return {
+    title: t('Make the operator'),
+    width: 'narrow',
+    body: html`<h1>${t('Make the operator')}</h1>
+      <p>${t(
+        'This account runs the site. After it, you set up a second factor, and then the site’s name, mail, contact and look.',
+      )}</p>
+      <form method="post" action="${base}/setup/operator" class="card stack">
+        <input type="hidden" name="code" value="${code}" />
+        ${emailField(typed)}
+        ${nameField(typed)}
+        ${newPasswordField(typed)}
+        <button type="submit">${t('Make the operator')}</button>
+      </form>`,
+  };
+}
+
+/** The page if another request with a right code made the operator a moment earlier. */
+function takenPage(base: string): Page {
+  return {
+    title: t('This site has an operator'),
+    width: 'narrow',
+    body: html`<h1>${t('This site has an operator')}</h1>
+      ${notice('attention', t('The operator was made a moment ago, with this or another link. Nothing was changed now.'))}
+      <p>${t('If that was you, <a>sign in</a>.', { a: linkTo(`${base}/sign-in`) })}</p>`,
+  };
+}
