@@ -5,7 +5,10 @@ import { Writable } from 'node:stream';
 import { MongoClient } from 'mongodb';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/run-cli.ts';
+import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import type { Variables } from '../../src/platform/environment.ts';
+import { openAppDeps } from '../../src/process/app-deps.ts';
+import { changeSettings } from '../../src/settings/change-settings.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { startOidcProvider } from '../support/oidc-provider.ts';
 import { environment } from './environment.ts';
@@ -221,6 +224,24 @@ describe('--connect', () => {
   beforeAll(async () => {
     cli = await openCli();
     return () => cli.close();
+  });
+
+  it('shows which values are stored in the admin area, without secrets', async () => {
+    const env = { ...cli.env, SERVICE_NAME: 'Fixed name' };
+    const deps = await openAppDeps(loadConfig({ ...cli.env }) as ConnectedConfig, 'test');
+    onTestFinished(() => deps.close());
+    const mail = { SMTP_URL: 'smtp://votes:t0p-s3cret@mail.invalid', MAIL_FROM: 'votes@example.org' };
+    const site = { SERVICE_NAME: 'Quay', CONTACT: 'help@example.org', PAGE_TERMS: 'Be kind.' };
+    await changeSettings(deps, { ...mail, ...site }, 'test');
+    const { setting, stdout } = await check(env, '--connect');
+
+    expect(setting('SERVICE_NAME')).toMatchObject({ value: 'Fixed name', source: 'environment' });
+    expect(setting('CONTACT')).toEqual({ name: 'CONTACT', value: 'help@example.org', source: 'stored' });
+    expect(setting('SMTP_URL')).toMatchObject({ value: 'smtp://***@mail.invalid', source: 'stored' });
+    expect(setting('PAGE_TERMS')).toMatchObject({ value: '8 characters', source: 'stored' });
+    expect(setting('NOTICE')).toMatchObject({ source: 'default' });
+    expect(stdout).not.toContain('t0p-s3cret');
+    await deps.settings.deleteMany({});
   });
 
   it('says what answers, and changes nothing', async () => {
