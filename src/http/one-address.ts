@@ -58,7 +58,7 @@ function isHealthCheck(route: string | undefined): boolean {
  * Whether an address is private, so that no visitor from the internet has it. A text that is not an address is not
  * private.
  */
-function isPrivate(address: string): boolean {
+export function isPrivate(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return ['private', 'uniqueLocal', 'loopback', 'linkLocal', 'carrierGradeNat'].includes(
     ipaddr.process(address).range(),

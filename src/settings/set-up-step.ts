@@ -22,7 +22,8 @@ type StepDeps = { setUpSteps: Collection<ClosedStep>; auditLog: Collection<Audit
 
 /** The steps that operators closed by hand: they have looked, or the step is not needed. */
 export async function readClosedSteps({ setUpSteps }: Pick<StepDeps, 'setUpSteps'>): Promise<Set<string>> {
-  return new Set((await setUpSteps.find().toArray()).map(({ _id }) => _id));
+  const closed = await setUpSteps.find({ _id: { $in: [...SET_UP_STEPS] } }).toArray();
+  return new Set(closed.map(({ _id }) => _id));
 }
 
 /** Closes a step by hand, or opens it again. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import manifest from '../../../package.json' with { type: 'json' };
+import { isPrivate } from '../../http/one-address.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { describeSkew } from '../../platform/clock-skew.ts';
 import { isLoopback } from '../../platform/config-values.ts';
@@ -117,10 +117,6 @@ function proxyCheck(deps: CheckDeps, { headers, ip, ips }: FastifyRequest): Seen
     tone: 'good',
     saw: html`${trust === false ? 'No proxy is in front.' : 'The proxy passes on addresses.'} ${yours}`,
   };
-}
-
-function isPrivate(address: string): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() !== 'unicast';
 }
 
 function mailCheck({ config: { SMTP_URL, MAIL_FROM } }: CheckDeps, base: string): Seen {
