@@ -676,12 +676,7 @@ test('the inbox of operators: its numbers, and held votes with their evidence, b
     await listNewServers(deps, { limit: 20 });
     await openComplaints(deps, { limit: 50 });
   });
-  for (const operation of [...page, ...ages, ...numbers, ...lists]) {
-    if (put(operation) === 'command daily_stats') {
-      expect(operation.docsExamined).toBeLessThanOrEqual(31);
-      expect(operation.planSummary).not.toContain('COLLSCAN');
-    } else expectIndexed(operation);
-  }
+  for (const operation of [...page, ...ages, ...numbers, ...lists]) expectIndexed(operation);
 });
 
 test('a new name with which many slugs begin', async () => {
@@ -960,5 +955,7 @@ function expectIndexed(operation: Document, by = ''): void {
   const figures = JSON.stringify({ keysExamined, docsExamined, affected, plan: operation.planSummary });
   const what = `${by} ${put(operation)} ${figures}`;
   expect(operation.planSummary ?? '', what).not.toContain('COLLSCAN');
-  expect(Math.max(keysExamined, docsExamined), what).toBeLessThanOrEqual(3 * affected + 10);
+  // The page of held votes sums the days of each server that it shows.
+  const most = put(operation) === 'command daily_stats' ? 31 * affected + 10 : 3 * affected + 10;
+  expect(Math.max(keysExamined, docsExamined), what).toBeLessThanOrEqual(most);
 }

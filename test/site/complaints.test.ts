@@ -32,7 +32,7 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   const item = stored?._id.toHexString() ?? '';
   const decide = (decision: string) =>
     sendForm(web, '/operator/attention/reports', { decision, item }, operator.headers);
-  const after = async ({ headers }: { headers: { location?: string } }) =>
+  const after = async ({ headers }: { headers: { location?: string | undefined } }) =>
     textOf((await getPage(web, headers.location ?? '', operator.headers)).body);
   const closed = await after(await decide('close'));
   expect(closed).toContain('1 report closed.');

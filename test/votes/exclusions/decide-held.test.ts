@@ -104,8 +104,7 @@ describe('a decision about a group that grew while an operator looked at it', ()
     const { groupId, exclusions } = await decideHeld(deps, 'exclude', await grown(), BY);
     await requestPlayerInclusion(deps, groupId, 'op@example.org');
     await finishAll();
-    const [{ _id }] = exclusions as [{ _id: ObjectId }];
-    await finishExclusion(deps, _id, SETTLED);
+    await finishExclusion(deps, exclusions[0]?._id as ObjectId, SETTLED);
     expect(await voteFigures(deps, alpha)).toMatchObject({ allTimeVotes: 2 });
     expect(await heldNames()).toMatchObject([{ names: ['Elsewhere', 'Late'] }]);
   });
