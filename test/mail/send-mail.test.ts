@@ -41,7 +41,11 @@ function bench(deps: AppDeps, SMTP_URL: string) {
       return letter.id ?? newest?._id ?? '';
     },
     send: (id: string, { longestMs = 10_000, signal = NEVER } = {}) =>
-      sendMail({ ...deps, send: createSend({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs) }, id, signal),
+      sendMail(
+        { ...deps, send: createSend({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs) },
+        id,
+        signal,
+      ),
     async mail(id: string): Promise<Mail> {
       const found = await mails.findOne({ _id: id });
       if (!found) throw new Error(`no mail ${id}`);

@@ -1,6 +1,7 @@
 import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 import { type AddressRanges, checkAddress } from '../../platform/address-guard.ts';
 import { resolveAddress } from '../../platform/resolve-address.ts';
 import { type Bounded, readBounded } from './bounded-fetch.ts';
@@ -50,15 +51,15 @@ export function guardedFetch(ranges: AddressRanges): (url: string, init: Bounded
 
 /** A look-up for sockets that returns checked addresses only. */
 function guardedLookup(ranges: AddressRanges): LookupFunction {
-  return (host, { all }, done) => {
-    resolveAddress(host, { ranges, timeoutMs: LOOKUP_MS }).then(
-      (addresses) => {
-        const answers = addresses.map((address) => ({ address, family: isIP(address) }));
-        const [first = { address: '', family: 0 }] = answers;
-        if (all) done(null, answers);
-        else done(null, first.address, first.family);
-      },
-      (error: Error) => done(error, '', 0),
-    );
-  };
+  const look = callbackify(async (host: string) => {
+    const addresses = await resolveAddress(host, { ranges, timeoutMs: LOOKUP_MS });
+    return addresses.map((address) => ({ address, family: isIP(address) }));
+  });
+  return (host, { all }, done) =>
+    look(host, (error, answers) => {
+      const [first = { address: '', family: 0 }] = answers ?? [];
+      if (error) done(error, '', 0);
+      else if (all) done(null, answers);
+      else done(null, first.address, first.family);
+    });
 }

@@ -15,9 +15,9 @@ import { relative, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 
 export const DISCORD_MESSAGES = {
   'discord-set': defineMessage('Webhook saved. Send a test message to check that messages arrive.'),

@@ -12,10 +12,10 @@ import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, confirmed } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { ownershipProofCards } from './ownership-proof.ts';
 
 /** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */

@@ -16,11 +16,11 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { type FormAnswer, formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, streamPage } from '../shared/layout.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
-import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { serverFrame } from './server-frame.ts';
 
 /**
