@@ -41,7 +41,11 @@ function bench(deps: AppDeps, SMTP_URL: string) {
       return letter.id ?? newest?._id ?? '';
     },
     send: (id: string, { longestMs = 10_000, signal = NEVER } = {}) =>
-      sendMail({ ...deps, send: createSend({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs) }, id, signal),
+      sendMail(
+        { ...deps, send: createSend({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs) },
+        id,
+        signal,
+      ),
     async mail(id: string): Promise<Mail> {
       const found = await mails.findOne({ _id: id });
       if (!found) throw new Error(`no mail ${id}`);
@@ -199,4 +203,15 @@ test('a mail sealed under a lost key is given up', async () => {
   await deps.mails.updateOne({ _id: id }, { $set: { sealedText: 'v1.00000000.AA.AA.AA' } });
   expect(await send(id)).toBe('given-up');
   expect((await mail(id)).lastFault).toContain('SECRET_KEY');
+});
+
+test('a mail server that an operator entered passes the address guard', async () => {
+  const server = await startMailServer();
+  const config = { ...testConfig(), SMTP_URL: server.url, MAIL_FROM: 'votes@example.org' };
+  const letter = { ...LETTER, id: 'a' };
+  const refused = await createSend(config)(letter, NEVER);
+  expect(refused).toMatchObject({ kind: 'failed', reason: expect.stringContaining('not a public address') });
+  const { ALLOWED_PRIVATE_RANGES } = testConfig({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  expect(await createSend({ ...config, ALLOWED_PRIVATE_RANGES })(letter, NEVER)).toEqual({ kind: 'sent' });
+  expect(server.received).toHaveLength(1);
 });
