@@ -1,3 +1,4 @@
+import ipaddr from 'ipaddr.js';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { discoverOpenId, OpenIdError } from '../../src/accounts/other-sites/openid-connect.ts';
 import { type OidcProvider, startOidcProvider } from '../support/oidc-provider.ts';
@@ -62,4 +63,17 @@ test('a provider that does not answer, cannot be reached, or has no such documen
   expect(await reasonOf('http://127.0.0.1:2')).toBe('connect ECONNREFUSED 127.0.0.1:2');
   op.lies = { hangs: true };
   expect(await reasonOf(op.issuer, 200)).toBe('no answer within 0.2 seconds');
+});
+
+test('a provider that an operator entered passes the address guard', async () => {
+  const op = await startOidcProvider();
+  const ranges = (cidr?: string) => ({
+    ALLOWED_PRIVATE_RANGES: cidr === undefined ? [] : [ipaddr.parseCIDR(cidr)],
+    REFUSED_RANGES: [],
+  });
+  await expect(discoverOpenId({ issuer: op.issuer, ranges: ranges() })).rejects.toThrow(
+    /not a public address/,
+  );
+  const found = await discoverOpenId({ issuer: op.issuer, ranges: ranges('127.0.0.0/8') });
+  expect(found.issuer).toBe(op.issuer);
 });

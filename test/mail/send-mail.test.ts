@@ -204,3 +204,14 @@ test('a mail sealed under a lost key is given up', async () => {
   expect(await send(id)).toBe('given-up');
   expect((await mail(id)).lastFault).toContain('SECRET_KEY');
 });
+
+test('a mail server that an operator entered passes the address guard', async () => {
+  const server = await startMailServer();
+  const config = { ...testConfig(), SMTP_URL: server.url, MAIL_FROM: 'votes@example.org' };
+  const letter = { ...LETTER, id: 'a' };
+  const refused = await createSend(config)(letter, NEVER);
+  expect(refused).toMatchObject({ kind: 'failed', reason: expect.stringContaining('not a public address') });
+  const { ALLOWED_PRIVATE_RANGES } = testConfig({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
+  expect(await createSend({ ...config, ALLOWED_PRIVATE_RANGES })(letter, NEVER)).toEqual({ kind: 'sent' });
+  expect(server.received).toHaveLength(1);
+});
