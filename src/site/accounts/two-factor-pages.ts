@@ -114,7 +114,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
 /** Where a user goes on whose second factor was just turned on; the operator of a new site to the list of its set-up. */
 async function onwardsFrom(deps: Parts['deps'], base: string, user: User): Promise<string> {
   if (user.role !== 'operator') return `${base}/account`;
-  const server = await deps.servers.findOne({ removedAt: null }, { projection: { _id: 1 } });
+  const server = await deps.servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
   return server ? `${base}/operator` : `${base}/operator/setup`;
 }
 

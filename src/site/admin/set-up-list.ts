@@ -72,7 +72,7 @@ export async function listSteps(deps: StepDeps, site: Site): Promise<ListedStep[
 }
 
 async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Record<SetUpStep, boolean>> {
-  const server = await servers.findOne({ removedAt: null }, { projection: { _id: 1 } });
+  const server = await servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
   return {
     name: site.name !== DEFAULTS.SERVICE_NAME,
     // Only a person knows whether they have looked.
