@@ -15,6 +15,7 @@ const NO_PAGES = [
   'GET /dashboard/servers/:serverId/connect/relay', // a redirect
   'GET /dashboard/servers/:serverId/statistics/:table', // a file
   'GET /operator/votes/exclusions', // a part of a page
+  'GET /operator/complaints', // a redirect
   'GET /language/:language', // a redirect
   'GET /downloads/tallyport-relay.jar', // a file
   'GET /pictures/:file', // an image
