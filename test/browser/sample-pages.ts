@@ -222,7 +222,7 @@ export const STATES: SamplePage[] = [
   named('statistics of 90 days', ({ harbour }) => server(harbour, '/statistics?days=90')),
   named('failed votes', ({ harbour }) => server(harbour, '/votes?state=failed')),
   ...['held', 'reviews', 'reports', 'listeners', 'servers', 'figures', 'jobs'].map((tab) =>
-    named(`the inbox of operators: ${tab}`, () => `/operator?tab=${tab}`, { reader: 'operator' }),
+    named(`the admin area’s inbox: ${tab}`, () => `/operator?tab=${tab}`, { reader: 'operator' }),
   ),
   named('decided reviews', () => '/operator/reviews?state=approved', { reader: 'operator' }),
   named(
