@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -8,6 +8,8 @@ import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { comesToSay } from './steps.ts';
 import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
+
+const isFocused = (element: Locator) => element.evaluate((one) => one === one.ownerDocument.activeElement);
 
 describe.skipIf(!chromium)('a player, in a browser', () => {
   let site: RunningSite;
@@ -51,7 +53,9 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await check();
     await page.getByLabel('Your player name').press('Enter');
 
-    await page.getByRole('heading', { name: 'Your vote counts, Steve.' }).waitFor();
+    const heading = page.getByRole('heading', { name: 'Your vote counts, Steve.' });
+    await heading.waitFor();
+    await expect.poll(() => isFocused(heading)).toBe(true);
     await check();
     // The page itself refreshes the state.
     await page
@@ -74,6 +78,47 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await page.getByRole('heading', { name: `STEVE has voted for Alpha ${how}.` }).waitFor();
     await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
     await check();
+  });
+
+  test('is told at the field that a name is not one of the game, with the focus on it; also at once for a link', async () => {
+    const { slug, serverId } = await listed('Epsilon Craft');
+    await site.deps.servers.updateOne({ _id: serverId }, { $set: { game: 'minecraft' } });
+    const sentence = 'This is not a Minecraft name';
+    const seenAt = async (page: Page) => {
+      const name = page.getByLabel('Your player name');
+      await page.locator('.field', { has: name }).getByText(sentence).waitFor();
+      await expect.poll(() => isFocused(name)).toBe(true);
+      expect(await name.getAttribute('aria-invalid')).toBe('true');
+      expect(await name.getAttribute('aria-describedby')).toBe('username-hint username-error');
+      expect(await page.getByText(sentence).count()).toBe(1);
+      return name;
+    };
+    const { page, open, check } = await openTab(browser, site.url);
+    for (const path of [`/servers/${slug}/vote`, `/servers/${slug}`]) {
+      await open(path);
+      await page.getByLabel('Your player name').fill('ab');
+      await page.locator('form[data-vote] button.vote').click();
+      const name = await seenAt(page);
+      await check();
+      await name.fill('Abel');
+      const refusal = { status: 429, json: { error: 'Too many votes were started.' } };
+      await page.route(/challenge$/, (route) => route.fulfill(refusal), { times: 1 });
+      await page.locator('form[data-vote] button.vote').click();
+      await page.getByText(refusal.json.error).waitFor();
+      expect(await name.getAttribute('aria-invalid')).toBeNull();
+      expect(await page.getByText(sentence).count()).toBe(0);
+      expect(await isFocused(page.locator('form[data-vote] button.vote'))).toBe(true);
+    }
+    await open(`/servers/${slug}/vote?username=ab`);
+    await seenAt(page);
+    await check();
+
+    const plain = await openTab(browser, site.url, { javaScriptEnabled: false });
+    await plain.open(`/servers/${slug}/vote`);
+    await plain.page.getByLabel('Your player name').fill('ab');
+    await plain.page.getByRole('button', { name: 'Vote' }).click();
+    await seenAt(plain.page);
+    await plain.check();
   });
 
   test('is remembered by the browser after a vote: name, cooldown and other servers, until told to forget', async () => {

@@ -101,7 +101,10 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   );
 }
 
-/** What the vote page shows: with a name that the server takes, the votes of this player as well. */
+/**
+ * What the vote page shows: with a name that the server takes, the votes of this player as well. For another name, such
+ * as one in a link, its field says what is wrong.
+ */
 async function viewOf(
   { deps, provenIds }: FormParts,
   request: FastifyRequest,
@@ -116,7 +119,8 @@ async function viewOf(
     name === undefined ? undefined : voteStreak(deps, server, name),
     readOtherServers(deps, request, server),
   ]);
-  const typed = { values: { username: name ?? username }, errors };
+  const wrong = read && 'error' in read ? { username: wrongName(read.error).sentence } : {};
+  const typed = { values: { username: name ?? username }, errors: { ...wrong, ...errors } };
   return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
 }
 
@@ -185,7 +189,9 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
-      const errors = solvesAgain ? {} : { ...typed.errors, form: refusal.sentence };
+      // An error of the name is shown at its field only.
+      const shown = typed.errors.username ? {} : { form: refusal.sentence };
+      const errors = solvesAgain ? {} : { ...typed.errors, ...shown };
       const view = await viewOf(parts, request, server, { ...named, errors });
       const page = votePage(site, { ...view, solvesAgain });
       if (solvesAgain) return sendPage(request, reply, page);

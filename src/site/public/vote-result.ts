@@ -111,13 +111,13 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
     const held = t(
       'Your vote is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.',
     );
-    return html`${sign('clock')}<h1>${t('Your vote waits for a check, {player}.', { player })}</h1>
+    return html`${sign('clock')}<h1 tabindex="-1">${t('Your vote waits for a check, {player}.', { player })}</h1>
       <p class="why">${held} ${heldText(server, heldFor)}</p>`;
   }
   if (vote.quarantinedAt || vote.excludedAt)
-    return html`${sign('cross')}<h1>${t('Your vote does not count, {player}.', { player })}</h1>
+    return html`${sign('cross')}<h1 tabindex="-1">${t('Your vote does not count, {player}.', { player })}</h1>
       <p class="why">${t('An operator of this listing has excluded it.')}</p>`;
-  return html`${sign('tick')}<h1>${t('Your vote counts, {player}.', { player })}</h1>`;
+  return html`${sign('tick')}<h1 tabindex="-1">${t('Your vote counts, {player}.', { player })}</h1>`;
 }
 
 /** Where the server stands: its votes and rank, and how far the next rank is. */

@@ -77,6 +77,28 @@ const say = (text, tone = '') => {
   progress.className = `small ${tone}`;
 };
 
+/** Shows what is wrong with the name: above its field, as the page without the script does. Without a text, removes it. */
+function sayAtName(text) {
+  const { username } = form.elements;
+  const hint = `${username.id}-hint`;
+  const id = `${username.id}-error`;
+  form.querySelector(`#${id}`)?.remove();
+  username.ariaInvalid = text ? 'true' : null;
+  username.setAttribute('aria-describedby', text ? `${hint} ${id}` : hint);
+  if (!text) return;
+  const error = document.createElement('p');
+  Object.assign(error, { id, className: 'error', textContent: text });
+  username.before(error);
+}
+
+/** An error of the challenge. `field` is the name of the field that it is about, if any. */
+class Refused extends Error {
+  constructor({ error, field }) {
+    super(error);
+    this.field = field;
+  }
+}
+
 /** Gets the challenge for the entered name. If that fails, throws an error whose message is for the player. */
 async function challengeFor(body) {
   const response = await fetch(form.dataset.challenge, {
@@ -85,7 +107,7 @@ async function challengeFor(body) {
     headers: { accept: 'application/json' },
   });
   const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error);
+  if (!response.ok) throw new Refused(answer);
   return answer;
 }
 
@@ -99,9 +121,22 @@ function solve(challenge) {
   }).finally(() => worker.terminate());
 }
 
+/** Says why there is no vote. The disabled button has lost the focus: it goes to what the player does next. */
+function sayWhyNot(error) {
+  const button = form.querySelector('button.vote');
+  const isAboutName = error.field === 'username' && form.elements.username.type !== 'hidden';
+  const sentence = error instanceof TypeError ? texts.unreachable : error.message;
+  button.disabled = false;
+  if (isAboutName) sayAtName(sentence);
+  say(isAboutName ? '' : sentence, 'error');
+  if (isAboutName) form.elements.username.focus();
+  else if (document.activeElement === document.body) button.focus();
+}
+
 async function vote() {
   const button = form.querySelector('button.vote');
   button.disabled = true;
+  if (form.elements.username.type !== 'hidden') sayAtName('');
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
     say(texts.proving);
@@ -115,8 +150,7 @@ async function vote() {
     if (form.dataset.remember !== undefined) noteSent(new URL(form.action).pathname);
     form.submit();
   } catch (error) {
-    say(error instanceof TypeError ? texts.unreachable : error.message, 'error');
-    button.disabled = false;
+    sayWhyNot(error);
   }
 }
 

@@ -36,6 +36,8 @@ function rememberVote() {
   if (!page) return;
   const voted = JSON.parse(page.dataset.voted);
   if (stored(sessionStorage, 'sent-vote').path !== `${voted.path}/vote`) return;
+  // The script has left the form, where the focus was: screen readers go on with the result.
+  page.querySelector('h1').focus();
   try {
     sessionStorage.removeItem('sent-vote');
     remember(voted);
