@@ -157,7 +157,7 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
     if (retryAt)
       throw new PageError(
         429,
-        t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
+        t('Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.'),
         retryAt,
       );
     const read = await readPlayerName(deps, server, data.username);
@@ -261,7 +261,8 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
     serverAbove(deps, server),
   ]);
   const monthlyVotes = votesOfMonth();
-  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, above);
+  const figures = server.ranked ? [server.ranked, server.rankPosition] : monthlyVotes;
+  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, figures, above);
   return { server, vote, status, heldFor, monthlyVotes, above, state, now };
 }
 

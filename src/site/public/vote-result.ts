@@ -7,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
-import { count, counted } from '../shared/format.ts';
+import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -121,14 +121,9 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
 }
 
 /** Where the server stands: its votes and rank, and how far the next rank is. */
-function rankLine({ base }: Site, { server, monthlyVotes, above }: VoteState): Html {
-  const link = linkTo(`${base}${publicPath(server)}`);
-  const name = html`<bdi>${server.name}</bdi>`;
-  const votes = counted(monthlyVotes, 'vote');
-  const rank = count(server.rankPosition);
-  const sentence = server.ranked
-    ? t('<a>{server}</a> has {votes} this month and rank {rank}.', { a: link, server: name, votes, rank })
-    : t('<a>{server}</a> has {votes} this month.', { a: link, server: name, votes });
+function rankLine(site: Site, result: VoteState): Html {
+  const { base } = site;
+  const { above } = result;
   const ahead = above
     ? t('<a>{server}</a> is {votes} ahead.', {
         a: linkTo(`${base}${publicPath(above)}`),
@@ -136,7 +131,23 @@ function rankLine({ base }: Site, { server, monthlyVotes, above }: VoteState): H
         votes: counted(above.votesAhead, 'vote'),
       })
     : '';
-  return html`<p class="rank-line">${sentence} ${ahead}</p>`;
+  return html`<p class="rank-line">${votesText(site, result)} ${ahead}</p>`;
+}
+
+/** The votes that decided the rank, as the server's page shows them. Before the first ranking: those of the month. */
+function votesText({ base }: Site, { server, monthlyVotes }: VoteState): Html {
+  const named = { a: linkTo(`${base}${publicPath(server)}`), server: html`<bdi>${server.name}</bdi>` };
+  const { ranked } = server;
+  if (!ranked)
+    return t('<a>{server}</a> has {votes} this month.', { ...named, votes: counted(monthlyVotes, 'vote') });
+  const figures = { votes: counted(ranked.votesCount, 'vote'), rank: count(server.rankPosition) };
+  if (typeof ranked.rankVotes !== 'number')
+    return t('<a>{server}</a> has {votes} in 30 days and rank {rank}.', { ...named, ...figures });
+  return t('<a>{server}</a> has {votes} in 30 days, which count as {rankVotes} for the rank, and rank {rank}.', {
+    ...named,
+    ...figures,
+    rankVotes: decimal(ranked.rankVotes),
+  });
 }
 
 /** Why a vote is held, and what the player can do next time. */
