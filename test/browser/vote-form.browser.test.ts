@@ -211,9 +211,11 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check, signInHere } = tab;
     await open(`/servers/${slug}/vote?username=Alex`);
-    await page.getByText('A vote without an account needs JavaScript.').waitFor();
+    const sentence = /needs JavaScript\. Allow it for this page, or sign in with an account that is older than 7 days/;
+    const form = page.locator('form[data-vote]');
+    await form.getByText(sentence).waitFor();
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('The proof of work is missing.').waitFor();
+    await page.getByRole('alert').getByText(sentence).waitFor();
 
     await signInHere(await signIn(site, { days: 8 }));
     await open(`/servers/${slug}/vote?username=Alex`);
