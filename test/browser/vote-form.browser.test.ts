@@ -3,11 +3,18 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { comesToSay } from './steps.ts';
 import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
+
+/** Sums the layout shifts of each page: see https://web.dev/articles/cls. */
+const WATCH_SHIFTS = `globalThis.shift = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) globalThis.shift += value; })
+    .observe({ type: 'layout-shift', buffered: true });`;
+const shiftOf = (page: Page) => page.evaluate<number>('globalThis.shift');
 
 const isFocused = (element: Locator) => element.evaluate((one) => one === one.ownerDocument.activeElement);
 
@@ -46,6 +53,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     ['on a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, rules: 'variant' }],
   ])('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, %s', async (how, options) => {
     const { slug, listener } = await listed(`Alpha ${how}`);
+    await recomputeRanks(site.deps);
+    const isPhone = options.hasTouch === true;
     const tab = await openTab(browser, site.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
     const { page, open, check } = tab;
     await open(`/servers/${slug}/vote?username=Steve`);
@@ -70,9 +79,28 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
     await check();
 
+    // The server's page and the lists know it too, without a shift of what is drawn.
+    await page.addInitScript(WATCH_SHIFTS);
     await open(`/servers/${slug}`);
+    await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
+    expect(await page.locator('form[data-vote]').isVisible()).toBe(false);
+    const inBar = page.locator('.dock').getByRole('link', { name: 'Voted today' });
+    expect(await inBar.isVisible()).toBe(isPhone);
+    expect(
+      await page
+        .locator('.dock')
+        .getByRole('link', { name: /^Vote / })
+        .isVisible(),
+    ).toBe(false);
     await check();
-    expect(await page.getByLabel('Your player name').inputValue()).toBe('Steve');
+    expect(await shiftOf(page)).toBeLessThan(0.05);
+    await open('/');
+    const link = page.locator('.servers a.vote').filter({ hasText: `Alpha ${how}` });
+    expect(await link.textContent()).toBe(`Voted today Alpha ${how}`);
+    await check();
+    expect(await shiftOf(page)).toBeLessThan(0.05);
+    await open(`/servers/${slug}`);
+    await page.getByRole('link', { name: 'Vote as another player' }).click();
     await page.getByLabel('Your player name').fill('STEVE');
     await page.getByRole('button', { name: 'Vote' }).click();
     await page.getByRole('heading', { name: `STEVE has voted for Alpha ${how}.` }).waitFor();
@@ -164,6 +192,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await stranger.open(`/servers/${beta.slug}`);
     expect(await stranger.page.getByLabel('Your player name').inputValue()).toBe('');
 
+    // After the cooldown, the server's page has its form again.
+    await page.clock.setFixedTime(Date.now() + 25 * 3_600_000);
     await open(`/servers/${beta.slug}`);
     await page.getByRole('button', { name: 'Not Nora?' }).click();
     expect(await name.inputValue()).toBe('');
@@ -211,7 +241,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check, signInHere } = tab;
     await open(`/servers/${slug}/vote?username=Alex`);
-    const sentence = /needs JavaScript\. Allow it for this page, or sign in with an account that is older than 7 days/;
+    const sentence =
+      /needs JavaScript\. Allow it for this page, or sign in with an account that is older than 7 days/;
     const form = page.locator('form[data-vote]');
     await form.getByText(sentence).waitFor();
     await page.getByRole('button', { name: 'Vote' }).click();
@@ -224,6 +255,28 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await comesToSay(tab, '#delivery', 'Arrived in', { scripted: false });
     expect(listener.votes.map(({ username }) => username)).toEqual(['Alex']);
     await check();
+  });
+
+  test('signed in, sees on the server’s page when the next vote is possible, until the name is forgotten', async () => {
+    const { slug } = await listed('Zeta Craft');
+    const { page, open, check, signInHere } = await openTab(browser, site.url);
+    await signInHere(await signIn(site, { days: 8 }));
+    await open(`/servers/${slug}`);
+    await page.getByLabel('Your player name').first().fill('Mara');
+    await page.locator('.voting button.vote').click();
+    const heading = page.getByRole('heading', { name: 'Your vote counts, Mara.' });
+    await heading.waitFor();
+    await expect.poll(() => isFocused(heading)).toBe(true);
+    // The browser's Back button may show the page as it was before the vote.
+    await page.goBack();
+    await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
+    await check();
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['voted-servers']);
+    const other = await listed('Eta Craft');
+    await open(`/servers/${other.slug}/vote`);
+    await page.getByRole('button', { name: 'Not Mara?' }).click();
+    await page.waitForURL(/username=$/);
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
   });
 
   test('is told that a vote is quarantined, and sees it arrive after the release', async () => {

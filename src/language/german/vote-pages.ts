@@ -19,6 +19,9 @@ export const VOTE_PAGES = {
     '<a>{server}</a> hat {votes} in 30 Tagen, die für den Rang als {rankVotes} zählen, und Rang {rank}.',
   '<a>{server}</a> has {votes} this month.': '<a>{server}</a> hat diesen Monat {votes}.',
   '<a>{server}</a> is {votes} ahead.': '<a>{server}</a> liegt {votes} davor.',
+  'You voted here; next vote in <b>{time}</b> hours.':
+    'Du hast hier abgestimmt; nächste Stimme in <b>{time}</b> Stunden.',
+  'Voted today': 'Heute gestimmt',
   'vote in a row': 'Stimme in Folge',
   'votes in a row': 'Stimmen in Folge',
   '{more} more for {goal} in a row.': 'Noch {more} bis {goal} in Folge.',

@@ -157,7 +157,9 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
     if (retryAt)
       throw new PageError(
         429,
-        t('Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.'),
+        t(
+          'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.',
+        ),
         retryAt,
       );
     const read = await readPlayerName(deps, server, data.username);
@@ -271,7 +273,7 @@ async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId
     voteStreak(deps, server, vote.username),
     readOtherServers(deps, request, server),
   ]);
-  return { streak, others, remembers: !request.signedIn };
+  return { streak, others, remembersName: !request.signedIn };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

@@ -39,17 +39,15 @@ export type VoteState = {
 type Around = {
   streak: VoteStreak;
   others: OtherServers;
-  /** Whether the browser may remember the vote, because nobody is signed in. */
-  remembers: boolean;
+  /** Whether the browser remembers the player's name too, because nobody is signed in. */
+  remembersName: boolean;
 };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function resultPage(site: Site, result: VoteState, around: Around | null): Page {
   const { server, vote, now } = result;
   const { username } = vote;
-  const voted = around?.remembers
-    ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"`
-    : '';
+  const voted = around ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : '';
   return {
     title: t('Your vote for {server}', { server: server.name }),
     width: 'full',
@@ -69,13 +67,13 @@ export function resultPage(site: Site, result: VoteState, around: Around | null)
 }
 
 /** What the browser stores of an accepted vote. The pictures are those of the list of other servers. */
-function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
+function toRemember({ base }: Site, { server, vote }: VoteState, { streak, remembersName }: Around) {
   const { banner, icon: picture } = server.profile ?? {};
   const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
   return {
     path: `${base}${publicPath(server)}`,
     name: server.name,
-    kind: nameKindOf(server.game),
+    ...(remembersName ? { kind: nameKindOf(server.game) } : {}),
     username: vote.username,
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),
@@ -143,11 +141,14 @@ function votesText({ base }: Site, { server, monthlyVotes }: VoteState): Html {
   const figures = { votes: counted(ranked.votesCount, 'vote'), rank: count(server.rankPosition) };
   if (typeof ranked.rankVotes !== 'number')
     return t('<a>{server}</a> has {votes} in 30 days and rank {rank}.', { ...named, ...figures });
-  return t('<a>{server}</a> has {votes} in 30 days, which count as {rankVotes} for the rank, and rank {rank}.', {
-    ...named,
-    ...figures,
-    rankVotes: decimal(ranked.rankVotes),
-  });
+  return t(
+    '<a>{server}</a> has {votes} in 30 days, which count as {rankVotes} for the rank, and rank {rank}.',
+    {
+      ...named,
+      ...figures,
+      rankVotes: decimal(ranked.rankVotes),
+    },
+  );
 }
 
 /** Why a vote is held, and what the player can do next time. */

@@ -1,5 +1,6 @@
 // The script of the vote form. It fills in the player's name that this browser remembers (scripts/voted.js stores it
-// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form.
+// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form. On a server's page, it
+// shows when this browser can vote again.
 
 const names = document.querySelector('form[data-name-kind]');
 const form = document.querySelector('form[data-vote]');
@@ -31,6 +32,14 @@ function fillInName() {
   offerToForget(username);
 }
 
+function forgetVoted() {
+  try {
+    localStorage.removeItem('voted-servers');
+  } catch {
+    // Nothing is stored.
+  }
+}
+
 /** Shows “Not Steve?” beside a name that was filled in. For a user, the page has this button already. */
 function offerToForget(username) {
   const part = names.querySelector('[data-forget]');
@@ -45,10 +54,10 @@ function offerToForget(username) {
   button.addEventListener('click', () => {
     try {
       localStorage.removeItem('player-names');
-      localStorage.removeItem('voted-servers');
     } catch {
       // Nothing is stored.
     }
+    forgetVoted();
     username.value = '';
     part.hidden = true;
     username.focus();
@@ -68,8 +77,31 @@ function noteSent(path) {
   }
 }
 
+/**
+ * On a server's page, during the cooldown: shows the time until the next vote. The stylesheet shows it instead of the form
+ * while the document has `data-voted`, which scripts/theme.js sets before the page is drawn.
+ */
+function showVoted() {
+  const time = document.querySelector('.voted-here [data-left]');
+  if (!time) return;
+  const { dataset } = document.documentElement;
+  const left = Date.parse(stored(localStorage, 'voted-servers')[location.pathname]?.next) - Date.now();
+  if (!(left > 0)) {
+    delete dataset.voted;
+    return;
+  }
+  dataset.voted = '';
+  const minutes = Math.ceil(left / 60_000);
+  time.textContent = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
+  setTimeout(showVoted, Math.min(left, 10_000));
+}
+
 noteSent();
 if (names) fillInName();
+showVoted();
+// The form of a user whose browser makes no proof is sent without this script.
+if (names && !form) names.addEventListener('submit', () => noteSent(new URL(names.action).pathname));
+document.querySelector('#forget-name')?.addEventListener('submit', forgetVoted);
 
 const say = (text, tone = '') => {
   const progress = form.querySelector('[data-progress]');
@@ -147,7 +179,7 @@ async function vote() {
     const solution = await solve(challenge);
     form.elements.proof.value = btoa(JSON.stringify({ challenge, solution }));
     say(texts.voting);
-    if (form.dataset.remember !== undefined) noteSent(new URL(form.action).pathname);
+    noteSent(new URL(form.action).pathname);
     form.submit();
   } catch (error) {
     sayWhyNot(error);
@@ -161,6 +193,7 @@ form?.addEventListener('submit', (event) => {
 
 // If the browser's Back button shows the form again, it contains the old proof, which is valid for one vote only.
 addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) showVoted();
   if (!form) return;
   form.elements.proof.value = '';
   form.querySelector('button.vote').disabled = false;
