@@ -17,7 +17,7 @@ import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { linkTo, textField } from '../shared/parts.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -97,7 +97,7 @@ export function signInPages(app: FastifyInstance, parts: AccountParts): void {
 
 function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
-  const inside = (next: unknown) => nextPath(next, base, '');
+  const inside = (next: unknown) => nextPage(app, next, '');
   const sites = () => otherSites(deps.config);
   const page = (next: string, typed: Typed) =>
     signInPage({ base, next, buttons: otherSiteButtons(base, sites(), next) }, typed);
@@ -158,7 +158,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
 /** The second step, after a right password. */
 function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
-  const inside = (next: unknown) => nextPath(next, base, '');
+  const inside = (next: unknown) => nextPage(app, next, '');
 
   app.get('/sign-in/code', ANYONE, async (request, reply) => {
     const { next } = request.query as { next?: unknown };

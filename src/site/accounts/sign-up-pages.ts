@@ -25,7 +25,7 @@ import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, type Refused, refused, type SentForm } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -73,7 +73,7 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { config } = parts.deps;
   const sendsMail = () => config.SMTP_URL !== undefined;
-  const inside = (next: unknown) => nextPath(next, base, '');
+  const inside = (next: unknown) => nextPage(app, next, '');
   const page = (next: string, typed: Typed) =>
     signUpPage(
       { base, next, sendsMail: sendsMail(), buttons: otherSiteButtons(base, otherSites(config), next) },

@@ -12,7 +12,7 @@ import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts
 import { formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -71,7 +71,7 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
       if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };
       if (finished === 'has-account') return { page: hasAccountPage(base), status: 409 };
       request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
-      return `${base}/sign-in${queryText({ done: 'verified', next: nextPath(next, base, '') })}`;
+      return `${base}/sign-in${queryText({ done: 'verified', next: nextPage(app, next, '') })}`;
     },
   });
 }
