@@ -40,6 +40,8 @@ export const BEDROCK_PREFIX = '.';
 export type NameOptions = {
   /** What names of Bedrock Edition begin with; empty if the server takes none. */
   bedrockPrefix: string;
+  /** Whether the form beside the name has the button to sign in through Steam. */
+  offersSteam?: boolean;
 };
 
 /** A typed name in the spelling that is stored; or why it is refused, and whether an older name may look like this. */
@@ -119,18 +121,27 @@ function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions)
   };
 }
 
-function readSteamId(text: string): ReadName {
+function readSteamId(text: string, options: NameOptions): ReadName {
   const id = steamIdOf(text);
   if (id.kind === 'id') return { name: id.digits };
   return {
     error:
       id.kind === 'vanity'
-        ? t(
-            'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name. If this page offers it, you can sign in through Steam instead.',
-          )
+        ? chosenName(options)
         : t(
             'This is not a SteamID. It has 17 digits and begins with 7656. Open Steam, click your name at the top right, then “Account details”: the digits are under your name.',
           ),
     mayBeOlder: false,
   };
+}
+
+/** The refusal of a profile's address that has a chosen name: only Steam knows its SteamID. */
+function chosenName({ offersSteam }: NameOptions): string {
+  return offersSteam
+    ? t(
+        'This address has a name of your choice, and not your SteamID. Press “Sign in through Steam” here instead. Or open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.',
+      )
+    : t(
+        'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.',
+      );
 }
