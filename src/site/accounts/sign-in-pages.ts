@@ -99,15 +99,17 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
   const { base } = app.site;
   const inside = (next: unknown) => nextPage(app, next, '');
   const sites = () => otherSites(deps.config);
-  const page = (next: string, typed: Typed) =>
-    signInPage({ base, next, buttons: otherSiteButtons(base, sites(), next) }, typed);
+  const page = async (next: string, typed: Typed) => {
+    const purpose = await purposeOf(deps, base, next);
+    return signInPage({ base, next, purpose, buttons: otherSiteButtons(base, sites(), next) }, typed);
+  };
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
     const query = request.query as { next?: unknown; error?: unknown; from?: unknown };
     const { next } = query;
     if (request.signedIn && next === undefined)
       return reply.redirect(await homeOf(deps, base, request.signedIn.user._id), 303);
-    const shown = page(inside(next), UNTOUCHED);
+    const shown = await page(inside(next), UNTOUCHED);
     const error = errorOfOtherSite(app.site, sites(), query);
     return sendPage(request, reply, error ? await withErrorSummary(shown, { form: error }) : shown);
   });
@@ -216,15 +218,15 @@ function tooMany(retryAt: Date): Refused {
   return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
 }
 
-type SignIn = { base: string; next: string; buttons: Content };
+type SignIn = { base: string; next: string; purpose: Content; buttons: Content };
 
-function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed): Page {
+function signInPage({ base, next, purpose, buttons }: SignIn, { values, errors }: Typed): Page {
   return {
     title: t('Sign in'),
     width: 'narrow',
     messages: MESSAGES,
     body: html`<h1>${t('Sign in')}</h1>
-      ${purposeOf(base, next)}
+      ${purpose}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${emailField({ values, errors })}
