@@ -6,15 +6,17 @@ import { steamIdOf } from './steam-ids.ts';
  * What a game's vote form asks for.
  *
  * - `minecraft`: a name of Minecraft: Java Edition, or one of Bedrock Edition with the server's prefix.
+ * - `bedrock`: a gamertag, since a server of Bedrock Edition knows its players by it.
  * - `steam`: a SteamID, stored as its 17 digits, because the vote plugins of the game find votes by it.
  * - `name`: any name.
  */
-export const NAME_KINDS = ['name', 'minecraft', 'steam'] as const;
+export const NAME_KINDS = ['name', 'minecraft', 'bedrock', 'steam'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 /** The games that ask for something else than any name, by gamedig's id. */
 const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   minecraft: 'minecraft',
+  mbe: 'bedrock',
   asa: 'steam',
   ase: 'steam',
   atlas: 'steam',
@@ -86,6 +88,13 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
     longest: LONGEST_NAME,
     read: readMinecraftName,
   },
+  bedrock: {
+    label: () => t('Your player name'),
+    hint: () => t('Your gamertag, as in the game.'),
+    inputmode: 'text',
+    longest: LONGEST_NAME,
+    read: readGamertag,
+  },
   steam: {
     label: () => t('Your SteamID'),
     hint: () =>
@@ -118,6 +127,19 @@ function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions)
         )
       : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.'),
     mayBeOlder: OLDER_JAVA_NAME.test(text),
+  };
+}
+
+/** Letters of any script, digits and single spaces, as Xbox allows them in a gamertag. */
+const PLAIN_GAMERTAG = /^[\p{L}\p{M}\p{N}_]+(?: [\p{L}\p{M}\p{N}_]+)*$/u;
+
+function readGamertag(text: string): ReadName {
+  const name = text.replaceAll(/ +/g, ' ');
+  if (PLAIN_GAMERTAG.test(name) && [...name].length <= LONGEST_IN_GAME) return { name };
+  return {
+    error: t('This is not a gamertag: it has at most 16 letters, digits and spaces.'),
+    // A server without Xbox accounts takes other names; it has votes of them.
+    mayBeOlder: true,
   };
 }
 

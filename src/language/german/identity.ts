@@ -6,6 +6,9 @@ export const IDENTITY = {
   'Your SteamID': 'Deine SteamID',
   'The 17 digits, or the address of your Steam profile. The game server finds your reward by it.':
     'Die 17 Ziffern oder die Adresse deines Steam-Profils. Daran erkennt der Spielserver, wer die Belohnung bekommt.',
+  'Your gamertag, as in the game.': 'Dein Gamertag, wie im Spiel.',
+  'This is not a gamertag: it has at most 16 letters, digits and spaces.':
+    'Das ist kein Gamertag: Er hat höchstens 16 Buchstaben, Ziffern und Leerzeichen.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit {prefix}.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.':
