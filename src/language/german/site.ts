@@ -61,7 +61,7 @@ export const SITE = {
   'Temporarily unavailable': 'Vorübergehend nicht verfügbar',
   'Check the address. The page may have been removed.':
     'Prüfe die Adresse. Die Seite wurde vielleicht entfernt.',
-  'No data was lost. Repeat your request then.': 'Es ging nichts verloren. Wiederhole deine Anfrage dann.',
+  'No data was lost.': 'Es ging nichts verloren.',
   'We have logged this error under the number below. Try again in a minute. Accepted votes are safe.':
     'Wir haben diesen Fehler unter der Nummer unten protokolliert. Versuche es in einer Minute noch einmal. Angenommene Stimmen sind sicher.',
   'Accepted votes are safe.': 'Angenommene Stimmen sind sicher.',
