@@ -216,7 +216,8 @@ export const LISTING = {
   Version: 'Version',
   Latency: 'Latenz',
   'Listed since': 'Gelistet seit',
-  '{average} ms on average in 30 days': 'im Mittel {average} ms in 30 Tagen',
+  '{latency} ms now': 'jetzt {latency} ms',
+  '30-day average {average} ms': 'im Mittel von 30 Tagen {average} ms',
   'You cannot review your own server.': 'Deinen eigenen Server kannst du nicht bewerten.',
   'Confirm your e-mail address to write a review.':
     'Bestätige deine E-Mail-Adresse, um eine Bewertung zu schreiben.',

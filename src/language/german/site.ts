@@ -113,8 +113,9 @@ export const SITE = {
   reported: 'gemeldet',
   'not probed': 'nicht geprüft',
   'status unknown': 'Status unbekannt',
-  '{online} of {players}': '{online} von {players}',
-  '{players} reported': '{players} gemeldet',
+  '{online} of {most, plural, one {# player} other {# players}}':
+    '{online} von {most, plural, one {# Spieler} other {# Spielern}}',
+  '{players} (self-reported)': '{players} (selbst gemeldet)',
   'Touch the chart to read its values.': 'Berühre das Diagramm, um seine Werte zu lesen.',
   'Show as a table': 'Als Tabelle zeigen',
   'This section refreshes automatically.': 'Dieser Teil erneuert sich von selbst.',
