@@ -114,7 +114,14 @@ async function lockDatabase(
 }
 
 /** Collections that `tallyport migrate` and the processes fill even if there are no servers and accounts. */
-const WRITTEN_BY_ITSELF = new Set(['migrations', 'period_marks', 'ranked_lists', 'listing_summary']);
+const WRITTEN_BY_ITSELF = new Set([
+  'migrations',
+  'period_marks',
+  'ranked_lists',
+  'listing_summary',
+  'site_figures',
+  'delivery_days',
+]);
 
 /**
  * Throws if the database has documents. Documents that exist even without servers and accounts, and those that no

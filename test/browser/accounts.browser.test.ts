@@ -65,7 +65,6 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     await page.getByRole('button', { name: 'Add to your favourites: Beta Craft' }).click();
     await isDark(true);
     await check();
-    await page.getByRole('link', { name: 'Sign up', exact: true }).click();
     await page.getByLabel('Your name').fill('Pia Player');
     await page.getByLabel('E-mail address').fill('pia@example.org');
     await page.getByLabel('Password').fill(PASSWORD);

@@ -203,8 +203,11 @@ async function profiled(work: () => Promise<unknown>): Promise<Document[]> {
   await db.command({ profile: 2 });
   await work();
   await db.command({ profile: 0 });
-  // The process itself reads `restores` every second.
-  const own = { ns: { $not: /\.(system\.profile|restores)$/ }, 'command.profile': { $exists: false } };
+  // The process itself reads `restores` every second, `settings` every 1.5 s, and writes its line in `processes`.
+  const own = {
+    ns: { $not: /\.(system\.profile|restores|settings|processes)$/ },
+    'command.profile': { $exists: false },
+  };
   const operations = await profile.find(own).sort({ ts: 1 }).toArray();
   await profile.drop();
   return operations;

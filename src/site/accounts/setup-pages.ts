@@ -169,14 +169,15 @@ function inNewSession(request: FastifyRequest, given: Headers): Headers {
 }
 
 function codePage(base: string, { errors }: Typed): Page {
+  const who = t(
+    'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
+  );
   return {
     title: t('Set up this site'),
     width: 'narrow',
     scripts: ['setup.js'],
     body: html`<h1>${t('Set up this site')}</h1>
-      <p>${t(
-        'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
-      )}</p>
+      <p>${who}</p>
       ${copyable('npm run -s tallyport -- setup-link', t('Command with npm'))}
       ${copyable('docker compose exec web node src/cli.ts setup-link', t('Command with Compose'))}
       <p>${t('Open the link that it prints, or paste the link here.')}</p>
@@ -198,13 +199,14 @@ function codePage(base: string, { errors }: Typed): Page {
 
 function operatorPage(base: string, typed: Typed): Page {
   const { code = '' } = typed.values;
+  const what = t(
+    'This account runs the site. After it, you set up a second factor, and then the site’s name, mail, contact and look.',
+  );
   return {
     title: t('Make the operator'),
     width: 'narrow',
     body: html`<h1>${t('Make the operator')}</h1>
-      <p>${t(
-        'This account runs the site. After it, you set up a second factor, and then the site’s name, mail, contact and look.',
-      )}</p>
+      <p>${what}</p>
       <form method="post" action="${base}/setup/operator" class="card stack">
         <input type="hidden" name="code" value="${code}" />
         ${emailField(typed)}
@@ -217,11 +219,12 @@ function operatorPage(base: string, typed: Typed): Page {
 
 /** The page if another request with a right code made the operator a moment earlier. */
 function takenPage(base: string): Page {
+  const made = t('The operator was made a moment ago, with this or another link. Nothing was changed now.');
   return {
     title: t('This site has an operator'),
     width: 'narrow',
     body: html`<h1>${t('This site has an operator')}</h1>
-      ${notice('attention', t('The operator was made a moment ago, with this or another link. Nothing was changed now.'))}
+      ${notice('attention', made)}
       <p>${t('If that was you, <a>sign in</a>.', { a: linkTo(`${base}/sign-in`) })}</p>`,
   };
 }

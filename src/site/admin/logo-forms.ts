@@ -28,10 +28,12 @@ import { conflict, settingsPath } from './settings-frame.ts';
 
 /** The card with the logo and a link to its form. */
 export function logoCard({ base, logo }: Site, config: Config): Html {
-  const picture = html`<p><img src="${logo.href}" alt="The present logo" width="${String(logo.width)}" height="${String(logo.height)}" /></p>`;
+  const picture = html`<p><img src="${logo.href}" alt="The present logo"
+    width="${String(logo.width)}" height="${String(logo.height)}" /></p>`;
   const body = config.given.has('LOGO_PICTURE')
     ? fixedValue(config, 'LOGO_PICTURE')
-    : html`<div class="actions"><a class="button" href="${settingsPath(base, '/logo')}">${config.LOGO_PICTURE ? 'Another logo' : 'Upload a logo'}</a></div>`;
+    : html`<div class="actions"><a class="button"
+        href="${settingsPath(base, '/logo')}">${config.LOGO_PICTURE ? 'Another logo' : 'Upload a logo'}</a></div>`;
   return card({ id: 'logo', title: GROUP_TITLES.logo, body: html`${picture}${body}` });
 }
 
@@ -57,7 +59,8 @@ export async function logoForms(
       : '';
     return html`<form method="post" action="${path}" enctype="multipart/form-data" class="stack">
         <div class="field"><label for="logo">Picture</label>
-          <p class="hint" id="logo-hint">SVG, PNG or WebP, at most 1 MB and 2,000 pixels on a side. The head of a page shows
+          <p class="hint" id="logo-hint">SVG, PNG or WebP, at most 1 MB and 2,000 pixels on a side.
+            The head of a page shows
             it 28 pixels high, on a dark ground. You see it before it is used.</p>
           ${error ? html`<p class="error" id="logo-error">${error}</p>` : ''}
           <input id="logo" name="logo" type="file" accept="image/svg+xml,image/png,image/webp" required
@@ -100,7 +103,8 @@ export async function logoForms(
     return card({
       title: 'Preview, not saved',
       isResult: true,
-      body: html`<p class="logo-preview"><img src="${pictureAddress(base, id)}" alt="The new logo in the head of a page" ${size} /></p>
+      body: html`<p class="logo-preview"><img src="${pictureAddress(base, id)}" alt="The new logo in the head of a page"
+        ${size} /></p>
         ${button({ to: `${path}/use`, text: 'Use this logo', kind: 'primary', hidden: { revision, text } })}`,
     });
   }

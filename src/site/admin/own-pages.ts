@@ -38,7 +38,8 @@ export function ownPagesCard(base: string, config: Config): Html {
         {
           title: 'Edit',
           cell: ({ name, setting }) =>
-            html`<a href="${settingsPath(base, `/pages/${name}`)}">Edit<span class="for-readers"> ${labelOf(setting)}</span></a>`,
+            html`<a href="${settingsPath(base, `/pages/${name}`)}">Edit<span
+              class="for-readers"> ${labelOf(setting)}</span></a>`,
         },
       ],
     })}`,

@@ -182,7 +182,8 @@ export function fixedValue(config: Config, name: ChangeableName): Html {
   const isSecret = FIELDS[name].kind === 'secret';
   const text = isSecret ? (shownAddress(String(value)) ?? 'set') : shown(value);
   return html`<div class="field"><b>${FIELDS[name].label}</b>
-    <p class="hint">Fixed: the environment gives ${variableOf(name)}.</p>${text ? html`<p dir="auto">${text}</p>` : ''}</div>`;
+    <p class="hint">Fixed: the environment gives ${variableOf(name)}.</p>
+    ${text ? html`<p dir="auto">${text}</p>` : ''}</div>`;
 }
 
 /** The name of the check box that removes a stored secret. */
@@ -233,7 +234,8 @@ export function colourPreview(colour: string): Html {
         <text x="16" y="38" font-size="15" fill="${accent}" text-decoration="underline">A link</text>
         <rect x="110" y="14" width="112" height="36" rx="6" fill="${accent}"/>
         <text x="166" y="37" font-size="14" font-weight="600" text-anchor="middle" fill="${on}">A button</text>
-      </svg><figcaption class="small soft">${scheme === 'light' ? 'Light' : 'Dark'}: ${accent}. ${words}.</figcaption></figure>`;
+      </svg><figcaption
+        class="small soft">${scheme === 'light' ? 'Light' : 'Dark'}: ${accent}. ${words}.</figcaption></figure>`;
   };
   return html`<div class="actions">${swatch('light', '#ffffff')}${swatch('dark', '#132023')}</div>`;
 }

@@ -55,7 +55,8 @@ function addressCheck(deps: CheckDeps, request: FastifyRequest): Seen {
   if (opened !== new URL(PUBLIC_URL).host) {
     return {
       tone: 'bad',
-      saw: html`PUBLIC_URL is ${code(PUBLIC_URL)}, but your browser opened ${code(opened)}. Links in mails and for plugins lead to PUBLIC_URL.`,
+      saw: html`PUBLIC_URL is ${code(PUBLIC_URL)}, but your browser opened ${code(opened)}.
+        Links in mails and for plugins lead to PUBLIC_URL.`,
       mend: html`Set PUBLIC_URL to the address that visitors use ${restart}, or open ${code(PUBLIC_URL)}.`,
     };
   }
@@ -74,7 +75,8 @@ function httpsCheck(deps: CheckDeps): Seen {
   return {
     tone: 'bad',
     saw: 'Passwords, sessions and tokens cross the network unencrypted, and players cannot vote on the pages.',
-    mend: html`Put a proxy with a certificate in front (with Compose: ${code('docker compose --profile caddy up -d')}) and begin PUBLIC_URL with https.`,
+    mend: html`Put a proxy with a certificate in front
+      (with Compose: ${code('docker compose --profile caddy up -d')}) and begin PUBLIC_URL with https.`,
   };
 }
 
@@ -88,8 +90,10 @@ function proxyCheck(deps: CheckDeps, { headers, ip, ips }: FastifyRequest): Seen
   if (trust === false && header) {
     return {
       tone: 'bad',
-      saw: html`This request came through a proxy (it has ${code(header)}), and TRUST_PROXY trusts none. All visitors share the address ${code(ip)} and its limits.`,
-      mend: html`Set ${code('TRUST_PROXY=1')} if one proxy is in front, ${restart}. Without a proxy, your browser added the header.`,
+      saw: html`This request came through a proxy (it has ${code(header)}), and TRUST_PROXY trusts none.
+        All visitors share the address ${code(ip)} and its limits.`,
+      mend: html`Set ${code('TRUST_PROXY=1')} if one proxy is in front, ${restart}.
+        Without a proxy, your browser added the header.`,
     };
   }
   if (trust !== false && !headers['x-forwarded-for']) {

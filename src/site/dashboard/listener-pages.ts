@@ -76,7 +76,7 @@ const settingsForm = z.object({
   serviceName: fieldText,
   maxSendings: z.string().transform(Number).optional(),
   keepUnconfirmed: z.string().optional(),
-  rewards: z.enum(REWARDS).optional(),
+  rewards: z.enum(REWARDS, { error: () => t('Choose one of these.') }).optional(),
 });
 const rotateForm = z.object({ revision: z.string().transform(Number) });
 

@@ -34,7 +34,7 @@ const REWARD_TEXTS: Record<Rewards, { text: Text; about: Text }> = {
   },
 };
 
-const form = z.object({ rewards: z.enum(REWARDS).optional() });
+const form = z.object({ rewards: z.enum(REWARDS, { error: () => t('Choose one of these.') }).optional() });
 
 /** `POST …/listener/rewards`: stores how players get their rewards. */
 export function rewardsRoute(

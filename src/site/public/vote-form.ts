@@ -208,7 +208,9 @@ function scriptTexts() {
     voting: t('Voting …'),
     slow: t('The proof took too long. Try again.'),
     failed: t('Your browser could not make the proof. Sign in with an account that is older than 7 days.'),
-    insecure: t('Your browser makes the proof only on a secure page (https). Sign in with an account that is older than 7 days.'),
+    insecure: t(
+      'Your browser makes the proof only on a secure page (https). Sign in with an account that is older than 7 days.',
+    ),
     unreachable: t('The listing does not answer. Try again.'),
   };
 }
@@ -220,9 +222,12 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
       ? t(
           'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.',
         )
-      : t('A vote without an account needs JavaScript. Allow it for this page, or <a>sign in</a> with an account that is older than 7 days.', {
-          a: linkTo(`${base}/sign-in`),
-        });
+      : t(
+          'A vote without an account needs JavaScript. Allow it for this page, or <a>sign in</a> with an account that is older than 7 days.',
+          {
+            a: linkTo(`${base}/sign-in`),
+          },
+        );
   return html`<p class="small soft" role="status" data-progress>${text}</p>`;
 }
 

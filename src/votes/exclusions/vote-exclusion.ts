@@ -128,7 +128,7 @@ voteExclusionSchema.index(
 // For the list of held votes, newest first.
 voteExclusionSchema.index(
   { at: -1, _id: -1 },
-  { name: 'open_quarantines', partialFilterExpression: { state: 'quarantined' } },
+  { name: 'newest_quarantines', partialFilterExpression: { state: 'quarantined' } },
 );
 voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { $exists: true } } });
 

@@ -144,5 +144,6 @@ function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[
   const [only, ...others] = exclusions;
   if (!only || others.length > 0) return '';
   const range = { server: only.serverId.toHexString(), since: minuteOf(only.since) };
-  return html`<a href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Take votes out of the counts again…</a>`;
+  return html`<a
+    href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Take votes out of the counts again…</a>`;
 }

@@ -26,7 +26,8 @@ export function inboxItem(item: {
 }): Html {
   const { id, select, title, badges, at, body, actions } = item;
   const box = select
-    ? html`<span class="pick"><input id="pick-${id}" type="checkbox" name="item" value="${select.value}" form="${MANY}" />
+    ? html`<span class="pick"><input id="pick-${id}"
+        type="checkbox" name="item" value="${select.value}" form="${MANY}" />
         <label class="for-readers" for="pick-${id}">Select ${select.of}</label></span>`
     : '';
   return html`<article class="card item" data-item>

@@ -117,7 +117,8 @@ function reportItem(view: View, { serverId, server, complaints }: ServerComplain
     badges: server?.hiddenAt ? badge('bad', 'hidden') : '',
     at: newest ? timeAgo(newest.at, now) : '',
     body: reportTable(view, of, complaints),
-    actions: html`${keyed('a', close)} ${server && !server.hiddenAt ? keyed('x', hideAction(base, 'reports', server)) : ''}`,
+    actions: html`${keyed('a', close)}
+      ${server && !server.hiddenAt ? keyed('x', hideAction(base, 'reports', server)) : ''}`,
   });
 }
 

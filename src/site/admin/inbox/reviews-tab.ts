@@ -65,7 +65,12 @@ export function reviewsTab(inbox: Inbox): TabOf {
       });
     });
     const body = html`${await resultOf(inbox, query)}
-      ${rows.length === 0 ? emptyLine('No reviews are waiting.') : html`${keysHint({ a: 'approve', x: 'reject' })} ${items} ${many(base)}`}
+      ${
+        rows.length === 0
+          ? emptyLine('No reviews are waiting.')
+          : html`${keysHint({ a: 'approve', x: 'reject' })}
+        ${items} ${many(base)}`
+      }
       ${pager({
         first: from ? inboxPath(base, 'reviews') : undefined,
         older: next ? inboxPath(base, 'reviews', { from: next }) : undefined,

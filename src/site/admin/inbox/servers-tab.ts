@@ -125,7 +125,8 @@ function serverItem(view: View, server: WithId<Server>): Html {
     at: html`listed ${timeAgo(listedAt, now)}`,
     body: serverFacts(view, server),
     actions: html`${keyed('a', accept)} ${keyed('x', hideAction(base, 'servers', server))}
-      <a class="button quiet" href="${base}${publicPath(server)}">Public page<span class="for-readers"> of ${name}</span></a>`,
+      <a class="button quiet" href="${base}${publicPath(server)}">Public page<span
+        class="for-readers"> of ${name}</span></a>`,
   });
 }
 
