@@ -78,7 +78,7 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
     hint: ({ bedrockPrefix: prefix }) =>
       prefix
         ? t(
-            'As in the game, for example Steve. On Bedrock Edition with {prefix} before it, as this server shows it.',
+            'As in the game, for example Steve. On Bedrock Edition with “{prefix}” before it, as this server shows it.',
             {
               prefix,
             },
@@ -122,7 +122,7 @@ function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions)
   return {
     error: prefix
       ? t(
-          'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.',
+          'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.',
           { prefix },
         )
       : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.'),

@@ -1,4 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Server } from '../servers/server.ts';
 import { FILTERED, type Filtered, type Filters, passes } from './filters.ts';
 import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
 import { foldName, LEAST_SIMILARITY, nameTerms, similarity, termKey, termWeight } from './name-terms.ts';
@@ -6,6 +7,7 @@ import type { RankedList } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { idsOf, ROWS } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
+import { type SearchedAddress, searchedAddress } from './searched-address.ts';
 import {
   LEAST_TEXT_SIMILARITY,
   SEARCHED,
@@ -24,6 +26,9 @@ const COMPARED = 500;
 /** The number of candidates by their other texts. */
 const COMPARED_TEXTS = 250;
 
+/** The number of servers at one host that a search for an address looks at, those with the lowest ports. */
+const COMPARED_ADDRESSES = 250;
+
 /** The most terms of a search text that are used, for names and for other texts. */
 const MOST_TERMS = 150;
 
@@ -34,7 +39,8 @@ type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: numb
 
 /**
  * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Sorted by similarity, then
- * rank; at most one page. Makes three queries: the lists of the terms, the servers with the most common terms, the rows.
+ * rank; at most one page. An address finds the servers at it, or at its host, and nothing that only resembles it; a host
+ * that no server has is searched like other texts.
  *
  * The filters apply to these candidates. For a word that hundreds of names have, the candidates are the best ranked ones.
  */
@@ -42,6 +48,48 @@ export async function searchListing(
   deps: Rows & { rankedLists: Collection<RankedList> },
   typed: string,
   filters: Filters = {},
+): Promise<ListedRow[]> {
+  const address = searchedAddress(typed);
+  if (!address) return searchByTerms(deps, typed, filters);
+  const at = await searchByAddress(deps, address, filters);
+  return at.length > 0 || address.isCertain ? at : searchByTerms(deps, typed, filters);
+}
+
+type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
+
+/** The servers at an address; without one, those at its host with another port. Sorted by rank; at most one page. */
+async function searchByAddress(
+  deps: Rows,
+  { host, port }: SearchedAddress,
+  filters: Filters,
+): Promise<ListedRow[]> {
+  const now = deps.clock.now();
+  const at = (place: { port?: number }) =>
+    deps.servers
+      .find({ address: host, ...place, ...RANKED })
+      .sort({ port: 1 })
+      .limit(COMPARED_ADDRESSES)
+      .project<AtAddress>({ port: 1, rankPosition: 1, ...FILTERED })
+      .toArray();
+  const exact = port === undefined ? [] : await at({ port });
+  const there = exact.length > 0 ? exact : await at({});
+  const ranked = there
+    .filter((server) => passes(server, filters, now))
+    .toSorted((a, b) => a.rankPosition - b.rankPosition);
+  return listedRows(
+    deps,
+    ranked.slice(0, ROWS).map(({ _id }) => _id),
+  );
+}
+
+/**
+ * Finds servers by the terms of the search text. Makes three queries: the lists of the terms, the servers with the most
+ * common terms, the rows.
+ */
+async function searchByTerms(
+  deps: Rows & { rankedLists: Collection<RankedList> },
+  typed: string,
+  filters: Filters,
 ): Promise<ListedRow[]> {
   const folded = foldName(typed);
   const ofTexts = textComparison(typed);

@@ -49,7 +49,7 @@ const ICONS: Record<number, IconName> = { 404: 'search', 429: 'clock', 503: 'clo
 
 const HELP: Record<number, Text> = {
   404: defineMessage('Check the address. The page may have been removed.'),
-  429: defineMessage('No data was lost. Repeat your request then.'),
+  429: defineMessage('No data was lost.'),
   500: defineMessage(
     'We have logged this error under the number below. Try again in a minute. Accepted votes are safe.',
   ),
@@ -103,8 +103,8 @@ function sendErrorPage(
     body: html`${drawing(ICONS[status] ?? 'triangle-alert')}
       <h1>${t(TITLES[status] ?? 'Error')}</h1>
       <p>${translated(sentence)}</p>
-      ${help ? html`<p class="soft">${t(help)}</p>` : ''}
-      ${retry(headers)} ${nextSteps(site, request, status)}`,
+      ${retry(headers)}
+      ${help ? html`<p class="soft">${t(help)}</p>` : ''} ${nextSteps(site, request, status)}`,
   });
   return sendHtml(reply.headers(headers), page, status);
 }

@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { defineMessage, t } from '../language/t.ts';
 import { type Clock, MINUTE } from '../platform/clock.ts';
-import { byNetwork, takeAll, WIDER_NETWORK_FACTOR } from '../platform/limits/by-network.ts';
+import { byNetwork, type Limit, takeAll, WIDER_NETWORK_FACTOR } from '../platform/limits/by-network.ts';
 import { createLocalLimit, type LocalLimit } from '../platform/limits/local-limit.ts';
 import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
+import { refund } from '../platform/limits/rate-limit.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
 /**
  * How many pages a network or a signed-in user may cause per minute, over all web processes. A page takes 5 to 25 ms of
- * CPU time, so a network can use about a tenth of a CPU. Pages from the cache do not count.
+ * CPU time, so a network can use about a tenth of a CPU. Pages from the cache do not count, and searches have a limit of
+ * their own (public/limited-search.ts).
  */
 export const PAGES_A_MINUTE = 300;
 const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
@@ -20,12 +22,20 @@ const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
  *
  * @throws {PageError} 429, with the time of the next allowed page
  */
-export async function limitPages(deps: AppDeps, { ip, signedIn }: FastifyRequest): Promise<void> {
-  const limits = signedIn
+export async function limitPages(deps: AppDeps, request: FastifyRequest): Promise<void> {
+  const nextAt = await takeAll(deps, limitsOf(request));
+  if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
+}
+
+/** Gives back a page that `limitPages` counted and that another limit then refused. */
+export async function refundPage(deps: AppDeps, request: FastifyRequest): Promise<void> {
+  for (const { key } of limitsOf(request)) await refund(deps, key);
+}
+
+function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
+  return signedIn
     ? [{ key: `pages:user:${signedIn.user._id.toHexString()}`, allowance: PAGES }]
     : byNetwork('pages:address', ip, PAGES);
-  const nextAt = await takeAll(deps, limits);
-  if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
 }
 
 /**

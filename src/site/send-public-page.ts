@@ -71,6 +71,7 @@ export async function cachePublicPages(
  * @param canonical - the page's path and query without parameters that change nothing: requests with the same
  * `canonical` get the same page
  * @param make - errors that it throws are not cached
+ * @param limit - counts the page before it is made, and throws a `PageError` 429 when there were too many
  * @throws {PageError} 429 when too many pages were made for the network
  */
 export async function sendPublicPage(
@@ -78,10 +79,10 @@ export async function sendPublicPage(
   reply: FastifyReply,
   canonical: string,
   make: () => Promise<Page>,
+  // A decoration of the scope that `cachePublicPages` has prepared.
+  limit: () => Promise<void> = () => request.server.limitPages(request),
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
-  // `limitPages` and `cachedAnswers` are decorations of the scope that `cachePublicPages` has prepared.
-  const limit = () => request.server.limitPages(request);
   const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
     // A private page may show text of other users, so only sendPage may compress it (BREACH).

@@ -114,6 +114,36 @@ test.each([
   expect((await found(typed))[0]).toBe(name);
 });
 
+test('an address finds the servers at it or at its host, and no others', async () => {
+  const own = await testDeps();
+  await listServers(own, [
+    { name: 'One', address: '127.0.0.1', game: 'rust' },
+    { name: 'Two', address: '127.0.1.2' },
+    { name: 'Three', address: 'play.example.org' },
+    { name: 'Four', address: 'mc.example.org', motd: '127 0 1 1 25565' },
+    { name: 'Five', address: '2001:db8::5' },
+    { name: 'Six', address: 'play.example.org' },
+  ]);
+  await own.servers.updateOne({ name: 'Six' }, { $set: { port: 25_570 } });
+  await recomputeRanks(own);
+  const names = async (typed: string, filters = {}) =>
+    (await searchListing(own, typed, filters)).map(({ name }) => name);
+  expect(await names('127.0.1.2')).toEqual(['Two']);
+  expect(await names('127.0.1.2:25565')).toEqual(['Two']);
+  expect(await names('127.0.1.2:25566')).toEqual(['Two']);
+  for (const nobodys of ['127.0.1.1', '127.0.1.1:25565', '2001:db8::6', 'play.exmple.org:25565'])
+    expect(await names(nobodys), nobodys).toEqual([]);
+  expect(await names('play.example.org:25570')).toEqual(['Six']);
+  expect(await names(' Play.Example.org. ')).toEqual(['Three', 'Six']);
+  expect(await names('play.exmple.org')).toEqual(expect.arrayContaining(['Three', 'Six']));
+  for (const spelt of ['2001:DB8:0::5', '[2001:db8::5]', '[2001:db8::5]:25565'])
+    expect(await names(spelt), spelt).toEqual(['Five']);
+  expect(await names('127.0.0.1', { game: 'rust' })).toEqual(['One']);
+  expect(await names('127.0.0.1', { game: 'minecraft' })).toEqual([]);
+  await own.servers.updateOne({ name: 'Two' }, { $set: { hiddenAt: new Date() } });
+  expect(await names('127.0.1.2')).toEqual([]);
+});
+
 test('a name with the word comes before a message with it, and the message before a misspelt name', async () => {
   expect(await found('lagoon')).toEqual(['Lagoon', 'Message', 'Lagon']);
 });

@@ -16,7 +16,10 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   expect((await getPage(web, `/servers/${web.slug}`)).body).toContain(`href="${web.path}"`);
   const sent = await sendForm(web, web.path, { kind: 'scam', text: 'They ask for <b>passwords' });
   expect([sent.statusCode, sent.headers.location]).toEqual([303, `${web.path}?done=sent`]);
-  expect(textOf((await getPage(web, `${web.path}?done=sent`)).body)).toContain('Thank you.');
+  const thanks = (await getPage(web, `${web.path}?done=sent`)).body;
+  expect(textOf(thanks)).toContain('Thank you The operators of this listing will look at your report.');
+  expect(thanks).not.toContain('/report" class');
+  expect(thanks).toContain(`href="/servers/${web.slug}">Back to the server`);
   const [stored] = await web.deps.complaints.find().toArray();
   expect(JSON.stringify(stored)).not.toContain('127.0.0.1');
 
@@ -46,7 +49,18 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   });
 });
 
+it('nothing is chosen at first, and a reason is required', async () => {
+  const web = await listed();
+  const { body } = await getPage(web, web.path);
+  const [, field = ''] = /<select id="kind"([^>]*)>/.exec(body) ?? [];
+  expect(field).toContain('required');
+  expect(body).toMatch(/<select id="kind"[^>]*>\s*<option value="" [^>]*>Choose a reason<\/option>/);
+  expect(body).not.toMatch(/<option value="[^"]+" selected/);
+});
+
 it.each([
+  [{ kind: '', text: '' }, 'Choose a reason.'],
+  [{ text: 'No reason' }, 'Choose a reason.'],
   [{ kind: 'other', text: '' }, 'Must not be empty.'],
   [{ kind: 'nothing', text: 'x' }, 'Choose a reason.'],
   [{ kind: 'scam', text: 'x'.repeat(1_001) }, 'at most 1000 characters'],

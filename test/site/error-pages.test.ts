@@ -7,7 +7,7 @@ import { ANYONE } from '../../src/site/route-options.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';
-import { getPage, type WebApp } from '../support/web-app.ts';
+import { getPage, textOf, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
 /** What the route `/throws` throws. */
@@ -54,6 +54,10 @@ test('a rate limit shows when to try again, on the page and in Retry-After', asy
   expect(Number(headers['retry-after'])).toBeGreaterThan(170);
   expect(body).toMatch(/You can try again <strong>in 3 minutes<\/strong>, at <time/);
   expect(body).toContain('Try again</a>');
+  const text = textOf(body);
+  expect(text).not.toContain('Repeat your request then');
+  expect(text.indexOf('You can try again')).toBeLessThan(text.indexOf('No data was lost.'));
+  expect(text.indexOf('You can try again')).toBeGreaterThan(0);
 });
 
 test('an internal error shows only a number for the operator', async () => {

@@ -56,6 +56,34 @@ test('a network causes 300 pages a minute; pages from the cache, images and othe
   expect((await visit('/servers/beta', '192.0.2.10', owner.headers)).statusCode).toBe(429);
 });
 
+test('searches have their own limit: neither allowed nor refused ones count as pages, so votes stay open', async () => {
+  const web = await openWebApp();
+  const owner = await signIn(web);
+  await addOwnedServer(web.deps, owner.userId, { name: 'Alpha' });
+  const status = async (path: string) => (await getPage(web, path)).statusCode;
+  const pages = async () =>
+    (await web.deps.rateLimits.findOne({ _id: `pages:address:${networkOf('127.0.0.1')}` }))?.count ?? 0;
+  expect(await status('/?q=beta')).toBe(200);
+  expect(await pages()).toBe(0);
+  const used = { $set: { count: 60, resetAt: after(web.deps.clock.now(), MINUTE) } };
+  await web.deps.rateLimits.updateOne({ _id: `search:address:${networkOf('127.0.0.1')}` }, used);
+  for (let n = 0; n < 5; n += 1) {
+    expect(await status(`/?q=beta+${n}`)).toBe(429);
+    expect(await status(`/how-ranking-works?server=beta+${n}`)).toBe(429);
+  }
+  expect(await pages()).toBe(0);
+  expect(await status('/servers/alpha/vote')).toBe(200);
+  expect(await pages()).toBe(1);
+  // The other way round: used-up pages leave searches open.
+  await web.deps.rateLimits.updateMany({}, { $set: { count: 0 } });
+  await web.deps.rateLimits.updateOne(
+    { _id: `pages:address:${networkOf('127.0.0.1')}` },
+    { $set: { count: PAGES_A_MINUTE } },
+  );
+  for (let n = 0; n < 3; n += 1) expect(await status(`/servers/alpha/vote?n=${n}`)).toBe(429);
+  expect(await status('/?q=gamma')).toBe(200);
+});
+
 test('a process makes 600 images of servers a minute for a network, and four times as many for an IPv6 /48', async () => {
   const clock = stoppedClock();
   const deps = { ...(await testDeps({ TRUST_PROXY: '1' })), clock, passwords: CHEAP_PASSWORDS };

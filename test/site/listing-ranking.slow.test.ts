@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+import { getPage, openWebApp, textOf, type WebApp } from '../support/web-app.ts';
 
 const servers = (count: number) =>
   Array.from({ length: count }, (_, i) => ({
@@ -303,6 +303,32 @@ test('a search allows a typo, explains its results, and is not indexed by search
   expect(none.body).toContain('“<bdi>&lt;script&gt;x</bdi>” and matches the filters.');
   expect(none.body).toContain('Search all servers');
   expect((await getPage(web, `/?q=${'x'.repeat(10_000)}`)).statusCode).toBe(200);
+});
+
+test('a search for an address nobody has says so; the heading names the search', async () => {
+  const web = await openWebApp();
+  await listServers(web.deps, [
+    { name: 'One', address: '127.0.0.1' },
+    { name: 'Two', address: '127.0.0.2' },
+    { name: 'Lagoon' },
+    { name: 'Lagoons' },
+  ]);
+  const search = async (q: string) =>
+    textOf((await getPage(web, `/?q=${encodeURIComponent(q)}`)).body)
+      .replaceAll('“ ', '“')
+      .replaceAll(' ”', '”');
+  const nobody = await search('127.0.1.1:25565');
+  expect(nobody).toContain('Search: “127.0.1.1:25565”');
+  expect(nobody).toContain('No server has the address “127.0.1.1:25565”.');
+  expect(nobody).toContain('Check the address, or search for the server’s name.');
+  expect(await search('127.0.0.1')).toContain('1 server with the address “127.0.0.1”.');
+  expect(await search('127.0.0.1:25565')).toContain('1 server with the address “127.0.0.1:25565”.');
+  expect(await search('127.0.0.1:1')).toContain(
+    'No server has the address “127.0.0.1:1”. With another port at this host: 1 server.',
+  );
+  expect(await search('lagoons')).toContain('2 servers with a name, text or address like “lagoons”, best');
+  await web.deps.servers.updateOne({ name: 'Lagoons' }, { $set: { hiddenAt: new Date() } });
+  expect(await search('lagoon')).toContain('1 server with a name, text or address like “lagoon”.');
 });
 
 test('a network address can search sixty times a minute, and sees when it can search again', async () => {

@@ -60,10 +60,10 @@ it('the banner shows name, address, players and rank; the badge shows name and p
 it('banner and badge mark reported players', () => {
   const info: ServerInfo = { ...INFO, playersSource: 'reports' };
   for (const image of [bannerImage(info, 'Tallyport'), badgeImage(info)]) {
-    expect(text(image)).toContain('1,204 of 2,000 players reported');
-    expect(String(image)).toMatch(/aria-label="Harbour Lights: 1,204 of 2,000 players reported/);
+    expect(text(image)).toContain('1,204 of 2,000 players (self-reported)');
+    expect(String(image)).toMatch(/aria-label="Harbour Lights: 1,204 of 2,000 players (self-reported)/);
   }
-  expect(text(badgeImage({ ...info, maxPlayers: 0 }))).toContain('1,204 players reported');
+  expect(text(badgeImage({ ...info, maxPlayers: 0 }))).toContain('1,204 players (self-reported)');
 });
 
 it('a long name is cut between characters; a short one is not cut', () => {
@@ -194,7 +194,7 @@ it('a drawing shows players or status, rank and votes', () => {
   expect(words({ rankPosition: 12, votesCount: 1 })).toContain(
     '1,204 of 2,000 players 12 rank 1 vote in 30 days',
   );
-  expect(words({ playersSource: 'reports' })).toContain('1,204 of 2,000 players reported');
+  expect(words({ playersSource: 'reports' })).toContain('1,204 of 2,000 players (self-reported)');
   expect(words({ maxPlayers: 0, onlinePlayers: 1 })).toContain('1 player ');
   expect(words({ playersHidden: true })).toContain('Online players hidden');
   expect(words({ status: 'offline' })).toContain('Offline status');

@@ -160,7 +160,7 @@ describe('a server’s page', () => {
     const dashboard = `/dashboard/servers/${id.toHexString()}`;
     const { body } = await get(path);
     expect(textOf(body)).toMatch(/1,000,000 of 100 playing\s+reported/);
-    expect(body).toContain('content="Boasting: 1,000,000 of 100 players reported, rank');
+    expect(body).toContain('content="Boasting: 1,000,000 of 100 players (self-reported), rank');
     expect(await read(dashboard, olivia)).toMatch(/of 100\s+reported/);
     await web.deps.servers.updateOne(
       { _id: id },

@@ -9,6 +9,7 @@ import {
   openWebApp,
   openWebAppOn,
   sendForm,
+  textOf,
   type WebApp,
 } from '../support/web-app.ts';
 import { cookiesOf, sendSignIn, setUpTwoFactor } from './account-pages.ts';
@@ -56,6 +57,9 @@ test('wrong attempts from one network are refused and do not block other network
   expect(refused.statusCode).toBe(429);
   expect(refused.cookies).toEqual([]);
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500);
+  const text = textOf(refused.body);
+  expect(text).toContain('Too many attempts. You can try again in');
+  expect(text).not.toContain('a few minutes');
   expect((await sendSignIn(web, email, PASSWORD, from('198.51.100.1'))).statusCode).toBe(303);
 });
 

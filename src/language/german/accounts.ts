@@ -32,7 +32,7 @@ export const ACCOUNTS = {
   'The password is too long.': 'Das Passwort ist zu lang.',
   'Enter a code.': 'Gib einen Code ein.',
   'The code is too long.': 'Der Code ist zu lang.',
-  'Too many attempts. Wait a few minutes.': 'Zu viele Versuche. Warte ein paar Minuten.',
+  'Too many attempts.': 'Zu viele Versuche.',
   'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.':
     'Aus deinem Netz oder von deinem Mailanbieter kamen in den letzten 24 Stunden zu viele neue Konten. Versuche es morgen noch einmal oder aus einem anderen Netz.',
   'The password is wrong.': 'Das Passwort ist falsch.',

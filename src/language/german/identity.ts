@@ -1,8 +1,8 @@
 /** Names and SteamIDs of players on the vote form, and signing in through Steam. */
 export const IDENTITY = {
   'As in the game, for example Steve.': 'Wie im Spiel, zum Beispiel Steve.',
-  'As in the game, for example Steve. On Bedrock Edition with {prefix} before it, as this server shows it.':
-    'Wie im Spiel, zum Beispiel Steve. Bei der Bedrock Edition mit {prefix} davor, wie dieser Server den Namen zeigt.',
+  'As in the game, for example Steve. On Bedrock Edition with “{prefix}” before it, as this server shows it.':
+    'Wie im Spiel, zum Beispiel Steve. Bei der Bedrock Edition mit „{prefix}“ davor, wie dieser Server den Namen zeigt.',
   'Your SteamID': 'Deine SteamID',
   'The 17 digits, or the address of your Steam profile. The game server finds your reward by it.':
     'Die 17 Ziffern oder die Adresse deines Steam-Profils. Daran erkennt der Spielserver, wer die Belohnung bekommt.',
@@ -11,6 +11,8 @@ export const IDENTITY = {
     'Das ist kein Gamertag: Er hat höchstens 16 Buchstaben, Ziffern und Leerzeichen.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit {prefix}.',
+  'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.':
+    'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit „{prefix}“.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche.',
   'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.':

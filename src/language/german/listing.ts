@@ -119,6 +119,7 @@ export const LISTING = {
   'This page of the ranking does not exist.': 'Diese Seite der Rangliste gibt es nicht.',
   '{heading}, page {page}': '{heading}, Seite {page}',
   'Search: {words}': 'Suche: {words}',
+  'Search: “<bdi>{words}</bdi>”': 'Suche: „<bdi>{words}</bdi>“',
   Search: 'Suche',
   'Servers found': 'Gefundene Server',
   'There is no game at this address.': 'Unter dieser Adresse gibt es kein Spiel.',
@@ -143,12 +144,24 @@ export const LISTING = {
     'Kein Server mit einem Namen, Text oder einer Adresse wie {named} passt zu den Filtern.',
   'No server has a name, text or address like {named}.':
     'Kein Server hat einen Namen, Text oder eine Adresse wie {named}.',
-  'The {rows} best matches': 'Die {rows} besten Treffer',
+  '{rows} with a name, text or address like {named}.':
+    '{rows} mit einem Namen, Text oder einer Adresse wie {named}.',
+  'The {rows} best matches for {named} among names, texts and addresses.':
+    'Die {rows} besten Treffer für {named} unter Namen, Texten und Adressen.',
+  'No server has the address {named} and matches the filters.':
+    'Kein Server mit der Adresse {named} passt zu den Filtern.',
+  'No server has the address {named}.': 'Kein Server hat die Adresse {named}.',
+  'The {rows} best ranked servers': 'Die {rows} am besten platzierten Server',
+  '{many} with the address {named}.': '{many} mit der Adresse {named}.',
+  'No server has the address {named}. With another port at this host: {many}.':
+    'Kein Server hat die Adresse {named}. Mit anderem Port an diesem Host: {many}.',
+  'Check the address, or search for the server’s name.':
+    'Prüfe die Adresse, oder suche nach dem Namen des Servers.',
   'Filters apply to the best matches only.': 'Filter gelten nur für die besten Treffer.',
-  '{many} with a name, text or address like {named}, best matches first.':
-    '{many} mit einem Namen, Text oder einer Adresse wie {named}, beste Treffer zuerst.',
-  'Try a part of it, such as its rarest word. One typo is allowed.':
-    'Versuche einen Teil davon, etwa das seltenste Wort. Ein Tippfehler ist erlaubt.',
+  '{rows} with a name, text or address like {named}, best matches first.':
+    '{rows} mit einem Namen, Text oder einer Adresse wie {named}, beste Treffer zuerst.',
+  'Try a part of it, such as its rarest word. Small typos do no harm.':
+    'Versuche einen Teil davon, etwa das seltenste Wort. Kleine Tippfehler schaden nicht.',
   '“<bdi>{words}</bdi>”': '„<bdi>{words}</bdi>“',
   'Search all servers': 'Alle Server durchsuchen',
   'Show the whole ranking': 'Die ganze Rangliste zeigen',
@@ -203,7 +216,8 @@ export const LISTING = {
   Version: 'Version',
   Latency: 'Latenz',
   'Listed since': 'Gelistet seit',
-  '{average} ms on average in 30 days': 'im Mittel {average} ms in 30 Tagen',
+  '{latency} ms now': 'jetzt {latency} ms',
+  '30-day average {average} ms': 'im Mittel von 30 Tagen {average} ms',
   'You cannot review your own server.': 'Deinen eigenen Server kannst du nicht bewerten.',
   'Confirm your e-mail address to write a review.':
     'Bestätige deine E-Mail-Adresse, um eine Bewertung zu schreiben.',
@@ -317,8 +331,7 @@ export const LISTING = {
   'Top voters': 'Fleißigste Wähler',
   'Last month': 'Letzter Monat',
   'No votes.': 'Keine Stimmen.',
-  'You have changed your reviews too often. Try again later.':
-    'Du hast deine Bewertungen zu oft geändert. Versuche es später noch einmal.',
+  'You have changed your reviews too often.': 'Du hast deine Bewertungen zu oft geändert.',
   'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.':
     'Diese Stimme wird nicht angenommen. Hältst du das für einen Fehler, wende dich an den Betreiber dieses Verzeichnisses.',
   'Enter the name of your player.': 'Gib den Namen deines Spielers ein.',
@@ -349,8 +362,7 @@ export const LISTING = {
   'All time': 'Gesamte Zeit',
   'Choose one of these.': 'Wähle einen dieser Werte.',
   'Your favourites': 'Deine Favoriten',
-  'You changed your favourites too often. Wait a few minutes.':
-    'Du hast deine Favoriten zu oft geändert. Warte ein paar Minuten.',
+  'You changed your favourites too often.': 'Du hast deine Favoriten zu oft geändert.',
   'You have {most} favourites, the most possible. Remove one first.':
     'Du hast {most} Favoriten, mehr geht nicht. Entferne zuerst einen.',
   'not listed any more': 'nicht mehr gelistet',
@@ -373,8 +385,10 @@ export const LISTING = {
   'It uses another server’s name or address': 'Er nutzt den Namen oder die Adresse eines anderen Servers',
   'Something else': 'Etwas anderes',
   'Report {server}': '{server} melden',
-  'Thank you. The operators of this listing will look at it.':
-    'Danke. Die Betreiber dieses Verzeichnisses sehen es sich an.',
+  'Thank you': 'Danke',
+  'The operators of this listing will look at your report.':
+    'Die Betreiber dieses Verzeichnisses sehen sich deine Meldung an.',
+  'Choose a reason': 'Wähle einen Grund',
   'Report <bdi>{server}</bdi>': '<bdi>{server}</bdi> melden',
   'Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.':
     'Nur die Betreiber dieses Verzeichnisses sehen deine Meldung. Sie sehen dein Konto, wenn du angemeldet bist, und nicht deine Netzwerkadresse.',
@@ -386,6 +400,9 @@ export const LISTING = {
     'Aus deinem Netz kamen zu viele Meldungen. Versuche es später noch einmal.',
   'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.':
     'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich mit einem Konto an, das älter als 7 Tage ist.',
+  'Your network has sent too many reports.': 'Aus deinem Netz kamen zu viele Meldungen.',
+  'Too many votes were started from your network. Try again in a minute, or sign in to vote.':
+    'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich an, um abzustimmen.',
   'This server has no such vote.': 'Dieser Server hat keine solche Stimme.',
   Share: 'Teilen',
   'The banner': 'Das Banner',

@@ -60,7 +60,7 @@ export const SERVER_LISTS = {
   Top: 'Rang',
   Filters: 'Filter',
   '{active} set': '{active} gesetzt',
-  Done: 'Fertig',
+  Close: 'Schließen',
   View: 'Ansicht',
   Cards: 'Karten',
   'Compact list': 'Kompakte Liste',

@@ -77,7 +77,6 @@ export const SERVERS = {
   'Check now': 'Jetzt prüfen',
   'Your entries are kept until {day}.': 'Deine Eingaben bleiben bis {day} gespeichert.',
   'Message (MOTD) or name': 'Nachricht (MOTD) oder Name',
-  '{onlinePlayers} of {players}': '{onlinePlayers} von {players}',
   'Server reached: {players}, {latencyMs} ms': 'Server erreicht: {players}, {latencyMs} ms',
   'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.':
     'Ohne Spiel können wir diesen Server nicht prüfen. Sein Status kommt aus seinen eigenen Meldungen. Weise den Besitz mit einem DNS-Eintrag nach.',

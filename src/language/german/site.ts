@@ -61,7 +61,7 @@ export const SITE = {
   'Temporarily unavailable': 'Vorübergehend nicht verfügbar',
   'Check the address. The page may have been removed.':
     'Prüfe die Adresse. Die Seite wurde vielleicht entfernt.',
-  'No data was lost. Repeat your request then.': 'Es ging nichts verloren. Wiederhole deine Anfrage dann.',
+  'No data was lost.': 'Es ging nichts verloren.',
   'We have logged this error under the number below. Try again in a minute. Accepted votes are safe.':
     'Wir haben diesen Fehler unter der Nummer unten protokolliert. Versuche es in einer Minute noch einmal. Angenommene Stimmen sind sicher.',
   'Accepted votes are safe.': 'Angenommene Stimmen sind sicher.',
@@ -113,8 +113,9 @@ export const SITE = {
   reported: 'gemeldet',
   'not probed': 'nicht geprüft',
   'status unknown': 'Status unbekannt',
-  '{online} of {players}': '{online} von {players}',
-  '{players} reported': '{players} gemeldet',
+  '{online} of {most, plural, one {# player} other {# players}}':
+    '{online} von {most, plural, one {# Spieler} other {# Spielern}}',
+  '{players} (self-reported)': '{players} (selbst gemeldet)',
   'Touch the chart to read its values.': 'Berühre das Diagramm, um seine Werte zu lesen.',
   'Show as a table': 'Als Tabelle zeigen',
   'This section refreshes automatically.': 'Dieser Teil erneuert sich von selbst.',

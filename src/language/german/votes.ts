@@ -87,8 +87,8 @@ export const VOTES = {
     'Diese Stimme wird zurückgehalten: Der Betreiber dieses Verzeichnisses entscheidet über sie.',
   'You can send votes for 30 days after they were cast. This vote is older.':
     'Du kannst Stimmen 30 Tage nach ihrer Abgabe senden. Diese Stimme ist älter.',
-  'You can send {times} delivered votes again per hour. Try again later.':
-    'Du kannst je Stunde {times} zugestellte Stimmen noch einmal senden. Versuche es später.',
+  'You can send {times} delivered votes again per hour.':
+    'Du kannst je Stunde {times} zugestellte Stimmen noch einmal senden..',
   'no: it is quarantined': 'nein: Sie wird zurückgehalten',
   'no: an operator excluded it': 'nein: Ein Betreiber hat sie ausgeschlossen',
   Attempts: 'Versuche',

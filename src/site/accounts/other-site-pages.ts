@@ -74,7 +74,7 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
       // Without a page to return to: the sign-in page leads a signed-in user to the own start page.
       const next = nextPage(app, values.next, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
-      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+      if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
       try {
         const { headers, response } = await auth.api.signInSocial({
           body: {
@@ -131,7 +131,7 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
     // an attempt of the user.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
     const retryAt = await countOtherSiteCallback(deps, request.ip);
-    if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    if (retryAt) throw new PageError(429, t('Too many attempts.'), retryAt);
     const address = new URL(request.url, origin);
     let answer: Response;
     let cause: Error | undefined;

@@ -120,7 +120,7 @@ function passwordForms(
       const own = refuseOwn(data.password, user);
       if (own) return own;
       const retryAt = await countReAuthentication(deps, user._id);
-      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+      if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
       try {
         const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
           auth.api.changePassword({

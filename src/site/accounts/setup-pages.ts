@@ -105,7 +105,7 @@ async function refuseCode(
 ): Promise<FormAnswer | null> {
   const { base } = request.server.site;
   const retryAt = await countSetupCode(deps, request.ip);
-  if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
   if (await isSetupToken(deps, code)) return null;
   request.log.warn({ event: 'setup.code_refused', address: request.ip });
   return uselessCode(base);

@@ -215,7 +215,7 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
 }
 
 function tooMany(retryAt: Date): Refused {
-  return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  return refused(429, t('Too many attempts.'), retryAt);
 }
 
 type SignIn = { base: string; next: string; purpose: Content; buttons: Content };

@@ -128,7 +128,7 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
     const own = refuseOwn(password, account);
     if (own) return own;
     const retryAt = await countSignUp(deps, request.ip);
-    if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+    if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
     const signUp = () =>
       auth.api.signUpEmail({ body: account, headers: signInHeaders(request), returnHeaders: true });
     try {

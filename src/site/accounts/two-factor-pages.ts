@@ -90,7 +90,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     run: async ({ request, reply, data }) => {
       const user = userOf(request);
       const retryAt = await countReAuthentication(deps, user._id);
-      if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+      if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
       try {
         const { headers } = await auth.api.verifyTOTP({
           body: data,

@@ -104,9 +104,9 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
 function playersOf({ onlinePlayers, playersHidden, maxPlayers }: DraftCheck): string {
   if (playersHidden) return t('players hidden');
   if (maxPlayers === 0) return counted(onlinePlayers, 'player');
-  return t('{onlinePlayers} of {players}', {
-    onlinePlayers: count(onlinePlayers),
-    players: counted(maxPlayers, 'player'),
+  return t('{online} of {most, plural, one {# player} other {# players}}', {
+    online: count(onlinePlayers),
+    most: maxPlayers,
   });
 }
 

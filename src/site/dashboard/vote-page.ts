@@ -123,7 +123,7 @@ function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): R
     case 'too-many':
       return refused(
         429,
-        t('You can send {times} delivered votes again per hour. Try again later.', {
+        t('You can send {times} delivered votes again per hour.', {
           times: DELIVERED_RESENDS.times,
         }),
         resent.nextAllowedAt,

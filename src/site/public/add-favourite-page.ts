@@ -66,8 +66,7 @@ export async function addOrThrow(deps: Deps, request: FastifyRequest, serverId: 
 /** @throws {PageError} 429 if the user changed the favourites too often */
 export async function countOrThrow(deps: Deps, userId: ObjectId): Promise<void> {
   const retryAt = await countFavouriteChange(deps, userId);
-  if (retryAt)
-    throw new PageError(429, t('You changed your favourites too often. Wait a few minutes.'), retryAt);
+  if (retryAt) throw new PageError(429, t('You changed your favourites too often.'), retryAt);
 }
 
 function askPage({ base }: Site, { name }: WithId<Server>): Page {

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
 import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { ANYONE } from '../route-options.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
-import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldText, queryOf, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import { html } from '../shared/html.ts';
@@ -30,15 +30,18 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
     return {
       title: t('Report {server}', { server: server.name }),
       width: 'narrow',
-      messages: { sent: defineMessage('Thank you. The operators of this listing will look at it.') },
       body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
         <p class="soft">${readers}</p>
         <form method="post" action="${path}/report" class="card stack">
           ${select({
             name: 'kind',
             label: t('What is wrong?'),
+            required: true,
             value: values.kind,
-            options: COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(COMPLAINT_TEXTS[kind])]),
+            options: [
+              ['', t('Choose a reason')],
+              ...COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(COMPLAINT_TEXTS[kind])]),
+            ],
             error: errors.kind,
           })}
           ${textArea({
@@ -59,7 +62,8 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
   app.get('/servers/:slug/report', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await listedServer(deps, slugOfRequest(request));
-      return sendPage(request, reply, pageOf(server, UNTOUCHED));
+      const isSent = queryOf(request).done === 'sent';
+      return sendPage(request, reply, isSent ? thanks(base, server) : pageOf(server, UNTOUCHED));
     }),
   );
 
@@ -72,9 +76,19 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
       const server = await serverOfForm(deps, request);
       const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
       const retryAt = await complain(deps, server._id, data, from);
-      if (retryAt)
-        return refused(429, t('Your network has sent too many reports. Try again later.'), retryAt);
+      if (retryAt) return refused(429, t('Your network has sent too many reports.'), retryAt);
       return `${base}${publicPath(server)}/report?done=sent`;
     },
   });
+}
+
+/** The page after a report was sent. It has no form, so that nobody sends the report again. */
+function thanks(base: string, server: Server): Page {
+  return {
+    title: t('Report {server}', { server: server.name }),
+    width: 'narrow',
+    body: html`<h1>${t('Thank you')}</h1>
+      <p role="status">${t('The operators of this listing will look at your report.')}</p>
+      <p class="actions"><a class="button" href="${base}${publicPath(server)}">${t('Back to the server')}</a></p>`,
+  };
 }

@@ -75,7 +75,7 @@ function tiles(shown: { path: string; picture: Html; name: string; servers: numb
 export function listHead(
   { base }: Site,
   query: Pick<RankingQuery, 'q' | 'filters'>,
-  { heading, detail, picture = '' }: { heading: string; detail: Content; picture?: Content },
+  { heading, detail, picture = '' }: { heading: Content; detail: Content; picture?: Content },
 ): Html {
   return html`<section class="list-head"><div class="in">${picture ? html`<div class="picture">${picture}</div>` : ''}
     <div class="text"><h1>${heading}</h1><p>${detail}</p></div>${searchForm(base, query)}</div></section>`;

@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
+import { searchedAddress } from '../../ranking/searched-address.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { emptyState } from '../shared/empty-state.ts';
 import { count } from '../shared/format.ts';
@@ -59,7 +60,9 @@ export function nothingFound(site: Site, { q, filters }: RankingQuery): Html {
   const everywhere = `${site.base}${rankingPath({ q, filters: {}, sort: 'rank', page: 1 })}`;
   const search = html`<a class="button" href="${everywhere}">${t('Search all servers')}</a>`;
   const all = html`<a class="button quiet" href="${site.base}/">${t('Show the whole ranking')}</a>`;
-  const advice = t('Try a part of it, such as its rarest word. One typo is allowed.');
+  const advice = searchedAddress(q)?.isCertain
+    ? t('Check the address, or search for the server’s name.')
+    : t('Try a part of it, such as its rarest word. Small typos do no harm.');
   return emptyState(site, html`<p>${advice}</p>`, html`${isNarrowed(filters) ? search : ''}${all}`);
 }
 

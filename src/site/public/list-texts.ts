@@ -3,13 +3,14 @@ import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
+import { type SearchedAddress, searchedAddress } from '../../ranking/searched-address.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
 import { pixelPicture } from '../shared/generated-pictures.ts';
-import { type Content, html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { gameSentence } from './game-sentences.ts';
 import type { RankingQuery } from './ranking-query.ts';
@@ -81,17 +82,41 @@ const AGES: Partial<Record<Sort, Text>> = {
 
 /** The result of a search as a sentence: how many servers it found. */
 export function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
+  const address = searchedAddress(q);
+  const isOfAddress = address?.isCertain || rows[0]?.address === address?.host;
+  if (address && isOfAddress) return addressSummary(rows, q, address, isNarrowed(filters));
   const named = t('“<bdi>{words}</bdi>”', { words: q });
   if (rows.length === 0) {
     return isNarrowed(filters)
       ? t('No server has a name, text or address like {named} and matches the filters.', { named })
       : t('No server has a name, text or address like {named}.', { named });
   }
-  const many =
-    rows.length === ROWS ? t('The {rows} best matches', { rows: ROWS }) : counted(rows.length, 'server');
   const narrowed = isNarrowed(filters) ? ` ${t('Filters apply to the best matches only.')}` : '';
-  const matches = t('{many} with a name, text or address like {named}, best matches first.', { many, named });
-  return html`${matches}${narrowed}`;
+  return html`${matches(rows.length, named)}${narrowed}`;
+}
+
+function matches(found: number, named: Html): Content {
+  const rows = counted(found, 'server');
+  if (found === 1) return t('{rows} with a name, text or address like {named}.', { rows, named });
+  return found < ROWS
+    ? t('{rows} with a name, text or address like {named}, best matches first.', { rows, named })
+    : t('The {rows} best matches for {named} among names, texts and addresses.', { rows: ROWS, named });
+}
+
+/** The result of a search for an address: the servers at it, or else those at its host. */
+function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress, narrowed: boolean): Content {
+  const named = t('“<bdi>{words}</bdi>”', { words: q });
+  const [first] = rows;
+  if (!first) {
+    return narrowed
+      ? t('No server has the address {named} and matches the filters.', { named })
+      : t('No server has the address {named}.', { named });
+  }
+  const many =
+    rows.length < ROWS ? counted(rows.length, 'server') : t('The {rows} best ranked servers', { rows: ROWS });
+  return port === undefined || first.port === port
+    ? t('{many} with the address {named}.', { many, named })
+    : t('No server has the address {named}. With another port at this host: {many}.', { many, named });
 }
 
 /** What the head of a list says about it: a sentence, and a picture for a game or tag. */

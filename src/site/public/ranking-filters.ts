@@ -33,7 +33,7 @@ export function filterForm(base: string, query: RankingQuery, summary: ListingSu
       class="word">${t('Filters')}</span> ${counter}</button>
     <form method="get" action="${base}/" class="list-filters" id="filters" popover aria-label="${t('Filters')}">
     <p class="sheet-head"><b>${t('Filters')}</b><button class="quiet" type="button" popovertarget="filters"
-      popovertargetaction="hide">${t('Done')}</button></p>
+      popovertargetaction="hide" aria-label="${t('Close')}">${icon('x')}</button></p>
     ${chip('game', t('Game'), game, options(t('Any game'), summary.games.slice(0, MOST_OPTIONS), game, gameName))}
     ${versionChip(query, summary)}
     ${chip('tag', t('Tag'), tag, [['', t('Any tag')], ...tags.map(({ key, name }): Option => [key, name])])}

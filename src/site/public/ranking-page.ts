@@ -5,6 +5,7 @@ import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { readListingSummary, readListPage, readNewcomers } from '../../ranking/read-lists.ts';
+import { searchListing } from '../../ranking/search-listing.ts';
 import { readTags, type Tag } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE, CACHED } from '../route-options.ts';
@@ -15,7 +16,7 @@ import { html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { gamesPage, tagsPage } from './games-and-tags-pages.ts';
-import { limitedSearch } from './limited-search.ts';
+import { limitSearches } from './limited-search.ts';
 import { hero, listHead } from './list-heads.ts';
 import { listBar, listEnd, noMatches, nothingFound, nothingListed } from './list-parts.ts';
 import { aboutList, describe, isNarrowed, listSummary, searchSummary } from './list-texts.ts';
@@ -83,10 +84,16 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       reply.header('cache-control', isPrivate ? 'no-store' : `public, max-age=${REDIRECT_SECONDS}`);
       return reply.redirect(`${base}${path}`, 301);
     }
-    return sendPublicPage(request, reply, path, async () => {
-      const of = { request, query, summary: await summaryNow(), tags };
-      return query.q ? searchPage(of) : listPage(of);
-    });
+    const of = async () => ({ request, query, summary: await summaryNow(), tags });
+    return query.q
+      ? sendPublicPage(
+          request,
+          reply,
+          path,
+          async () => searchPage(await of()),
+          () => limitSearches(deps, request),
+        )
+      : sendPublicPage(request, reply, path, async () => listPage(await of()));
   }
 
   /** The signed-in user's favourites; none for visitors, who share their pages. */
@@ -141,13 +148,13 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
   }
 
   async function searchPage({ request, query, summary, tags }: Asked): Promise<Page> {
-    const rows = await limitedSearch(deps, request, query.q, query.filters);
+    const rows = await searchListing(deps, query.q, query.filters);
     const favourites = await favouritesOf(request);
     const now = deps.clock.now();
     return {
       ...FULL,
       title: t('Search: {words}', { words: query.q }),
-      body: html`${listHead(site, query, { heading: t('Search'), detail: searchSummary(rows, query) })}
+      body: html`${listHead(site, query, { heading: t('Search: “<bdi>{words}</bdi>”', { words: query.q }), detail: searchSummary(rows, query) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers found')}</h2>
         ${listBar(base, query, summary, tags)}${activeFilters(base, query)}
         ${starForm(`${base}${rankingPath(query)}`)}

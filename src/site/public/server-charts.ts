@@ -17,12 +17,7 @@ export function chartSections(base: string, view: View): Html {
   const uptimeText = info.uptimePercentage === null ? '' : `${decimal(info.uptimePercentage)} %`;
   return html`${section('players', t('Players'), playersChart(players, history, now), rangeLinks(base, view))}
     <div class="pair">
-      ${section(
-        'uptime',
-        t('Uptime in 30 days'),
-        html`${uptimeChart(uptime)}${uptimeKey(uptime)}`,
-        soft(uptimeText),
-      )}
+      ${section('uptime', t('Uptime in 30 days'), uptimeChart(uptime, uptimeKey(uptime)), soft(uptimeText))}
       ${section(
         'votes',
         t('Votes in 30 days'),
@@ -44,10 +39,10 @@ function rangeLinks(base: string, { server, wanted }: View): Html {
 
 function latencyText({ info: { latencyMs, averageLatency } }: Seen): string {
   const texts = [
-    latencyMs === null ? '' : `${count(Math.round(latencyMs))} ms`,
+    latencyMs === null ? '' : t('{latency} ms now', { latency: count(Math.round(latencyMs)) }),
     averageLatency === null
       ? ''
-      : t('{average} ms on average in 30 days', { average: count(Math.round(averageLatency)) }),
+      : t('30-day average {average} ms', { average: count(Math.round(averageLatency)) }),
   ];
   return texts.filter(Boolean).join(', ');
 }

@@ -86,8 +86,7 @@ function favourite({ base }: Site, { server, reader }: View): Content {
   const to = html`formaction="${base}/favourites/${server._id.toHexString()}"`;
   return html`<form method="post"><input type="hidden" name="next" value="${path}" />
     <button class="quiet" type="submit" ${to} name="favourite" value="${isFavourite ? 'no' : 'yes'}"
-      id="${starAnchor(server)}" title="${does}">${icon('star', isFavourite ? 'solid' : 'outline')}${t(
-        'Favourite',
-      )}<span class="for-readers">: ${does}: ${server.name}</span></button>
+      id="${starAnchor(server)}" title="${does}">${icon('star', isFavourite ? 'solid' : 'outline')}<span
+        aria-hidden="true">${t('Favourite')}</span><span class="for-readers">${does}: ${server.name}</span></button>
   </form>`;
 }

@@ -100,7 +100,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       const review = { ...data, rating: Number(data.rating || Number.NaN) };
       const saved = await saveOwnReview(deps, whose, review);
       if ('review' in saved) return back(server, 'review-saved');
-      const sentence = t('You have changed your reviews too often. Try again later.');
+      const sentence = t('You have changed your reviews too often.');
       return refused(429, sentence, saved.nextAllowedAt);
     },
   });

@@ -81,5 +81,5 @@ async function steamServer(deps: AppDeps, request: FastifyRequest): Promise<With
 /** @throws {PageError} 429 when the network has used up the limit */
 async function take(deps: AppDeps, limit: string, { ip }: FastifyRequest): Promise<void> {
   const retryAt = await takeAll(deps, byNetwork(limit, ip, SIGN_INS));
-  if (retryAt) throw new PageError(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  if (retryAt) throw new PageError(429, t('Too many attempts.'), retryAt);
 }

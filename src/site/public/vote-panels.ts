@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
-import { HOUR, MINUTE } from '../../platform/clock.ts';
+import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
@@ -36,13 +36,16 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
   const dots = Array.from({ length: goal - first }, (_, at) => first + at + 1);
   const classOf = (vote: number) => (vote < streak ? 'on' : vote === streak ? 'on latest' : '');
   const toGo = goal - streak;
-  const next = toGo > 0 ? t('{more} more for {goal} in a row.', { more: toGo, goal }) : '';
+  const next =
+    toGo > 0
+      ? t('{more, plural, one {# more makes} other {# more make}} it {goal} in a row.', { more: toGo, goal })
+      : '';
   const figure = `${count(streak)}${isOpenEnded ? '+' : ''}`;
   return html`<section class="panel"><h2>${t('Streak')}</h2>
     <p class="fig">${figure} <small>${streak === 1 ? t('vote in a row') : t('votes in a row')}</small></p>
     <ol class="dots" aria-hidden="true">${dots.map((vote) => html`<li class="${classOf(vote)}"></li>`)}</ol>
     <p class="soft small">${next} ${t('{votes} this month.', { votes: counted(monthlyVotes, 'vote') })}
-      ${t('At most 48 hours may be between two votes.')}</p>
+      ${t('A streak ends 48 hours after its last vote.')}</p>
   </section>`;
 }
 
@@ -58,14 +61,15 @@ export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote
   if (!nextVoteAt)
     return html`<section class="panel"><h2>${t('Next vote')}</h2><p class="due">${vote}</p></section>`;
   const left = Math.max(0, nextVoteAt.getTime() - now.getTime());
-  const hours = `${String(Math.floor(left / HOUR))}:${String(Math.floor((left % HOUR) / MINUTE)).padStart(2, '0')}`;
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const clock = `${Math.floor(left / HOUR)}:${two((left % HOUR) / MINUTE)}:${two((left % MINUTE) / SECOND)}`;
   const share = ((100 * left) / COOLDOWN_MS).toFixed(1);
   return html`<section class="panel next" data-next-vote="${nextVoteAt.toISOString()}">
     <svg class="ring" viewBox="0 0 96 96" aria-hidden="true"><circle class="track" cx="48" cy="48" r="42"/><circle
       class="fill" cx="48" cy="48" r="42" pathLength="100" stroke-dasharray="${share} 100"
       transform="rotate(-90 48 48)"/></svg>
     <div><h2>${t('Next vote')}</h2>
-      <p class="fig"><span data-left>${hours}</span> <small>${t('hours')}</small></p>
+      <p class="fig"><span data-left>${clock}</span> <small>${t('left')}</small></p>
       <p class="soft small">${localTime(nextVoteAt)}</p></div>
     <p class="due" hidden>${vote}</p>
     <p class="calendar"><a class="button quiet" href="${site.base}${reminderPath(server, nextVoteAt)}"

@@ -24,6 +24,8 @@ type Chart = {
   shown: (value: number) => string;
   /** More about a point than its value, for example the parts of a sum. It is read after the value. */
   details?: (index: number) => string;
+  /** What the colours mean; it follows the drawing. */
+  key?: Content;
   /** A table with the same data. */
   numbers: Html;
   /** Shown instead of the chart when there is no data. */
@@ -156,7 +158,10 @@ type Drawn = {
   place: 'line' | 'column';
 };
 
-function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawing, texts, place }: Drawn) {
+function figureOf(
+  { title, points, shown, key = '', numbers, empty }: Chart,
+  { axis, drawing, texts, place }: Drawn,
+) {
   if (points.every(({ value }) => value === null)) return emptyLine(empty);
   const ticks = axis
     ? axis.ticks.map((value) => ({ y: percent(placeOf(axis, value)), text: shown(value) }))
@@ -180,6 +185,7 @@ function figureOf({ title, points, shown, numbers, empty }: Chart, { axis, drawi
       <p class="chart-value" aria-hidden="true">${t('Touch the chart to read its values.')}</p>
     </div>
     ${timeLabels(points, place)}
+    ${key}
     <details class="chart-numbers"><summary>${t('Show as a table')}</summary>${numbers}</details>
   </figure>`;
 }

@@ -159,8 +159,9 @@ function greyReasons({ unknown }: UptimeDay): string {
 }
 
 /** The chart of uptime: for each UTC day, the shares of time in which the server was online, offline and unknown. */
-export function uptimeChart(days: UptimeDay[]): Html {
+export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
   return shareChart({
+    key,
     title: t('Uptime per day, last 30 days'),
     days: days.map((one) => {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;

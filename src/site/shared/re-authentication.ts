@@ -62,7 +62,7 @@ export async function withReAuthentication<T>(
 ): Promise<{ done: T } | Refused> {
   const { _id, email } = userOf(request);
   const retryAt = await countReAuthentication(deps, _id);
-  if (retryAt) return refused(429, t('Too many attempts. Wait a few minutes.'), retryAt);
+  if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
       await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });

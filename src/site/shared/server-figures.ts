@@ -39,7 +39,7 @@ export function reportedMark(): Html {
 }
 
 /**
- * Players or status as text: `12 of 100 players`, `12 of 100 players reported`, `online, players hidden`, `offline`.
+ * Players or status as text: `12 of 100 players`, `12 of 100 players (self-reported)`, `online, players hidden`, `offline`.
  */
 export function playersText({
   status,
@@ -52,10 +52,10 @@ export function playersText({
   if (playersHidden) return t('online, players hidden');
   const players =
     maxPlayers > 0
-      ? t('{online} of {players}', {
+      ? t('{online} of {most, plural, one {# player} other {# players}}', {
           online: count(onlinePlayers),
-          players: counted(maxPlayers, 'player'),
+          most: maxPlayers,
         })
       : counted(onlinePlayers, 'player');
-  return playersSource === 'reports' ? t('{players} reported', { players }) : players;
+  return playersSource === 'reports' ? t('{players} (self-reported)', { players }) : players;
 }

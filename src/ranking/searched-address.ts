@@ -1,0 +1,35 @@
+import { isIP } from 'node:net';
+import { HostError, parseHost } from '../platform/address-guard.ts';
+
+/** The address that a search asks for. */
+export type SearchedAddress = {
+  /** In the spelling of stored addresses (`parseHost`). */
+  host: string;
+  port?: number;
+  /** An IP address or a host with a port. A host alone may be misspelt, or be words with a dot between them. */
+  isCertain: boolean;
+};
+
+/** A host in brackets, or one with a dot or two colons, and the port that may follow. */
+const ADDRESS = /^(\[[\da-f:.]+\]|[^\s:/[\]]+\.[^\s:/[\]]+)(?::(\d{1,5}))?$/i;
+
+/** The address that a search text is: an IP address, a host with a dot, or one of them with a port; else null. */
+export function searchedAddress(typed: string): SearchedAddress | null {
+  const text = typed.trim();
+  const [, named, digits] = ADDRESS.exec(text) ?? (isIP(text) ? ['', text] : []);
+  if (named === undefined) return null;
+  const host = hostOf(named);
+  if (host === null) return null;
+  const port = digits === undefined ? undefined : Number(digits);
+  return { host, ...(port === undefined ? {} : { port }), isCertain: port !== undefined || isIP(host) !== 0 };
+}
+
+function hostOf(named: string): string | null {
+  try {
+    return parseHost(named);
+  } catch (error) {
+    // For example `1.21`, the version of a game: the text is searched by its words.
+    if (error instanceof HostError) return null;
+    throw error;
+  }
+}
