@@ -277,7 +277,7 @@ async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId
     voteStreak(deps, server, vote.username),
     readOtherServers(deps, request, server),
   ]);
-  return { streak, others, remembersName: !request.signedIn };
+  return { streak, others };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

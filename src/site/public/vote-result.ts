@@ -41,8 +41,6 @@ export type VoteState = {
 type Around = {
   streak: VoteStreak;
   others: OtherServers;
-  /** Whether the browser remembers the player's name too, because nobody is signed in. */
-  remembersName: boolean;
 };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
@@ -69,13 +67,13 @@ export function resultPage(site: Site, result: VoteState, around: Around | null)
 }
 
 /** What the browser stores of an accepted vote. The pictures are those of the list of other servers. */
-function toRemember({ base }: Site, { server, vote }: VoteState, { streak, remembersName }: Around) {
+function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
   const { banner, icon: picture } = server.profile ?? {};
   const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
   return {
     path: `${base}${publicPath(server)}`,
     name: server.name,
-    ...(remembersName ? { kind: nameKindOf(server.game) } : {}),
+    kind: nameKindOf(server.game),
     username: vote.username,
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),
