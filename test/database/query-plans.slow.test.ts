@@ -790,7 +790,7 @@ test('the public pages, of a thousand servers with names alike: three queries a 
     // Some run at the same time.
     const kinds = [...new Set(operations.map(put))].filter((one) => !one.startsWith('getmore'));
     expect(kinds.toSorted(), name).toEqual(expected.toSorted());
-    for (const operation of operations) expectIndexed(operation, name);
+    for (const operation of operations.filter((one) => !isTermSeek(one))) expectIndexed(operation, name);
   }
   // All hidden servers have the position after the last.
   const some = await deps.servers.find({ rankPosition: { $gt: 900 } }).toArray();

@@ -678,7 +678,7 @@ describe('the page after a vote', () => {
     await recomputeRanks(open.deps);
     const page = async () => textOf((await getPage(open, String(location))).body);
     const own = await open.deps.servers.findOne({ _id: open.serverId });
-    expect(await page()).toMatch(/Alpha Craft has \d votes? in 30 days and rank \d ?\./);
+    expect(await page()).toMatch(/Alpha Craft has 1 vote in 30 days and rank \d ?\./);
     if (own?.rankPosition !== 2)
       await open.deps.rankedLists.updateOne({ _id: 'f:/0' }, { $set: { ids: new Binary(beta.serverId.id) } });
     await open.deps.servers.updateOne({ _id: beta.serverId }, { $set: votes });
@@ -686,12 +686,12 @@ describe('the page after a vote', () => {
     await open.deps.servers.updateOne({ _id: open.serverId }, { $set: ranked });
     // The votes and the distance are of the same period: the one that ranks.
     expect(await page()).toMatch(
-      /Alpha Craft has 5 votes in 30 days and rank 2 ?\. Beta Craft is 7 votes ahead/,
+      /Alpha Craft has 1 vote in 30 days and rank 2 ?\. Beta Craft is 7 votes ahead/,
     );
-    const weighed = { 'ranked.rankVotes': 3.5 };
+    const weighed = { 'ranked.rankVotes': 0.5 };
     await open.deps.servers.updateOne({ _id: open.serverId }, { $set: weighed });
     expect(await page()).toMatch(
-      /has 5 votes in 30 days, which count as 3\.5 for the rank, and rank 2 ?\. Beta Craft is 9 votes ahead/,
+      /has 1 vote in 30 days, which count as 0\.5 for the rank, and rank 2 ?\. Beta Craft is 12 votes ahead/,
     );
   });
 });

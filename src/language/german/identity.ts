@@ -9,8 +9,6 @@ export const IDENTITY = {
   'Your gamertag, as in the game.': 'Dein Gamertag, wie im Spiel.',
   'This is not a gamertag: it has at most 16 letters, digits and spaces.':
     'Das ist kein Gamertag: Er hat höchstens 16 Buchstaben, Ziffern und Leerzeichen.',
-  'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.':
-    'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit {prefix}.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit „{prefix}“.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.':

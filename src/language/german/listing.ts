@@ -396,13 +396,9 @@ export const LISTING = {
   'What should we know?': 'Was sollen wir wissen?',
   'Send report': 'Meldung senden',
   'Back to the server': 'Zurück zum Server',
-  'Your network has sent too many reports. Try again later.':
-    'Aus deinem Netz kamen zu viele Meldungen. Versuche es später noch einmal.',
   'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.':
     'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich mit einem Konto an, das älter als 7 Tage ist.',
   'Your network has sent too many reports.': 'Aus deinem Netz kamen zu viele Meldungen.',
-  'Too many votes were started from your network. Try again in a minute, or sign in to vote.':
-    'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich an, um abzustimmen.',
   'This server has no such vote.': 'Dieser Server hat keine solche Stimme.',
   Share: 'Teilen',
   'The banner': 'Das Banner',

@@ -21,6 +21,7 @@ import { readPlayerName } from '../../votes/identity/player-name.ts';
 import { createProvenIds, type ProvenIds } from '../../votes/identity/proven-id.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
 import type { Vote } from '../../votes/vote.ts';
+import { voteFigures } from '../../votes/vote-figures.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
@@ -256,16 +257,19 @@ function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
 async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Promise<VoteState> {
   const now = deps.clock.now();
   const listener = await deps.listeners.findOne({ serverId: server._id });
-  const [{ status }, votesOfMonth, heldFor, above] = await Promise.all([
+  const [{ status }, votesOfMonth, written, heldFor, above] = await Promise.all([
     voteTimeline(deps, vote, listener, now),
     deps.voteCounts.ofMonth(server._id, now),
+    voteFigures(deps, server._id),
     vote.quarantinedAt ? causeOf(deps, vote) : undefined,
     serverAbove(deps, server),
   ]);
   const monthlyVotes = votesOfMonth();
-  const figures = server.ranked ? [server.ranked, server.rankPosition] : monthlyVotes;
-  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, figures, above);
-  return { server, vote, status, heldFor, monthlyVotes, above, state, now };
+  // The figure of the month has votes that are not written yet, such as this one.
+  const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
+  const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
+  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
+  return { server, vote, status, heldFor, monthlyVotes, votesCount, above, state, now };
 }
 
 async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, vote: Vote) {
@@ -273,7 +277,7 @@ async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId
     voteStreak(deps, server, vote.username),
     readOtherServers(deps, request, server),
   ]);
-  return { streak, others, remembersName: !request.signedIn };
+  return { streak, others };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

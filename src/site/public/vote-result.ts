@@ -29,6 +29,8 @@ export type VoteState = {
   heldFor: QuarantineCause | undefined;
   /** The number of the server's votes in this month. */
   monthlyVotes: number;
+  /** The number of its votes of 30 days, the period that ranks. */
+  votesCount: number;
   above: ServerAbove | null;
   /** The mark of what is shown (see live.ts). */
   state: string;
@@ -39,8 +41,6 @@ export type VoteState = {
 type Around = {
   streak: VoteStreak;
   others: OtherServers;
-  /** Whether the browser remembers the player's name too, because nobody is signed in. */
-  remembersName: boolean;
 };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
@@ -67,13 +67,13 @@ export function resultPage(site: Site, result: VoteState, around: Around | null)
 }
 
 /** What the browser stores of an accepted vote. The pictures are those of the list of other servers. */
-function toRemember({ base }: Site, { server, vote }: VoteState, { streak, remembersName }: Around) {
+function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
   const { banner, icon: picture } = server.profile ?? {};
   const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
   return {
     path: `${base}${publicPath(server)}`,
     name: server.name,
-    ...(remembersName ? { kind: nameKindOf(server.game) } : {}),
+    kind: nameKindOf(server.game),
     username: vote.username,
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),
@@ -132,13 +132,13 @@ function rankLine(site: Site, result: VoteState): Html {
   return html`<p class="rank-line">${votesText(site, result)} ${ahead}</p>`;
 }
 
-/** The votes that decided the rank, as the server's page shows them. Before the first ranking: those of the month. */
-function votesText({ base }: Site, { server, monthlyVotes }: VoteState): Html {
+/** The votes of the period that ranks, as the server's page shows them. Before the first ranking: those of the month. */
+function votesText({ base }: Site, { server, monthlyVotes, votesCount }: VoteState): Html {
   const named = { a: linkTo(`${base}${publicPath(server)}`), server: html`<bdi>${server.name}</bdi>` };
   const { ranked } = server;
   if (!ranked)
     return t('<a>{server}</a> has {votes} this month.', { ...named, votes: counted(monthlyVotes, 'vote') });
-  const figures = { votes: counted(ranked.votesCount, 'vote'), rank: count(server.rankPosition) };
+  const figures = { votes: counted(votesCount, 'vote'), rank: count(server.rankPosition) };
   if (typeof ranked.rankVotes !== 'number')
     return t('<a>{server}</a> has {votes} in 30 days and rank {rank}.', { ...named, ...figures });
   return t(

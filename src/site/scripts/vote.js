@@ -65,13 +65,15 @@ function offerToForget(username) {
 }
 
 /**
- * Notes that this tab sends the form: the page of the vote stores the name only then, because anybody may open its link.
+ * Notes that this tab sends the form, and whether the browser keeps the player's name: the page of the vote stores the
+ * vote only then, because anybody may open its link.
  * A page of this script is shown instead if the vote is refused, so it ends the note.
  */
 function noteSent(path) {
   try {
     sessionStorage.removeItem('sent-vote');
-    if (path) sessionStorage.setItem('sent-vote', JSON.stringify({ path }));
+    const keepsName = names?.dataset.remember !== undefined;
+    if (path) sessionStorage.setItem('sent-vote', JSON.stringify({ path, keepsName }));
   } catch {
     // The browser stores nothing for this site.
   }

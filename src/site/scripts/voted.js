@@ -21,15 +21,15 @@ const votedServers = () =>
   );
 
 /**
- * Stores the server with the time of its next vote, and the player's name by its `kind`; without a kind, the name is in the
- * user's account. The newest votes are kept.
+ * Stores the server with the time of its next vote; and the player's name, unless it is in the user's account or Steam
+ * confirmed it. The newest votes are kept.
  */
-function remember({ path, kind, username, ...voted }) {
+function remember({ path, kind, username, ...voted }, keepsName) {
   const others = votedServers().filter(([other]) => other !== path);
   const entry = { ...voted, username, at: new Date().toISOString() };
   const servers = Object.fromEntries([[path, entry], ...others].slice(0, MOST_REMEMBERED));
   localStorage.setItem('voted-servers', JSON.stringify(servers));
-  if (!kind) return;
+  if (!keepsName) return;
   const players = { ...stored(localStorage, 'player-names'), [kind]: username };
   localStorage.setItem('player-names', JSON.stringify(players));
 }
@@ -39,12 +39,13 @@ function rememberVote() {
   const page = document.querySelector('[data-voted]');
   if (!page) return;
   const voted = JSON.parse(page.dataset.voted);
-  if (stored(sessionStorage, 'sent-vote').path !== `${voted.path}/vote`) return;
+  const sent = stored(sessionStorage, 'sent-vote');
+  if (sent.path !== `${voted.path}/vote`) return;
   // The script has left the form, where the focus was: screen readers go on with the result.
   page.querySelector('h1').focus();
   try {
     sessionStorage.removeItem('sent-vote');
-    remember(voted);
+    remember(voted, sent.keepsName);
   } catch {
     // The browser stores nothing for this site.
   }
