@@ -6,15 +6,17 @@ import { steamIdOf } from './steam-ids.ts';
  * What a game's vote form asks for.
  *
  * - `minecraft`: a name of Minecraft: Java Edition, or one of Bedrock Edition with the server's prefix.
+ * - `bedrock`: a gamertag, since a server of Bedrock Edition knows its players by it.
  * - `steam`: a SteamID, stored as its 17 digits, because the vote plugins of the game find votes by it.
  * - `name`: any name.
  */
-export const NAME_KINDS = ['name', 'minecraft', 'steam'] as const;
+export const NAME_KINDS = ['name', 'minecraft', 'bedrock', 'steam'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 /** The games that ask for something else than any name, by gamedig's id. */
 const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   minecraft: 'minecraft',
+  mbe: 'bedrock',
   asa: 'steam',
   ase: 'steam',
   atlas: 'steam',
@@ -40,6 +42,8 @@ export const BEDROCK_PREFIX = '.';
 export type NameOptions = {
   /** What names of Bedrock Edition begin with; empty if the server takes none. */
   bedrockPrefix: string;
+  /** Whether the form beside the name has the button to sign in through Steam. */
+  offersSteam?: boolean;
 };
 
 /** A typed name in the spelling that is stored; or why it is refused, and whether an older name may look like this. */
@@ -84,6 +88,13 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
     longest: LONGEST_NAME,
     read: readMinecraftName,
   },
+  bedrock: {
+    label: () => t('Your player name'),
+    hint: () => t('Your gamertag, as in the game.'),
+    inputmode: 'text',
+    longest: LONGEST_NAME,
+    read: readGamertag,
+  },
   steam: {
     label: () => t('Your SteamID'),
     hint: () =>
@@ -119,18 +130,40 @@ function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions)
   };
 }
 
-function readSteamId(text: string): ReadName {
+/** Letters of any script, digits and single spaces, as Xbox allows them in a gamertag. */
+const PLAIN_GAMERTAG = /^[\p{L}\p{M}\p{N}_]+(?: [\p{L}\p{M}\p{N}_]+)*$/u;
+
+function readGamertag(text: string): ReadName {
+  const name = text.replaceAll(/ +/g, ' ');
+  if (PLAIN_GAMERTAG.test(name) && [...name].length <= LONGEST_IN_GAME) return { name };
+  return {
+    error: t('This is not a gamertag: it has at most 16 letters, digits and spaces.'),
+    // A server without Xbox accounts takes other names; it has votes of them.
+    mayBeOlder: true,
+  };
+}
+
+function readSteamId(text: string, options: NameOptions): ReadName {
   const id = steamIdOf(text);
   if (id.kind === 'id') return { name: id.digits };
   return {
     error:
       id.kind === 'vanity'
-        ? t(
-            'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name. If this page offers it, you can sign in through Steam instead.',
-          )
+        ? chosenName(options)
         : t(
             'This is not a SteamID. It has 17 digits and begins with 7656. Open Steam, click your name at the top right, then “Account details”: the digits are under your name.',
           ),
     mayBeOlder: false,
   };
+}
+
+/** The refusal of a profile's address that has a chosen name: only Steam knows its SteamID. */
+function chosenName({ offersSteam }: NameOptions): string {
+  return offersSteam
+    ? t(
+        'This address has a name of your choice, and not your SteamID. Press “Sign in through Steam” here instead. Or open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.',
+      )
+    : t(
+        'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.',
+      );
 }

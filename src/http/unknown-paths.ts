@@ -1,6 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES } from './http-errors.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether a path is known, but not for GET: the address of a form. */
+    refusesGet(path: string): boolean;
+  }
+}
+
 /** A regular expression for a route's pattern such as `/servers/:id/vote`; `*` matches any rest. */
 function asExpression(pattern: string): RegExp {
   const source = pattern
@@ -64,6 +71,11 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
     const matched = matching(path);
     return [...new Set(matched.flatMap(({ allowed }) => [...allowed]))].toSorted();
   };
+
+  app.decorate('refusesGet', (path) => {
+    const allowed = methodsOf(decoded(path));
+    return allowed.length > 0 && !allowed.includes('GET');
+  });
 
   const isPage = (path: string, method: string) =>
     matching(path).some(({ isPage, allowed }) => isPage && allowed.has(method));

@@ -5,7 +5,7 @@ import { t } from '../language/t.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { PageError } from './error-pages.ts';
 import { ANYONE } from './route-options.ts';
-import { nextPath } from './shared/next-path.ts';
+import { nextPage } from './shared/next-path.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -57,7 +57,7 @@ export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedCon
         `${COOKIE}=${language}; Path=${base || '/'}; Max-Age=${COOKIE_SECONDS}; SameSite=Lax; HttpOnly${secure}`,
       )
       .header('cache-control', 'no-store')
-      .redirect(nextPath(next, base, `${base}/`), 303);
+      .redirect(nextPage(app, next, `${base}/`), 303);
   });
 }
 

@@ -326,7 +326,7 @@ export const BROWSER_DATA: Record<string, BrowserData> = {
   'voted-servers': {
     storage: 'localStorage',
     data: defineMessage(
-      'The last 12 servers that you voted for without an account, with the name and the time of the next vote, to show them after a vote.',
+      'The last 12 servers that you voted for, with the name and the time of the next vote, to show these times and to list the servers after a vote.',
     ),
     kept: defineMessage('a server for 30 days, or until you press “Not …?”'),
   },

@@ -1,13 +1,22 @@
 import type { ObjectId } from 'mongodb';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { comesToSay } from './steps.ts';
 import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
+
+/** Sums the layout shifts of each page: see https://web.dev/articles/cls. */
+const WATCH_SHIFTS = `globalThis.shift = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) globalThis.shift += value; })
+    .observe({ type: 'layout-shift', buffered: true });`;
+const shiftOf = (page: Page) => page.evaluate<number>('globalThis.shift');
+
+const isFocused = (element: Locator) => element.evaluate((one) => one === one.ownerDocument.activeElement);
 
 describe.skipIf(!chromium)('a player, in a browser', () => {
   let site: RunningSite;
@@ -44,6 +53,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     ['on a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, rules: 'variant' }],
   ])('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, %s', async (how, options) => {
     const { slug, listener } = await listed(`Alpha ${how}`);
+    await recomputeRanks(site.deps);
+    const isPhone = options.hasTouch === true;
     const tab = await openTab(browser, site.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
     const { page, open, check } = tab;
     await open(`/servers/${slug}/vote?username=Steve`);
@@ -51,7 +62,9 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await check();
     await page.getByLabel('Your player name').press('Enter');
 
-    await page.getByRole('heading', { name: 'Your vote counts, Steve.' }).waitFor();
+    const heading = page.getByRole('heading', { name: 'Your vote counts, Steve.' });
+    await heading.waitFor();
+    await expect.poll(() => isFocused(heading)).toBe(true);
     await check();
     // The page itself refreshes the state.
     await page
@@ -66,14 +79,74 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
     await check();
 
+    // The server's page and the lists know it too, without a shift of what is drawn.
+    await page.addInitScript(WATCH_SHIFTS);
     await open(`/servers/${slug}`);
+    await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
+    expect(await page.locator('form[data-vote]').isVisible()).toBe(false);
+    const inBar = page.locator('.dock').getByRole('link', { name: 'Voted today' });
+    expect(await inBar.isVisible()).toBe(isPhone);
+    expect(
+      await page
+        .locator('.dock')
+        .getByRole('link', { name: /^Vote / })
+        .isVisible(),
+    ).toBe(false);
     await check();
-    expect(await page.getByLabel('Your player name').inputValue()).toBe('Steve');
+    expect(await shiftOf(page)).toBeLessThan(0.05);
+    await open('/');
+    const link = page.locator('.servers a.vote').filter({ hasText: `Alpha ${how}` });
+    expect(await link.textContent()).toBe(`Voted today Alpha ${how}`);
+    await check();
+    expect(await shiftOf(page)).toBeLessThan(0.05);
+    await open(`/servers/${slug}`);
+    await page.getByRole('link', { name: 'Vote as another player' }).click();
     await page.getByLabel('Your player name').fill('STEVE');
     await page.getByRole('button', { name: 'Vote' }).click();
     await page.getByRole('heading', { name: `STEVE has voted for Alpha ${how}.` }).waitFor();
     await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
     await check();
+  });
+
+  test('is told at the field that a name is not one of the game, with the focus on it; also at once for a link', async () => {
+    const { slug, serverId } = await listed('Epsilon Craft');
+    await site.deps.servers.updateOne({ _id: serverId }, { $set: { game: 'minecraft' } });
+    const sentence = 'This is not a Minecraft name';
+    const seenAt = async (page: Page) => {
+      const name = page.getByLabel('Your player name');
+      await page.locator('.field', { has: name }).getByText(sentence).waitFor();
+      await expect.poll(() => isFocused(name)).toBe(true);
+      expect(await name.getAttribute('aria-invalid')).toBe('true');
+      expect(await name.getAttribute('aria-describedby')).toBe('username-hint username-error');
+      expect(await page.getByText(sentence).count()).toBe(1);
+      return name;
+    };
+    const { page, open, check } = await openTab(browser, site.url);
+    for (const path of [`/servers/${slug}/vote`, `/servers/${slug}`]) {
+      await open(path);
+      await page.getByLabel('Your player name').fill('ab');
+      await page.locator('form[data-vote] button.vote').click();
+      const name = await seenAt(page);
+      await check();
+      await name.fill('Abel');
+      const refusal = { status: 429, json: { error: 'Too many votes were started.' } };
+      await page.route(/challenge$/, (route) => route.fulfill(refusal), { times: 1 });
+      await page.locator('form[data-vote] button.vote').click();
+      await page.getByText(refusal.json.error).waitFor();
+      expect(await name.getAttribute('aria-invalid')).toBeNull();
+      expect(await page.getByText(sentence).count()).toBe(0);
+      expect(await isFocused(page.locator('form[data-vote] button.vote'))).toBe(true);
+    }
+    await open(`/servers/${slug}/vote?username=ab`);
+    await seenAt(page);
+    await check();
+
+    const plain = await openTab(browser, site.url, { javaScriptEnabled: false });
+    await plain.open(`/servers/${slug}/vote`);
+    await plain.page.getByLabel('Your player name').fill('ab');
+    await plain.page.getByRole('button', { name: 'Vote' }).click();
+    await seenAt(plain.page);
+    await plain.check();
   });
 
   test('is remembered by the browser after a vote: name, cooldown and other servers, until told to forget', async () => {
@@ -119,6 +192,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await stranger.open(`/servers/${beta.slug}`);
     expect(await stranger.page.getByLabel('Your player name').inputValue()).toBe('');
 
+    // After the cooldown, the server's page has its form again.
+    await page.clock.setFixedTime(Date.now() + 25 * 3_600_000);
     await open(`/servers/${beta.slug}`);
     await page.getByRole('button', { name: 'Not Nora?' }).click();
     expect(await name.inputValue()).toBe('');
@@ -166,9 +241,12 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check, signInHere } = tab;
     await open(`/servers/${slug}/vote?username=Alex`);
-    await page.getByText('A vote without an account needs JavaScript.').waitFor();
+    const sentence =
+      /needs JavaScript\. Allow it for this page, or sign in with an account that is older than 7 days/;
+    const form = page.locator('form[data-vote]');
+    await form.getByText(sentence).waitFor();
     await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByText('The proof of work is missing.').waitFor();
+    await page.getByRole('alert').getByText(sentence).waitFor();
 
     await signInHere(await signIn(site, { days: 8 }));
     await open(`/servers/${slug}/vote?username=Alex`);
@@ -177,6 +255,28 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await comesToSay(tab, '#delivery', 'Arrived in', { scripted: false });
     expect(listener.votes.map(({ username }) => username)).toEqual(['Alex']);
     await check();
+  });
+
+  test('signed in, sees on the server’s page when the next vote is possible, until the name is forgotten', async () => {
+    const { slug } = await listed('Zeta Craft');
+    const { page, open, check, signInHere } = await openTab(browser, site.url);
+    await signInHere(await signIn(site, { days: 8 }));
+    await open(`/servers/${slug}`);
+    await page.getByLabel('Your player name').first().fill('Mara');
+    await page.locator('.voting button.vote').click();
+    const heading = page.getByRole('heading', { name: 'Your vote counts, Mara.' });
+    await heading.waitFor();
+    await expect.poll(() => isFocused(heading)).toBe(true);
+    // The browser's Back button may show the page as it was before the vote.
+    await page.goBack();
+    await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
+    await check();
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['voted-servers']);
+    const other = await listed('Eta Craft');
+    await open(`/servers/${other.slug}/vote`);
+    await page.getByRole('button', { name: 'Not Mara?' }).click();
+    await page.waitForURL(/username=$/);
+    expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
   });
 
   test('is told that a vote is quarantined, and sees it arrive after the release', async () => {

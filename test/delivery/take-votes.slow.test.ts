@@ -360,18 +360,6 @@ describe('Draining a backlog', () => {
     }
   });
 
-  it('takes more votes at once while every take is full, though fewer wait than make a backlog', async () => {
-    const bench = await deliveryBench();
-    await castSome(bench, 96);
-    expect(await bench.drain()).toEqual({ kind: 'idle' });
-    const sent = await bench.deps.votes.find({ 'delivery.state': 'delivered' }).toArray();
-    expect(sent).toHaveLength(96);
-    // Votes that were taken together have the same attempt id. Four at a time would be 24 takes.
-    expect(new Set(sent.map(({ delivery }) => String(delivery.attempts[0]?.id))).size).toBeLessThanOrEqual(
-      12,
-    );
-  });
-
   it('gives back votes that it took ahead when the listener hangs and becomes unreachable', async () => {
     const bench = await deliveryBench();
     await castSome(bench, 120);

@@ -124,13 +124,31 @@ describe('where a Minecraft name is asked', () => {
   });
 });
 
+describe('where a gamertag is asked', () => {
+  test.each([
+    ['Steve', 'Steve'],
+    ['Big Bob 1234', 'Big Bob 1234'],
+    ['Big  Bob', 'Big Bob'],
+    ['さくら', 'さくら'],
+    ['7', '7'],
+    ['Sixteen letters1', 'Sixteen letters1'],
+  ])('%s is stored as %s', (typed, name) => {
+    expect(stored('bedrock', typed)).toBe(name);
+  });
+
+  test.each(['😀', '.Dot', 'x'.repeat(20), 'Bob!', 'a@example.org'])('%s is refused', (typed) => {
+    expect(read('bedrock', typed)).toMatchObject({ mayBeOlder: true });
+  });
+});
+
 test('where any name is asked, any is taken as it is', () => {
   for (const typed of ['Big Bob!', GABE, 'さくら']) expect(stored('name', typed)).toBe(typed);
 });
 
 test.each([
   ['minecraft', 'minecraft'],
-  ['mbe', 'name'],
+  ['mbe', 'bedrock'],
+  ['bedrock', 'bedrock'],
   ['rust', 'steam'],
   ['ase', 'steam'],
   // An id that gamedig has renamed.
@@ -145,5 +163,6 @@ test('each refusal has a German text', () => {
   inLanguage('de', () => {
     expect(read('steam', 'Bob')).toMatchObject({ error: expect.stringContaining('Das ist keine SteamID.') });
     expect(read('minecraft', 'B')).toMatchObject({ error: expect.stringContaining('kein Minecraft-Name') });
+    expect(read('bedrock', '😀')).toMatchObject({ error: expect.stringContaining('kein Gamertag') });
   });
 });

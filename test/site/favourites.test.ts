@@ -222,3 +222,16 @@ test('“Not Steve?” of a user forgets the name in the account, without a scri
   const visitor = await sendForm(web, '/servers/alpha-craft/vote/forget-name', {});
   expect(visitor.headers.location).toMatch(/^\/sign-in/);
 });
+
+test('the forms to sign up and in name the server whose star a visitor pressed', async () => {
+  const sent = await sendForm(web, `/favourites/${beta}`, { favourite: 'yes', next: '/' });
+  const signUp = String(sent.headers.location);
+  const sentence = 'With an account, Beta &lt;Craft&gt; is among your favourites';
+  for (const path of [signUp, signUp.replace('/sign-up', '/sign-in')])
+    expect(textOf((await getPage(web, path)).body), path).toContain(sentence);
+  // Without a listed server: what favourites are for.
+  for (const id of [new ObjectId().toHexString(), 'x', ''])
+    expect(textOf((await getPage(web, `/sign-up?next=/favourites/${id}`)).body)).toContain(
+      'With an account, your favourites are on one page',
+    );
+});

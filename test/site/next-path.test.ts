@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { nextPath } from '../../src/site/shared/next-path.ts';
+import { nextPage, nextPath } from '../../src/site/shared/next-path.ts';
+import { PASSWORD, signIn } from '../support/sign-in.ts';
+import { sendForm, webAppOfFile } from '../support/web-app.ts';
 
+const web = webAppOfFile();
 const HOME = '/dashboard';
 
 test.each([
@@ -42,4 +45,26 @@ test('with a base path, only paths below it are followed', () => {
   expect(nextPath('/listing/operator/queues', '/listing', '/listing/dashboard')).toBe(
     '/listing/operator/queues',
   );
+});
+
+test.each(['/sign-out', '/account/name?done=x'])('%s is the address of a form and leads home', (next) => {
+  expect(nextPath(next, '', HOME)).toBe(next);
+  expect(nextPage(web().app, next, HOME)).toBe(HOME);
+});
+
+test.each([
+  '/servers/alpha?players=30d',
+  '/favourites/0123456789abcdef01234567',
+  '/sign-in',
+  '/',
+])('%s is a page and is followed', (next) => {
+  expect(nextPage(web().app, next, HOME)).toBe(next);
+});
+
+test('a sign-in that would lead to the address of a form leads to the user’s own start page', async () => {
+  const { email } = await signIn(web());
+  const to = async (next: string) =>
+    (await sendForm(web(), '/sign-in', { email, password: PASSWORD, next })).headers.location;
+  expect(await to('/account')).toBe('/account');
+  expect(await to('/sign-out')).toBe(await to(''));
 });

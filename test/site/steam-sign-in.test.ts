@@ -314,6 +314,7 @@ describe('a typed SteamID', () => {
     const { body } = await sendForm(web, path, { username: 'https://steamcommunity.com/id/bob' });
     expect(body).toMatch(/<input id="username"[^>]*aria-invalid="true"/);
     expect(textOf(body)).toContain('This address has a name of your choice');
+    expect(textOf(body)).toContain('Press “Sign in through Steam” here instead.');
     expect(body).toContain('data-name-kind="steam"');
   });
 });
@@ -327,4 +328,7 @@ test('a listing without Steam has no sign-in, and takes every SteamID', async ()
   expect(page.body).not.toContain('vote/steam');
   expect(page.body).toContain('name="username"');
   expect((await getPage(bare, '/servers/rusty/vote/steam')).statusCode).toBe(404);
+  const { body } = await getPage(bare, '/servers/rusty/vote?username=https://steamcommunity.com/id/bob');
+  expect(textOf(body)).toContain('This address has a name of your choice');
+  expect(textOf(body)).not.toContain('Sign in through Steam');
 });

@@ -76,7 +76,7 @@ describe('the vote form', () => {
     const open = await withServer(await openWebApp());
     const answer = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve', proof: '' });
     expect(answer.statusCode).toBe(400);
-    expect(textOf(answer.body)).toContain('The proof of work is missing.');
+    expect(textOf(answer.body)).toContain('A vote without an account needs JavaScript. Allow it for this page, or sign in');
     expect(answer.body).toContain('value="Steve"');
   });
 
@@ -99,7 +99,7 @@ describe('the vote form', () => {
     expect(page.body).toContain('data-vote');
     expect(textOf(page.body)).toContain('Your account is younger than 7 days');
     const without = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
-    expect(textOf(without.body)).toContain('The proof of work is missing.');
+    expect(textOf(without.body)).toContain('A vote without an account needs JavaScript. Allow it for this page, or sign in');
     for (const name of ['Steve', 'Alex'])
       expect((await voteOnPage(open, open.slug, name, { headers })).statusCode).toBe(303);
   });
@@ -121,7 +121,7 @@ describe('the vote form', () => {
     await set({ emailVerified: true });
     expect(await needsProof()).toBe(true);
     const without = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
-    expect(textOf(without.body)).toContain('The proof of work is missing.');
+    expect(textOf(without.body)).toContain('A vote without an account needs JavaScript. Allow it for this page, or sign in');
     await set({ emailChangedAt: after(open.deps.clock.now(), -7 * DAY) });
     expect(await needsProof()).toBe(false);
   });
@@ -672,13 +672,19 @@ describe('the page after a vote', () => {
     await recomputeRanks(open.deps);
     const page = async () => textOf((await getPage(open, String(location))).body);
     const own = await open.deps.servers.findOne({ _id: open.serverId });
-    expect(await page()).toMatch(/Alpha Craft has 1 vote this month and rank \d ?\./);
+    expect(await page()).toMatch(/Alpha Craft has \d votes? in 30 days and rank \d ?\./);
     if (own?.rankPosition !== 2)
       await open.deps.rankedLists.updateOne({ _id: 'f:/0' }, { $set: { ids: new Binary(beta.serverId.id) } });
     await open.deps.servers.updateOne({ _id: beta.serverId }, { $set: votes });
     const ranked = { rankPosition: 2, ranked: { votesCount: 5, probedUptime: null } };
     await open.deps.servers.updateOne({ _id: open.serverId }, { $set: ranked });
-    expect(await page()).toMatch(/Beta Craft is 7 votes ahead/);
+    // The votes and the distance are of the same period: the one that ranks.
+    expect(await page()).toMatch(/Alpha Craft has 5 votes in 30 days and rank 2 ?\. Beta Craft is 7 votes ahead/);
+    const weighed = { 'ranked.rankVotes': 3.5 };
+    await open.deps.servers.updateOne({ _id: open.serverId }, { $set: weighed });
+    expect(await page()).toMatch(
+      /has 5 votes in 30 days, which count as 3\.5 for the rank, and rank 2 ?\. Beta Craft is 9 votes ahead/,
+    );
   });
 });
 

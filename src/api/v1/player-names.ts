@@ -15,7 +15,7 @@ const names = z
   .object({
     kind: z.enum(NAME_KINDS).meta({
       description:
-        '`minecraft`: names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`. `steam`: the 17 digits of a SteamID. `name`: any name.',
+        '`minecraft`: names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`. `bedrock`: gamertags. `steam`: the 17 digits of a SteamID. `name`: any name.',
     }),
     bedrock_prefix: z
       .string()

@@ -107,7 +107,7 @@ async function takeAndSend(
         deps.clock.now(),
       );
     if (taken.length > 0) {
-      sizes.note(queue === 'drain-backlogs' ? most : taken.length, takenAt);
+      sizes.note(most, takenAt);
       lookMs = FIRST_LOOK_MS;
     }
     if (taken.length < most && attempts.open > 0) {
@@ -135,10 +135,7 @@ function whyStop(
   return testsLater ? 'tested-later' : null;
 }
 
-/**
- * How many votes to take now: as many as slots are free. For a backlog, and for a listener whose last take was full,
- * votes are also taken ahead of free slots.
- */
+/** How many votes to take now: as many as slots are free. For a backlog, votes are also taken ahead of free slots. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -149,19 +146,17 @@ function mostToTake(
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
   // A vote that may be sent only once is not taken ahead: if the worker died before sending it, it would count as
   // sent.
-  const takesAhead = queue === 'drain-backlogs' || (sizes.isFull && !oneAtATime);
-  if (!takesAhead || maxSendingsOf(leased.now) === 1) return free;
+  if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
   return open <= LARGEST_TAKE ? sizes.next(unfinished) : 0;
 }
 
 /**
- * How many votes to take at once when many wait. The next votes are taken when half of the last ones are sent. The size
+ * How many votes of a backlog to take at once. The next votes are taken when half of the last ones are sent. The size
  * doubles if less than a second has passed since the last votes were taken, and halves otherwise.
  */
 class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
-  #isFull = false;
 
   /** How many votes to take now. @param unfinished - taken votes whose attempt has not ended */
   next(unfinished: number): number {
@@ -171,14 +166,8 @@ class TakeSizes {
       : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));
   }
 
-  /** Whether the last take found at least as many votes as a listener has slots: then more may be waiting. */
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
   /** Records how many votes were taken, and when. */
   note(size: number, at: number): void {
-    this.#isFull = size >= MAX_CONCURRENT_ATTEMPTS;
     this.#size = Math.max(MAX_CONCURRENT_ATTEMPTS, size);
     this.#at = at;
   }

@@ -179,7 +179,8 @@ export const ACCOUNTS = {
   'Sign out everywhere': 'Überall abmelden',
   'Your data': 'Deine Daten',
   'Your name': 'Dein Name',
-  'Shown with your answers to reviews.': 'Steht bei deinen Antworten auf Bewertungen.',
+  'Shown with your reviews, if you enter no other name there, and with your answers to reviews.':
+    'Steht bei deinen Bewertungen, wenn du dort keinen anderen Namen angibst, und bei deinen Antworten auf Bewertungen.',
   'Save name': 'Name speichern',
   'You have no password yet. <a>Request a link</a> to set one.':
     'Du hast noch kein Passwort. <a>Fordere einen Link an</a>, um eines zu setzen.',

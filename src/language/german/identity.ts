@@ -6,12 +6,19 @@ export const IDENTITY = {
   'Your SteamID': 'Deine SteamID',
   'The 17 digits, or the address of your Steam profile. The game server finds your reward by it.':
     'Die 17 Ziffern oder die Adresse deines Steam-Profils. Daran erkennt der Spielserver, wer die Belohnung bekommt.',
+  'Your gamertag, as in the game.': 'Dein Gamertag, wie im Spiel.',
+  'This is not a gamertag: it has at most 16 letters, digits and spaces.':
+    'Das ist kein Gamertag: Er hat höchstens 16 Buchstaben, Ziffern und Leerzeichen.',
+  'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with {prefix} here.':
+    'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit {prefix}.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit „{prefix}“.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche.',
-  'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name. If this page offers it, you can sign in through Steam instead.':
-    'Diese Adresse enthält einen selbst gewählten Namen und nicht deine SteamID. Öffne Steam, klicke oben rechts auf deinen Namen, dann auf „Accountdetails“: Unter deinem Namen stehen die 17 Ziffern. Wenn diese Seite es anbietet, kannst du dich stattdessen über Steam anmelden.',
+  'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.':
+    'Diese Adresse enthält einen selbst gewählten Namen und nicht deine SteamID. Öffne Steam, klicke oben rechts auf deinen Namen, dann auf „Accountdetails“: Unter deinem Namen stehen die 17 Ziffern.',
+  'This address has a name of your choice, and not your SteamID. Press “Sign in through Steam” here instead. Or open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.':
+    'Diese Adresse enthält einen selbst gewählten Namen und nicht deine SteamID. Drücke hier stattdessen auf „Über Steam anmelden“. Oder öffne Steam, klicke oben rechts auf deinen Namen, dann auf „Accountdetails“: Unter deinem Namen stehen die 17 Ziffern.',
   'This is not a SteamID. It has 17 digits and begins with 7656. Open Steam, click your name at the top right, then “Account details”: the digits are under your name.':
     'Das ist keine SteamID. Sie hat 17 Ziffern und beginnt mit 7656. Öffne Steam, klicke oben rechts auf deinen Namen, dann auf „Accountdetails“: Die Ziffern stehen unter deinem Namen.',
   'must have at most {max} letters, digits or signs, without a space':

@@ -119,8 +119,8 @@ export const INPUT = {
   'No game in the list is similar.': 'Kein Spiel in der Liste ist ähnlich.',
   'There is no game “{text}” in the list. {hint}': 'Das Spiel „{text}“ steht nicht in der Liste. {hint}',
   '{game} servers cannot be queried: {reason}.': 'Server von {game} lassen sich nicht abfragen: {reason}.',
-  'The proof of work is missing. Allow JavaScript for this page, or sign in with an account that is older than 7 days.':
-    'Der Arbeitsnachweis fehlt. Erlaube JavaScript für diese Seite, oder melde dich mit einem Konto an, das älter als 7 Tage ist.',
+  'A vote without an account needs JavaScript. Allow it for this page, or sign in with an account that is older than 7 days.':
+    'Eine Stimme ohne Konto braucht JavaScript. Erlaube es für diese Seite, oder melde dich mit einem Konto an, das älter als 7 Tage ist.',
   'The proof of work cannot be read. Vote again.':
     'Der Arbeitsnachweis ist nicht lesbar. Stimme noch einmal ab.',
   'The proof of work was not made by this listing, or it was changed. Vote again.':

@@ -277,15 +277,15 @@ export const LISTING = {
   'This listing has no votes on this page.': 'In diesem Verzeichnis gibt es keine Stimmen auf dieser Seite.',
   'Your player name': 'Dein Spielername',
   'As in the game.': 'Wie im Spiel.',
-  'A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.':
-    'Eine Stimme ohne Konto braucht JavaScript. Ohne JavaScript <a>melde dich an</a>, um abzustimmen.',
+  'A vote without an account needs JavaScript. Allow it for this page, or <a>sign in</a> with an account that is older than 7 days.':
+    'Eine Stimme ohne Konto braucht JavaScript. Erlaube es für diese Seite, oder <a>melde dich an</a>, mit einem Konto, das älter als 7 Tage ist.',
   'Proving that you are not a script …': 'Es wird nachgewiesen, dass du kein Skript bist …',
   'Voting …': 'Stimme wird abgegeben …',
   'The proof took too long. Try again.': 'Der Nachweis hat zu lange gedauert. Versuche es noch einmal.',
-  'Your browser could not make the proof. Sign in to vote.':
-    'Dein Browser konnte den Nachweis nicht erbringen. Melde dich an, um abzustimmen.',
-  'Your browser makes the proof only on a secure page (https). Sign in to vote.':
-    'Dein Browser erbringt den Nachweis nur auf einer sicheren Seite (https). Melde dich an, um abzustimmen.',
+  'Your browser could not make the proof. Sign in with an account that is older than 7 days.':
+    'Dein Browser konnte den Nachweis nicht erbringen. Melde dich mit einem Konto an, das älter als 7 Tage ist.',
+  'Your browser makes the proof only on a secure page (https). Sign in with an account that is older than 7 days.':
+    'Dein Browser erbringt den Nachweis nur auf einer sicheren Seite (https). Melde dich mit einem Konto an, das älter als 7 Tage ist.',
   'The listing does not answer. Try again.': 'Das Verzeichnis antwortet nicht. Versuche es noch einmal.',
   'No server is listed at this address.': 'Unter dieser Adresse ist kein Server gelistet.',
   'Your vote for {server}': 'Deine Stimme für {server}',
@@ -396,6 +396,10 @@ export const LISTING = {
   'What should we know?': 'Was sollen wir wissen?',
   'Send report': 'Meldung senden',
   'Back to the server': 'Zurück zum Server',
+  'Your network has sent too many reports. Try again later.':
+    'Aus deinem Netz kamen zu viele Meldungen. Versuche es später noch einmal.',
+  'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.':
+    'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich mit einem Konto an, das älter als 7 Tage ist.',
   'Your network has sent too many reports.': 'Aus deinem Netz kamen zu viele Meldungen.',
   'Too many votes were started from your network. Try again in a minute, or sign in to vote.':
     'Aus deinem Netz wurden zu viele Stimmen begonnen. Versuche es in einer Minute noch einmal, oder melde dich an, um abzustimmen.',

@@ -35,8 +35,8 @@ export const PRIVACY = {
     'Der Spielername deiner letzten Stimme ohne Konto, um ihn beim nächsten Mal einzutragen.',
   'until you press “Not …?” beside the name, or delete the data of this site':
     'bis du neben dem Namen auf „Nicht …?“ drückst oder die Daten dieser Website löschst',
-  'The last 12 servers that you voted for without an account, with the name and the time of the next vote, to show them after a vote.':
-    'Die letzten 12 Server, für die du ohne Konto gestimmt hast, mit dem Namen und der Zeit der nächsten Stimme, um sie nach einer Stimme zu zeigen.',
+  'The last 12 servers that you voted for, with the name and the time of the next vote, to show these times and to list the servers after a vote.':
+    'Die letzten 12 Server, für die du gestimmt hast, mit dem Namen und der Zeit der nächsten Stimme, um diese Zeiten zu zeigen und die Server nach einer Stimme aufzuführen.',
   'a server for 30 days, or until you press “Not …?”':
     'ein Server 30 Tage lang, oder bis du auf „Nicht …?“ drückst',
   'That this tab has sent a vote, so that the two others are stored when it is accepted.':

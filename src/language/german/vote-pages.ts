@@ -13,10 +13,15 @@ export const VOTE_PAGES = {
   'Your vote waits until the game server fetches it.': 'Deine Stimme wartet, bis der Spielserver sie abholt.',
   'A plugin of the server has claimed your vote for the reward.':
     'Ein Plugin des Servers hat deine Stimme für die Belohnung eingelöst.',
-  '<a>{server}</a> has {votes} this month and rank {rank}.':
-    '<a>{server}</a> hat diesen Monat {votes} und Rang {rank}.',
+  '<a>{server}</a> has {votes} in 30 days and rank {rank}.':
+    '<a>{server}</a> hat {votes} in 30 Tagen und Rang {rank}.',
+  '<a>{server}</a> has {votes} in 30 days, which count as {rankVotes} for the rank, and rank {rank}.':
+    '<a>{server}</a> hat {votes} in 30 Tagen, die für den Rang als {rankVotes} zählen, und Rang {rank}.',
   '<a>{server}</a> has {votes} this month.': '<a>{server}</a> hat diesen Monat {votes}.',
   '<a>{server}</a> is {votes} ahead.': '<a>{server}</a> liegt {votes} davor.',
+  'You voted here; next vote in <b>{time}</b> hours.':
+    'Du hast hier abgestimmt; nächste Stimme in <b>{time}</b> Stunden.',
+  'Voted today': 'Heute gestimmt',
   'vote in a row': 'Stimme in Folge',
   'votes in a row': 'Stimmen in Folge',
   '{more, plural, one {# more makes} other {# more make}} it {goal} in a row.':

@@ -34,7 +34,7 @@ export function nameField({ values, errors }: Typed): Html {
     maxlength: 60,
     value: values.name ?? '',
     error: errors.name,
-    hint: t('Shown with your answers to reviews.'),
+    hint: t('Shown with your reviews, if you enter no other name there, and with your answers to reviews.'),
   });
 }
 

@@ -16,7 +16,7 @@ import { queryText } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
 import { suspendedText } from './suspension.ts';
@@ -72,7 +72,7 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
     run: async ({ request, reply, values }) => {
       const { name } = configuredSite(deps, id);
       // Without a page to return to: the sign-in page leads a signed-in user to the own start page.
-      const next = nextPath(values.next, base, `${base}/sign-in`);
+      const next = nextPage(app, values.next, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
       if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
       try {

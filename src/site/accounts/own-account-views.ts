@@ -118,7 +118,9 @@ function namePart({ base, signedIn: { user }, typed: { values, errors } }: Accou
         maxlength: 60,
         value: values.name ?? user.name,
         error: errors.name,
-        hint: t('Shown with your answers to reviews.'),
+        hint: t(
+          'Shown with your reviews, if you enter no other name there, and with your answers to reviews.',
+        ),
       })}
       <button type="submit" class="quiet">${t('Save name')}</button>
     </form>`;

@@ -1,14 +1,31 @@
+import { ObjectId } from 'mongodb';
 import { t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { type Content, html } from '../shared/html.ts';
 
+type Deps = Pick<AppDeps, 'servers'>;
+
 /** Why the page `next` needs an account, as the first sentence of the forms to sign in and up. Empty for other pages. */
-export function purposeOf(base: string, next: string): Content {
+export async function purposeOf(deps: Deps, base: string, next: string): Promise<Content> {
   const [path = ''] = next.split('?');
   if (path === `${base}/dashboard/servers/new`)
     return html`<p>${t('With an account, you list your server: its name and address are enough to begin.')}</p>`;
-  if (path === `${base}/favourites` || path.startsWith(`${base}/favourites/`))
-    return html`<p>${t(
-      'With an account, your favourites are on one page, with the time of your next vote for each.',
-    )}</p>`;
-  return '';
+  if (path !== `${base}/favourites` && !path.startsWith(`${base}/favourites/`)) return '';
+  const name = await starredName(deps, path.slice(`${base}/favourites/`.length));
+  return name === null
+    ? html`<p>${t(
+        'With an account, your favourites are on one page, with the time of your next vote for each.',
+      )}</p>`
+    : html`<p>${t(
+        'With an account, <bdi>{server}</bdi> is among your favourites, with the time of your next vote.',
+        { server: name },
+      )}</p>`;
+}
+
+/** The name of the listed server whose star a visitor pressed; null if there is none with this id. */
+async function starredName({ servers }: Deps, id: string): Promise<string | null> {
+  if (!/^[0-9a-f]{24}$/.test(id)) return null;
+  const listed = { _id: new ObjectId(id), removedAt: null, hiddenAt: null };
+  const server = await servers.findOne(listed, { projection: { name: 1 } });
+  return server?.name ?? null;
 }

@@ -17,7 +17,7 @@ import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { linkTo, textField } from '../shared/parts.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -97,17 +97,19 @@ export function signInPages(app: FastifyInstance, parts: AccountParts): void {
 
 function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
-  const inside = (next: unknown) => nextPath(next, base, '');
+  const inside = (next: unknown) => nextPage(app, next, '');
   const sites = () => otherSites(deps.config);
-  const page = (next: string, typed: Typed) =>
-    signInPage({ base, next, buttons: otherSiteButtons(base, sites(), next) }, typed);
+  const page = async (next: string, typed: Typed) => {
+    const purpose = await purposeOf(deps, base, next);
+    return signInPage({ base, next, purpose, buttons: otherSiteButtons(base, sites(), next) }, typed);
+  };
 
   app.get('/sign-in', ANYONE, async (request, reply) => {
     const query = request.query as { next?: unknown; error?: unknown; from?: unknown };
     const { next } = query;
     if (request.signedIn && next === undefined)
       return reply.redirect(await homeOf(deps, base, request.signedIn.user._id), 303);
-    const shown = page(inside(next), UNTOUCHED);
+    const shown = await page(inside(next), UNTOUCHED);
     const error = errorOfOtherSite(app.site, sites(), query);
     return sendPage(request, reply, error ? await withErrorSummary(shown, { form: error }) : shown);
   });
@@ -158,7 +160,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
 /** The second step, after a right password. */
 function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
-  const inside = (next: unknown) => nextPath(next, base, '');
+  const inside = (next: unknown) => nextPage(app, next, '');
 
   app.get('/sign-in/code', ANYONE, async (request, reply) => {
     const { next } = request.query as { next?: unknown };
@@ -216,15 +218,15 @@ function tooMany(retryAt: Date): Refused {
   return refused(429, t('Too many attempts.'), retryAt);
 }
 
-type SignIn = { base: string; next: string; buttons: Content };
+type SignIn = { base: string; next: string; purpose: Content; buttons: Content };
 
-function signInPage({ base, next, buttons }: SignIn, { values, errors }: Typed): Page {
+function signInPage({ base, next, purpose, buttons }: SignIn, { values, errors }: Typed): Page {
   return {
     title: t('Sign in'),
     width: 'narrow',
     messages: MESSAGES,
     body: html`<h1>${t('Sign in')}</h1>
-      ${purposeOf(base, next)}
+      ${purpose}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${emailField({ values, errors })}

@@ -25,7 +25,7 @@ import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, type Refused, refused, type SentForm } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -73,18 +73,18 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { config } = parts.deps;
   const sendsMail = () => config.SMTP_URL !== undefined;
-  const inside = (next: unknown) => nextPath(next, base, '');
-  const page = (next: string, typed: Typed) =>
-    signUpPage(
-      { base, next, sendsMail: sendsMail(), buttons: otherSiteButtons(base, otherSites(config), next) },
-      typed,
-    );
+  const inside = (next: unknown) => nextPage(app, next, '');
+  const page = async (next: string, typed: Typed) => {
+    const purpose = await purposeOf(parts.deps, base, next);
+    const buttons = otherSiteButtons(base, otherSites(config), next);
+    return signUpPage({ base, next, purpose, sendsMail: sendsMail(), buttons }, typed);
+  };
 
   app.get('/sign-up', ANYONE, async (request, reply) => {
     const next = inside((request.query as { next?: unknown }).next);
     if (request.signedIn)
       return reply.redirect(next || (await homeOf(parts.deps, base, request.signedIn.user._id)), 303);
-    return sendPage(request, reply, page(next, UNTOUCHED));
+    return sendPage(request, reply, await page(next, UNTOUCHED));
   });
 
   const show = (_request: FastifyRequest, typed: Typed) => page(inside(typed.values.next), typed);
@@ -162,14 +162,14 @@ const TAKEN = new Set([
   'FAILED_TO_CREATE_USER',
 ]);
 
-type SignUp = { base: string; next: string; sendsMail: boolean; buttons: Content };
+type SignUp = { base: string; next: string; purpose: Content; sendsMail: boolean; buttons: Content };
 
-function signUpPage({ base, next, sendsMail, buttons }: SignUp, typed: Typed): Page {
+function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: Typed): Page {
   return {
     title: t('Sign up'),
     width: 'narrow',
     body: html`<h1>${t('Sign up')}</h1>
-      ${purposeOf(base, next)}
+      ${purpose}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : nameField(typed)}

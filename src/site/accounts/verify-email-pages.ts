@@ -10,12 +10,13 @@ import { ANYONE } from '../route-options.ts';
 import { hashingClientOf, tooManyAccounts } from '../shared/better-auth-calls.ts';
 import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
-import { html } from '../shared/html.ts';
+import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
+import { purposeOf } from './purpose.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const finishForm = z.object({
@@ -33,11 +34,14 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
   const read = (token: unknown) =>
     typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH ? readSignUp(deps, token) : null;
 
+  const page = async ({ email, next }: { email: string; next: string }, token: string, typed: Typed) =>
+    finishPage({ base, email, token, purpose: await purposeOf(deps, base, next) }, typed);
+
   app.get('/verify-email', ANYONE, async (request, reply) => {
     const { token } = request.query as { token?: unknown };
     const link = await read(token);
     if (!link) return sendPage(request, reply, invalidLinkPage(base), 400);
-    return sendPage(request, reply, finishPage({ base, ...link, token: String(token) }, UNTOUCHED));
+    return sendPage(request, reply, await page(link, String(token), UNTOUCHED));
   });
 
   formRoute(app, {
@@ -53,7 +57,7 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
     show: async (_request, typed) => {
       const { token = '' } = typed.values;
       const link = await read(token);
-      return link ? finishPage({ base, ...link, token }, typed) : invalidLinkPage(base);
+      return link ? page(link, token, typed) : invalidLinkPage(base);
     },
     run: async ({ request, data }) => {
       const { email, next } = (await read(data.token)) ?? { email: '', next: '' };
@@ -71,18 +75,19 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
       if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };
       if (finished === 'has-account') return { page: hasAccountPage(base), status: 409 };
       request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
-      return `${base}/sign-in${queryText({ done: 'verified', next: nextPath(next, base, '') })}`;
+      return `${base}/sign-in${queryText({ done: 'verified', next: nextPage(app, next, '') })}`;
     },
   });
 }
 
-type Link = { base: string; email: string; token: string };
+type Link = { base: string; email: string; token: string; purpose: Content };
 
-function finishPage({ base, email, token }: Link, typed: Typed): Page {
+function finishPage({ base, email, token, purpose }: Link, typed: Typed): Page {
   return {
     title: t('Finish signing up'),
     width: 'narrow',
     body: html`<h1>${t('Finish signing up')}</h1>
+      ${purpose}
       <form method="post" action="${base}/verify-email" class="card stack">
         <input type="hidden" name="token" value="${token}" />
         ${facts([[t('E-mail address'), email]])}

@@ -18,7 +18,7 @@ import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
-import { nextPath } from '../shared/next-path.ts';
+import { nextPage } from '../shared/next-path.ts';
 import { pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
 import { playersBar } from '../shared/server-parts.ts';
@@ -88,11 +88,11 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
         const { _id: userId } = userOf(request);
         await countOrThrow(deps, userId);
         await removeFavourite(deps, userId, serverId);
-        return nextPath(data.next, base, path);
+        return nextPage(app, data.next, path);
       }
       const server = await listedServer(deps, serverId);
       await addOrThrow(deps, request, serverId);
-      const next = nextPath(data.next, base, `${base}${publicPath(server)}`);
+      const next = nextPage(app, data.next, `${base}${publicPath(server)}`);
       return `${next}#${starAnchor(server)}`;
     },
   });

@@ -69,11 +69,13 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/** The bar at the foot of the window, on phones only. */
+/** The bar at the foot of the window, on phones only. A browser that has voted here shows its last link (theme.js). */
 function dock(server: Server): Html {
+  const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
     ${copyAddress(addressOf(server), server.name)}
-    <a class="button vote" href="#vote">${t('Vote')}<span class="for-readers"> ${server.name}</span></a>
+    <a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
+    <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>
   </section>`;
 }
 

@@ -4,6 +4,7 @@ import { t } from '../../language/t.ts';
 import { writtenLink } from '../../platform/written-link.ts';
 import { LINKS, type LinkName } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
+import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -12,6 +13,7 @@ import { type IconName, icon } from '../shared/icon.ts';
 import { LINK_TITLES } from '../shared/profile-parts.ts';
 import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar } from '../shared/server-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
@@ -28,11 +30,25 @@ export function joinColumn(site: Site, view: View): Html {
       <div class="addr"><code dir="ltr">${addressOf(server)}</code>
         <p>${copyAddress(addressOf(server), server.name)}</p></div>
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
-        ${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div>
+        ${whyOff(voting.config, server) ? '' : votedHere(site, server)}
+        <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div></div>
     </section>
     ${howToJoin(server)}
     ${factsBox(server, seen)}
   </aside>`;
+}
+
+/**
+ * Instead of the form, in a browser that has voted here within 24 hours: when the next vote is possible. Scripts show it
+ * (theme.js, vote.js), because the page is the same for all visitors. The empty name of the link keeps the form empty.
+ */
+function votedHere({ base }: Site, server: Server): Html {
+  const time = t('You voted here; next vote in <b>{time}</b> hours.', {
+    b: (text: Html) => html`<b data-left>${text}</b>`,
+    time: '24:00',
+  });
+  const other = html`<a href="${base}${publicPath(server, '/vote?username=')}">${t('Vote as another player')}</a>`;
+  return html`<div class="voted-here" hidden><p>${icon('check')} ${time}</p><p class="small">${other}</p></div>`;
 }
 
 /** How many play now. Otherwise why that is not known, and when the server was last online. */

@@ -38,8 +38,11 @@ export type ServerListSettings = {
 /** Servers in their order. The stylesheet makes a podium, rows or a compact list of the same elements. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
   const { hasPodium = false } = settings;
-  return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}">${rows.map((row, place) =>
-    serverItem(row, settings, { isOnPodium: hasPodium && place < ON_PODIUM, isFirst: place === 0 }),
+  // A script shows the text instead of “Vote” where this browser has voted (scripts/page.js).
+  const voted = t('Voted today');
+  return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}" data-voted-text="${voted}">${rows.map(
+    (row, place) =>
+      serverItem(row, settings, { isOnPodium: hasPodium && place < ON_PODIUM, isFirst: place === 0 }),
   )}</ol>`;
 }
 

@@ -207,8 +207,8 @@ function scriptTexts() {
     proving: t('Proving that you are not a script …'),
     voting: t('Voting …'),
     slow: t('The proof took too long. Try again.'),
-    failed: t('Your browser could not make the proof. Sign in to vote.'),
-    insecure: t('Your browser makes the proof only on a secure page (https). Sign in to vote.'),
+    failed: t('Your browser could not make the proof. Sign in with an account that is older than 7 days.'),
+    insecure: t('Your browser makes the proof only on a secure page (https). Sign in with an account that is older than 7 days.'),
     unreachable: t('The listing does not answer. Try again.'),
   };
 }
@@ -220,7 +220,7 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
       ? t(
           'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.',
         )
-      : t('A vote without an account needs JavaScript. Without it, <a>sign in</a> to vote.', {
+      : t('A vote without an account needs JavaScript. Allow it for this page, or <a>sign in</a> with an account that is older than 7 days.', {
           a: linkTo(`${base}/sign-in`),
         });
   return html`<p class="small soft" role="status" data-progress>${text}</p>`;

@@ -29,6 +29,8 @@ export function identityField({ server, provenId, typed, ownName }: Omit<Voting,
     hint: rule.hint(nameOptionsOf(server)),
     value: typed.values.username ?? ownName ?? '',
     error: typed.errors.username,
+    // The sentence is above the field: with the focus there, screen readers read it too.
+    autofocus: Boolean(typed.errors.username),
     // In UTF-16 code units. A code point has at most two.
     maxlength: 2 * rule.longest,
     inputmode: rule.inputmode,

@@ -101,7 +101,10 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   );
 }
 
-/** What the vote page shows: with a name that the server takes, the votes of this player as well. */
+/**
+ * What the vote page shows: with a name that the server takes, the votes of this player as well. For another name, such
+ * as one in a link, its field says what is wrong.
+ */
 async function viewOf(
   { deps, provenIds }: FormParts,
   request: FastifyRequest,
@@ -116,7 +119,8 @@ async function viewOf(
     name === undefined ? undefined : voteStreak(deps, server, name),
     readOtherServers(deps, request, server),
   ]);
-  const typed = { values: { username: name ?? username }, errors };
+  const wrong = read && 'error' in read ? { username: wrongName(read.error).sentence } : {};
+  const typed = { values: { username: name ?? username }, errors: { ...wrong, ...errors } };
   return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
 }
 
@@ -153,7 +157,9 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
     if (retryAt)
       throw new PageError(
         429,
-        t('Too many votes were started from your network. Try again in a minute, or sign in to vote.'),
+        t(
+          'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.',
+        ),
         retryAt,
       );
     const read = await readPlayerName(deps, server, data.username);
@@ -185,7 +191,9 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
-      const errors = solvesAgain ? {} : { ...typed.errors, form: refusal.sentence };
+      // An error of the name is shown at its field only.
+      const shown = typed.errors.username ? {} : { form: refusal.sentence };
+      const errors = solvesAgain ? {} : { ...typed.errors, ...shown };
       const view = await viewOf(parts, request, server, { ...named, errors });
       const page = votePage(site, { ...view, solvesAgain });
       if (solvesAgain) return sendPage(request, reply, page);
@@ -255,7 +263,8 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
     serverAbove(deps, server),
   ]);
   const monthlyVotes = votesOfMonth();
-  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, above);
+  const figures = server.ranked ? [server.ranked, server.rankPosition] : monthlyVotes;
+  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, figures, above);
   return { server, vote, status, heldFor, monthlyVotes, above, state, now };
 }
 
@@ -264,7 +273,7 @@ async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId
     voteStreak(deps, server, vote.username),
     readOtherServers(deps, request, server),
   ]);
-  return { streak, others, remembers: !request.signedIn };
+  return { streak, others, remembersName: !request.signedIn };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

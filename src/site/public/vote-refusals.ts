@@ -7,15 +7,19 @@ import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
 import { sentencesOf, type Typed } from '../shared/form.ts';
 import { counted, timeText } from '../shared/format.ts';
 
+/** Tells the form's script that the sentence is about the name. */
+const ABOUT_NAME = { field: 'username' };
+
 /** The refusal of a form without a valid name. */
 export function incomplete({ errors }: Typed): Refusal {
-  return { status: 400, sentence: errors.username ?? t('Enter the name of your player.'), code: 'malformed' };
+  const sentence = errors.username ?? t('Enter the name of your player.');
+  return { status: 400, sentence, code: 'malformed', fields: ABOUT_NAME };
 }
 
 /** The refusal of a name that the server's game does not have. */
 export function wrongName(rule: string): Refusal {
   const { sentence = '' } = sentencesOf({ sentence: rule });
-  return { status: 400, sentence, code: 'malformed' };
+  return { status: 400, sentence, code: 'malformed', fields: ABOUT_NAME };
 }
 
 /** The refusal if the result of the insert is unknown. */

@@ -7,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
-import { count, counted } from '../shared/format.ts';
+import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -39,17 +39,15 @@ export type VoteState = {
 type Around = {
   streak: VoteStreak;
   others: OtherServers;
-  /** Whether the browser may remember the vote, because nobody is signed in. */
-  remembers: boolean;
+  /** Whether the browser remembers the player's name too, because nobody is signed in. */
+  remembersName: boolean;
 };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function resultPage(site: Site, result: VoteState, around: Around | null): Page {
   const { server, vote, now } = result;
   const { username } = vote;
-  const voted = around?.remembers
-    ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"`
-    : '';
+  const voted = around ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : '';
   return {
     title: t('Your vote for {server}', { server: server.name }),
     width: 'full',
@@ -69,13 +67,13 @@ export function resultPage(site: Site, result: VoteState, around: Around | null)
 }
 
 /** What the browser stores of an accepted vote. The pictures are those of the list of other servers. */
-function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
+function toRemember({ base }: Site, { server, vote }: VoteState, { streak, remembersName }: Around) {
   const { banner, icon: picture } = server.profile ?? {};
   const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
   return {
     path: `${base}${publicPath(server)}`,
     name: server.name,
-    kind: nameKindOf(server.game),
+    ...(remembersName ? { kind: nameKindOf(server.game) } : {}),
     username: vote.username,
     next: streak.nextVoteAt?.toISOString() ?? null,
     banner: at(banner?.narrow),
@@ -111,24 +109,19 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
     const held = t(
       'Your vote is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.',
     );
-    return html`${sign('clock')}<h1>${t('Your vote waits for a check, {player}.', { player })}</h1>
+    return html`${sign('clock')}<h1 tabindex="-1">${t('Your vote waits for a check, {player}.', { player })}</h1>
       <p class="why">${held} ${heldText(server, heldFor)}</p>`;
   }
   if (vote.quarantinedAt || vote.excludedAt)
-    return html`${sign('cross')}<h1>${t('Your vote does not count, {player}.', { player })}</h1>
+    return html`${sign('cross')}<h1 tabindex="-1">${t('Your vote does not count, {player}.', { player })}</h1>
       <p class="why">${t('An operator of this listing has excluded it.')}</p>`;
-  return html`${sign('tick')}<h1>${t('Your vote counts, {player}.', { player })}</h1>`;
+  return html`${sign('tick')}<h1 tabindex="-1">${t('Your vote counts, {player}.', { player })}</h1>`;
 }
 
 /** Where the server stands: its votes and rank, and how far the next rank is. */
-function rankLine({ base }: Site, { server, monthlyVotes, above }: VoteState): Html {
-  const link = linkTo(`${base}${publicPath(server)}`);
-  const name = html`<bdi>${server.name}</bdi>`;
-  const votes = counted(monthlyVotes, 'vote');
-  const rank = count(server.rankPosition);
-  const sentence = server.ranked
-    ? t('<a>{server}</a> has {votes} this month and rank {rank}.', { a: link, server: name, votes, rank })
-    : t('<a>{server}</a> has {votes} this month.', { a: link, server: name, votes });
+function rankLine(site: Site, result: VoteState): Html {
+  const { base } = site;
+  const { above } = result;
   const ahead = above
     ? t('<a>{server}</a> is {votes} ahead.', {
         a: linkTo(`${base}${publicPath(above)}`),
@@ -136,7 +129,26 @@ function rankLine({ base }: Site, { server, monthlyVotes, above }: VoteState): H
         votes: counted(above.votesAhead, 'vote'),
       })
     : '';
-  return html`<p class="rank-line">${sentence} ${ahead}</p>`;
+  return html`<p class="rank-line">${votesText(site, result)} ${ahead}</p>`;
+}
+
+/** The votes that decided the rank, as the server's page shows them. Before the first ranking: those of the month. */
+function votesText({ base }: Site, { server, monthlyVotes }: VoteState): Html {
+  const named = { a: linkTo(`${base}${publicPath(server)}`), server: html`<bdi>${server.name}</bdi>` };
+  const { ranked } = server;
+  if (!ranked)
+    return t('<a>{server}</a> has {votes} this month.', { ...named, votes: counted(monthlyVotes, 'vote') });
+  const figures = { votes: counted(ranked.votesCount, 'vote'), rank: count(server.rankPosition) };
+  if (typeof ranked.rankVotes !== 'number')
+    return t('<a>{server}</a> has {votes} in 30 days and rank {rank}.', { ...named, ...figures });
+  return t(
+    '<a>{server}</a> has {votes} in 30 days, which count as {rankVotes} for the rank, and rank {rank}.',
+    {
+      ...named,
+      ...figures,
+      rankVotes: decimal(ranked.rankVotes),
+    },
+  );
 }
 
 /** Why a vote is held, and what the player can do next time. */

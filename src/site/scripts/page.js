@@ -75,6 +75,27 @@ for (const choice of document.querySelectorAll('[name="list-view"]')) {
   });
 }
 
+// In lists, “Vote” is quiet for the servers that this browser has voted for in the last 24 hours.
+function quietVoted() {
+  let voted = {};
+  try {
+    voted = JSON.parse(localStorage.getItem('voted-servers')) ?? {};
+  } catch {
+    // The browser stores nothing for this site.
+  }
+  for (const link of document.querySelectorAll('[data-voted-text] a.vote')) {
+    const { next } = voted[link.pathname.replace(/\/vote$/, '')] ?? {};
+    if (!(Date.parse(next) > Date.now())) continue;
+    link.classList.add('voted');
+    link.firstChild.textContent = link.closest('[data-voted-text]').dataset.votedText;
+  }
+}
+
+quietVoted();
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) quietVoted();
+});
+
 // Prevents that a double click sends a form twice. The button is disabled only after the browser has read the form.
 document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || target.method !== 'post' || !submitter) return;

@@ -1,5 +1,6 @@
 // The script of the vote form. It fills in the player's name that this browser remembers (scripts/voted.js stores it
-// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form.
+// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form. On a server's page, it
+// shows when this browser can vote again.
 
 const names = document.querySelector('form[data-name-kind]');
 const form = document.querySelector('form[data-vote]');
@@ -31,6 +32,14 @@ function fillInName() {
   offerToForget(username);
 }
 
+function forgetVoted() {
+  try {
+    localStorage.removeItem('voted-servers');
+  } catch {
+    // Nothing is stored.
+  }
+}
+
 /** Shows “Not Steve?” beside a name that was filled in. For a user, the page has this button already. */
 function offerToForget(username) {
   const part = names.querySelector('[data-forget]');
@@ -45,10 +54,10 @@ function offerToForget(username) {
   button.addEventListener('click', () => {
     try {
       localStorage.removeItem('player-names');
-      localStorage.removeItem('voted-servers');
     } catch {
       // Nothing is stored.
     }
+    forgetVoted();
     username.value = '';
     part.hidden = true;
     username.focus();
@@ -68,14 +77,59 @@ function noteSent(path) {
   }
 }
 
+/**
+ * On a server's page, during the cooldown: shows the time until the next vote. The stylesheet shows it instead of the form
+ * while the document has `data-voted`, which scripts/theme.js sets before the page is drawn.
+ */
+function showVoted() {
+  const time = document.querySelector('.voted-here [data-left]');
+  if (!time) return;
+  const { dataset } = document.documentElement;
+  const left = Date.parse(stored(localStorage, 'voted-servers')[location.pathname]?.next) - Date.now();
+  if (!(left > 0)) {
+    delete dataset.voted;
+    return;
+  }
+  dataset.voted = '';
+  const minutes = Math.ceil(left / 60_000);
+  time.textContent = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
+  setTimeout(showVoted, Math.min(left, 10_000));
+}
+
 noteSent();
 if (names) fillInName();
+showVoted();
+// The form of a user whose browser makes no proof is sent without this script.
+if (names && !form) names.addEventListener('submit', () => noteSent(new URL(names.action).pathname));
+document.querySelector('#forget-name')?.addEventListener('submit', forgetVoted);
 
 const say = (text, tone = '') => {
   const progress = form.querySelector('[data-progress]');
   progress.textContent = text;
   progress.className = `small ${tone}`;
 };
+
+/** Shows what is wrong with the name: above its field, as the page without the script does. Without a text, removes it. */
+function sayAtName(text) {
+  const { username } = form.elements;
+  const hint = `${username.id}-hint`;
+  const id = `${username.id}-error`;
+  form.querySelector(`#${id}`)?.remove();
+  username.ariaInvalid = text ? 'true' : null;
+  username.setAttribute('aria-describedby', text ? `${hint} ${id}` : hint);
+  if (!text) return;
+  const error = document.createElement('p');
+  Object.assign(error, { id, className: 'error', textContent: text });
+  username.before(error);
+}
+
+/** An error of the challenge. `field` is the name of the field that it is about, if any. */
+class Refused extends Error {
+  constructor({ error, field }) {
+    super(error);
+    this.field = field;
+  }
+}
 
 /** Gets the challenge for the entered name. If that fails, throws an error whose message is for the player. */
 async function challengeFor(body) {
@@ -85,7 +139,7 @@ async function challengeFor(body) {
     headers: { accept: 'application/json' },
   });
   const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error);
+  if (!response.ok) throw new Refused(answer);
   return answer;
 }
 
@@ -99,9 +153,22 @@ function solve(challenge) {
   }).finally(() => worker.terminate());
 }
 
+/** Says why there is no vote. The disabled button has lost the focus: it goes to what the player does next. */
+function sayWhyNot(error) {
+  const button = form.querySelector('button.vote');
+  const isAboutName = error.field === 'username' && form.elements.username.type !== 'hidden';
+  const sentence = error instanceof TypeError ? texts.unreachable : error.message;
+  button.disabled = false;
+  if (isAboutName) sayAtName(sentence);
+  say(isAboutName ? '' : sentence, 'error');
+  if (isAboutName) form.elements.username.focus();
+  else if (document.activeElement === document.body) button.focus();
+}
+
 async function vote() {
   const button = form.querySelector('button.vote');
   button.disabled = true;
+  if (form.elements.username.type !== 'hidden') sayAtName('');
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
     say(texts.proving);
@@ -112,11 +179,10 @@ async function vote() {
     const solution = await solve(challenge);
     form.elements.proof.value = btoa(JSON.stringify({ challenge, solution }));
     say(texts.voting);
-    if (form.dataset.remember !== undefined) noteSent(new URL(form.action).pathname);
+    noteSent(new URL(form.action).pathname);
     form.submit();
   } catch (error) {
-    say(error instanceof TypeError ? texts.unreachable : error.message, 'error');
-    button.disabled = false;
+    sayWhyNot(error);
   }
 }
 
@@ -127,6 +193,7 @@ form?.addEventListener('submit', (event) => {
 
 // If the browser's Back button shows the form again, it contains the old proof, which is valid for one vote only.
 addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) showVoted();
   if (!form) return;
   form.elements.proof.value = '';
   form.querySelector('button.vote').disabled = false;

@@ -20,13 +20,17 @@ const votedServers = () =>
     ([, { at }]) => Date.now() - Date.parse(at) < FORGOTTEN_AFTER_MS,
   );
 
-/** Stores the player's name, and the server with the time of its next vote. The newest votes are kept. */
+/**
+ * Stores the server with the time of its next vote, and the player's name by its `kind`; without a kind, the name is in the
+ * user's account. The newest votes are kept.
+ */
 function remember({ path, kind, username, ...voted }) {
   const others = votedServers().filter(([other]) => other !== path);
   const entry = { ...voted, username, at: new Date().toISOString() };
   const servers = Object.fromEntries([[path, entry], ...others].slice(0, MOST_REMEMBERED));
-  const players = { ...stored(localStorage, 'player-names'), [kind]: username };
   localStorage.setItem('voted-servers', JSON.stringify(servers));
+  if (!kind) return;
+  const players = { ...stored(localStorage, 'player-names'), [kind]: username };
   localStorage.setItem('player-names', JSON.stringify(players));
 }
 
@@ -36,6 +40,8 @@ function rememberVote() {
   if (!page) return;
   const voted = JSON.parse(page.dataset.voted);
   if (stored(sessionStorage, 'sent-vote').path !== `${voted.path}/vote`) return;
+  // The script has left the form, where the focus was: screen readers go on with the result.
+  page.querySelector('h1').focus();
   try {
     sessionStorage.removeItem('sent-vote');
     remember(voted);

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+
 /** A placeholder host for resolving URLs. Only the path of the result is used. */
 const NOWHERE = 'http://nowhere.invalid';
 
@@ -11,4 +13,10 @@ export function nextPath(next: unknown, base: string, otherwise: string): string
   const isInside = base === '' || url.pathname === base || url.pathname.startsWith(`${base}/`);
   // `/.//elsewhere` resolves to the path `//elsewhere`, which a browser would read as another host.
   return isInside && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : otherwise;
+}
+
+/** The path of `nextPath` on the site of `app`, unless it is the address of a form: opening it would end in an error. */
+export function nextPage(app: FastifyInstance, next: unknown, otherwise: string): string {
+  const path = nextPath(next, app.site.base, otherwise);
+  return app.refusesGet(path.split('?')[0] ?? '') ? otherwise : path;
 }

@@ -2,11 +2,13 @@ import type { WithId } from 'mongodb';
 import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOf } from '../../games/player-names.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
+import { offersSteam } from './steam-players.ts';
 
-type NameDeps = Parameters<typeof readNewestVotes>[0];
+type NameDeps = Parameters<typeof readNewestVotes>[0] & { config: Pick<Config, 'STEAM_SIGN_IN'> };
 type NamedServer = Pick<WithId<Server>, '_id' | 'game' | 'bedrockPrefix'>;
 
 /** What the rule for names needs to know of a server. */
@@ -45,7 +47,8 @@ export async function readPlayerName(
   // A longer text is refused. It is cut, because reading it would take longer.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
-  const read = rule.read(text, nameOptionsOf(server));
+  const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };
+  const read = rule.read(text, options);
   if ('name' in read) return parsed(read.name);
   if (!read.mayBeOlder) return { error: read.error };
   const player = { serverId: server._id, usernameKey: usernameKey(text) };

@@ -42,7 +42,7 @@ export type AcceptedProofOfWork = { elsewhere: Origin[] };
 /** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
 export const PROOF_OF_WORK_ERRORS = {
   'proof-missing': defineMessage(
-    'The proof of work is missing. Allow JavaScript for this page, or sign in with an account that is older than 7 days.',
+    'A vote without an account needs JavaScript. Allow it for this page, or sign in with an account that is older than 7 days.',
   ),
   'proof-malformed': defineMessage('The proof of work cannot be read. Vote again.'),
   'proof-forged': defineMessage(
