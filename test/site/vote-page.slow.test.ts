@@ -76,7 +76,9 @@ describe('the vote form', () => {
     const open = await withServer(await openWebApp());
     const answer = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve', proof: '' });
     expect(answer.statusCode).toBe(400);
-    expect(textOf(answer.body)).toContain('A vote without an account needs JavaScript. Allow it for this page, or sign in');
+    expect(textOf(answer.body)).toContain(
+      'A vote without an account needs JavaScript. Allow it for this page, or sign in',
+    );
     expect(answer.body).toContain('value="Steve"');
   });
 
@@ -99,7 +101,9 @@ describe('the vote form', () => {
     expect(page.body).toContain('data-vote');
     expect(textOf(page.body)).toContain('Your account is younger than 7 days');
     const without = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
-    expect(textOf(without.body)).toContain('A vote without an account needs JavaScript. Allow it for this page, or sign in');
+    expect(textOf(without.body)).toContain(
+      'A vote without an account needs JavaScript. Allow it for this page, or sign in',
+    );
     for (const name of ['Steve', 'Alex'])
       expect((await voteOnPage(open, open.slug, name, { headers })).statusCode).toBe(303);
   });
@@ -121,7 +125,9 @@ describe('the vote form', () => {
     await set({ emailVerified: true });
     expect(await needsProof()).toBe(true);
     const without = await sendForm(open, `/servers/${open.slug}/vote`, { username: 'Steve' }, headers);
-    expect(textOf(without.body)).toContain('A vote without an account needs JavaScript. Allow it for this page, or sign in');
+    expect(textOf(without.body)).toContain(
+      'A vote without an account needs JavaScript. Allow it for this page, or sign in',
+    );
     await set({ emailChangedAt: after(open.deps.clock.now(), -7 * DAY) });
     expect(await needsProof()).toBe(false);
   });
@@ -679,7 +685,9 @@ describe('the page after a vote', () => {
     const ranked = { rankPosition: 2, ranked: { votesCount: 5, probedUptime: null } };
     await open.deps.servers.updateOne({ _id: open.serverId }, { $set: ranked });
     // The votes and the distance are of the same period: the one that ranks.
-    expect(await page()).toMatch(/Alpha Craft has 5 votes in 30 days and rank 2 ?\. Beta Craft is 7 votes ahead/);
+    expect(await page()).toMatch(
+      /Alpha Craft has 5 votes in 30 days and rank 2 ?\. Beta Craft is 7 votes ahead/,
+    );
     const weighed = { 'ranked.rankVotes': 3.5 };
     await open.deps.servers.updateOne({ _id: open.serverId }, { $set: weighed });
     expect(await page()).toMatch(
