@@ -128,6 +128,39 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     const from = page.locator('#players .chart-numbers time').first();
     expect(await from.getAttribute('title')).toMatch(/ UTC$/);
     expect(await from.textContent()).not.toBe(await from.getAttribute('title'));
+    // The value is below the heading and its figures.
+    const [head, told] = [await page.locator('#players h2').boundingBox(), await value.boundingBox()];
+    expect(told?.y).toBeGreaterThanOrEqual((head?.y ?? 0) + (head?.height ?? Infinity));
+    await check();
+  });
+
+  test('links are targets of 24 px, and a sentence from right to left starts at the edge of the name', async () => {
+    const serverId = await listServer(site, 'مملكة البحر');
+    const profile = { shortText: 'أفضل خادم للبقاء', website: 'https://example.org/', tags: [] };
+    const server = await site.deps.servers.findOneAndUpdate({ _id: serverId }, { $set: { profile } });
+    const { page, open, check } = await openTab(browser, site.url);
+    await open(`/servers/${server?.slug ?? ''}`);
+    const links = page.locator(
+      '.ident .meta a, .key-figures a, .about-facts a, .remarks a, .chart-numbers summary',
+    );
+    expect(await links.count()).toBeGreaterThan(2);
+    for (const link of await links.all()) {
+      const box = await link.boundingBox();
+      if (box) expect(box.height, (await link.textContent()) ?? '').toBeGreaterThanOrEqual(24);
+    }
+    const start = async (css: string) =>
+      Number(
+        await page.evaluate(
+          `(() => { const range = document.createRange(); range.selectNodeContents(document.querySelector('${css}')); return range.getBoundingClientRect().left; })()`,
+        ),
+      );
+    for (const width of [1_280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(
+        Math.abs((await start('.ident h1 bdi')) - (await start('.ident .line'))),
+        String(width),
+      ).toBeLessThan(4);
+    }
     await check();
   });
 

@@ -129,3 +129,13 @@ it('the time axis labels both ends and up to three points between them, each at 
     ['100%', 'day 4'],
   ]);
 });
+
+it('the meaning of the colours follows the drawing, and the table comes last', () => {
+  const days = [{ label: 'day 0', text: 'day 0: online', good: 1, bad: 0 }];
+  const { points: _, shown: __, ...rest } = chart([]);
+  const drawn = String(shareChart({ ...rest, days, key: html`<ul class="key"></ul>` }));
+  const places = ['class="chart-plot"', '<ul class="key">', '<details class="chart-numbers">'];
+  const found = places.map((place) => drawn.indexOf(place));
+  expect(Math.min(...found)).toBeGreaterThan(0);
+  expect(found).toEqual(found.toSorted((a, b) => a - b));
+});

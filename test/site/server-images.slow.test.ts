@@ -61,7 +61,7 @@ it('banner and badge mark reported players', () => {
   const info: ServerInfo = { ...INFO, playersSource: 'reports' };
   for (const image of [bannerImage(info, 'Tallyport'), badgeImage(info)]) {
     expect(text(image)).toContain('1,204 of 2,000 players (self-reported)');
-    expect(String(image)).toMatch(/aria-label="Harbour Lights: 1,204 of 2,000 players (self-reported)/);
+    expect(String(image)).toMatch(/aria-label="Harbour Lights: 1,204 of 2,000 players \(self-reported\)/);
   }
   expect(text(badgeImage({ ...info, maxPlayers: 0 }))).toContain('1,204 players (self-reported)');
 });

@@ -525,7 +525,7 @@ describe('the vote page of a player in the cooldown', () => {
     const waiting = await page('?username=STEVE');
     expect(textOf(waiting)).toMatch(/STEVE has voted for Alpha Craft ?\./);
     expect(waiting).toContain('data-next-vote="2026-11-22T10:00:00.000Z"');
-    expect(textOf(waiting)).toContain('23:00 hours');
+    expect(textOf(waiting)).toContain('23:00:00 left');
     expect(waiting).toContain('/vote/reminder.ics?at=2026-11-22T10%3A00%3A00.000Z');
     expect(waiting).not.toContain('<form method="post" action="/servers/alpha-craft/vote"');
 

@@ -151,10 +151,11 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const rows = await searchListing(deps, query.q, query.filters);
     const favourites = await favouritesOf(request);
     const now = deps.clock.now();
+    const heading = t('Search: “<bdi>{words}</bdi>”', { words: query.q });
     return {
       ...FULL,
       title: t('Search: {words}', { words: query.q }),
-      body: html`${listHead(site, query, { heading: t('Search: “<bdi>{words}</bdi>”', { words: query.q }), detail: searchSummary(rows, query) })}
+      body: html`${listHead(site, query, { heading, detail: searchSummary(rows, query) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers found')}</h2>
         ${listBar(base, query, summary, tags)}${activeFilters(base, query)}
         ${starForm(`${base}${rankingPath(query)}`)}

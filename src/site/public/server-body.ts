@@ -88,7 +88,7 @@ function allTags(base: string, { profile }: Server, { tags }: Seen): Content {
 
 function remarks(base: string, server: Server): Html {
   const report = html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`;
-  return html`<p class="small soft">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
+  return html`<p class="small soft remarks">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
 }
 
 /** A remark on the page's time zone. A script replaces UTC with the reader's own time zone. */
