@@ -154,7 +154,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
           `(() => { const range = document.createRange(); range.selectNodeContents(document.querySelector('${css}')); return range.getBoundingClientRect().left; })()`,
         ),
       );
-    for (const width of [1_280, 390]) {
+    for (const width of [1_280, 800]) {
       await page.setViewportSize({ width, height: 844 });
       expect(
         Math.abs((await start('.ident h1 bdi')) - (await start('.ident .line'))),
