@@ -37,10 +37,10 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByLabel('Was stimmt nicht?').selectOption({ label: 'Er betrügt oder schädigt Spieler' });
     await page.getByLabel('Was sollen wir wissen?').fill('Er verkauft Ränge und verschwindet.');
     await page.getByRole('button', { name: 'Meldung senden' }).click();
-    await page.getByText('Danke. Die Betreiber').waitFor();
+    await page.getByText('Die Betreiber dieses Verzeichnisses').waitFor();
     await check();
     await page.getByRole('link', { name: 'English' }).click();
-    await page.getByRole('heading', { name: `Report ${name}` }).waitFor();
+    await page.getByRole('link', { name: 'Back to the server' }).waitFor();
   });
 
   test.each(

@@ -75,7 +75,7 @@ describe.skipIf(!chromium)('a visitor looks for a server', () => {
     await open('/');
     await page.getByLabel('Search servers').fill('mistic relms');
     await page.getByLabel('Search servers').press('Enter');
-    await page.getByRole('heading', { name: 'Search', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Search: “mistic relms”' }).waitFor();
     expect(await rows.first().getByRole('heading').textContent()).toBe('Mystic Realms');
     await check();
 

@@ -141,7 +141,7 @@ test('the ranking shows the votes that it ranks by, and an unknown order is the 
   const web = await listing(3);
   const { body } = await getPage(web, '/?sort=$where');
   expect(body).toContain('<b>1,000</b> votes');
-  expect(body).toContain('<ol class="servers podium">');
+  expect(body).toContain('<ol class="servers podium" ');
   expect(namesIn(body)).toEqual(['Alpha 0', 'Alpha 1', 'Alpha 2']);
 });
 

@@ -41,8 +41,8 @@ export function inboxTabs(base: string, counts: InboxCounts, current: InboxTab |
   return html`<nav class="tabs inbox-tabs" aria-label="What needs attention">
     ${TAB_NAMES.map((tab) => {
       const here = tab === current ? html`aria-current="page"` : '';
-      return html`<a href="${inboxPath(base, tab)}"
-        class="${counts[tab] === 0 ? 'none' : ''}" ${here}>${INBOX_TABS[tab]}${numberOf(counts[tab])}</a>`;
+      const emptiness = counts[tab] === 0 ? 'none' : '';
+      return html`<a href="${inboxPath(base, tab)}" class="${emptiness}" ${here}>${INBOX_TABS[tab]}${numberOf(counts[tab])}</a>`;
     })}
   </nav>`;
 }
