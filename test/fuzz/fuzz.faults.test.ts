@@ -17,7 +17,10 @@ test.each(
   expect(found.inputs).toBeGreaterThan(100);
 });
 
-test('a parser that throws, takes quadratic time or keeps its inputs is found out', () => {
+// It uses the processor for half a minute, and for several times as long beside other test files.
+test('a parser that throws, takes quadratic time or keeps its inputs is found out', {
+  timeout: 240_000,
+}, () => {
   const kept: Buffer[] = [];
   const one = (parse: Target['parse']): string[] => {
     const target: Target = {
