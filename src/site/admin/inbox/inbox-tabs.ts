@@ -42,7 +42,8 @@ export function inboxTabs(base: string, counts: InboxCounts, current: InboxTab |
     ${TAB_NAMES.map((tab) => {
       const here = tab === current ? html`aria-current="page"` : '';
       const emptiness = counts[tab] === 0 ? 'none' : '';
-      return html`<a href="${inboxPath(base, tab)}" class="${emptiness}" ${here}>${INBOX_TABS[tab]}${numberOf(counts[tab])}</a>`;
+      const number = numberOf(counts[tab]);
+      return html`<a href="${inboxPath(base, tab)}" class="${emptiness}" ${here}>${INBOX_TABS[tab]}${number}</a>`;
     })}
   </nav>`;
 }
