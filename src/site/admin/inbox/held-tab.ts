@@ -9,13 +9,14 @@ import { emptyLine } from '../../shared/empty-card.ts';
 import { queryText } from '../../shared/form.ts';
 import { count, counted, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
-import { button, confirmed, dataTable, pager } from '../../shared/parts.ts';
+import { button, confirmed, dataTable } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
 import { minuteOf } from '../utc-fields.ts';
 import { heldForms, heldResult } from './held-decisions.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
 import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
+import { listPage } from './list-page.ts';
 
 /** The cause that the held votes of a group share. */
 const CAUSES: Record<QuarantineCause, string> = {
@@ -55,9 +56,8 @@ export function heldTab(inbox: Inbox): TabOf {
                 buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver selected', key: 'a' })}
                   ${manyButton({ value: 'exclude', text: 'Exclude selected', key: 'x' })}`,
               })}`
-      }
-      ${pager({ first: from ? path : undefined, older: next ? inboxPath(base, 'held', { from: next }) : undefined })}`;
-    return { body, ...(from || next ? {} : { shown: rows.length }) };
+      }`;
+    return listPage(base, 'held', body, { from, next, count: rows.length });
   };
 }
 

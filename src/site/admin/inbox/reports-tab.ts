@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { t } from '../../../language/t.ts';
 import type { Complaint } from '../../../moderation/complaint.ts';
 import {
@@ -7,19 +6,17 @@ import {
   reopenComplaints,
   type ServerComplaints,
 } from '../../../moderation/complaints.ts';
-import { userOf } from '../../guard-routes.ts';
-import { OPERATOR } from '../../route-options.ts';
 import { COMPLAINT_TEXTS } from '../../shared/complaint-texts.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
-import { formRoute } from '../../shared/form-route.ts';
 import { count, timeAgo } from '../../shared/format.ts';
-import { type Content, type Html, html } from '../../shared/html.ts';
-import { badge, button, dataTable, pager } from '../../shared/parts.ts';
+import { type Html, html } from '../../shared/html.ts';
+import { badge, button, dataTable } from '../../shared/parts.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
 import { hideAction, hidingResult } from './hide-server.ts';
-import { type Inbox, joinedIds, pickedIds, type TabOf, wholeNumber } from './inbox.ts';
-import { inboxItem, keyed, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
+import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
+import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
+import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
+import { listPage } from './list-page.ts';
 
 /** Reports per page, and the most that one press closes. */
 const ROWS = 50;
@@ -27,7 +24,7 @@ const ROWS = 50;
 /** The tab of visitors' reports about servers: those of one server are one item, the newest first. */
 export function reportsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
-  decisions(inbox);
+  itemDecisionsForm(inbox, DECISIONS);
   return async (_request, query) => {
     const { from } = query;
     const { rows, next } = await openComplaints(deps, { from, limit: ROWS });
@@ -36,62 +33,31 @@ export function reportsTab(inbox: Inbox): TabOf {
       to: adminPath(base, '/attention/reports'),
       buttons: manyButton({ value: 'close', text: 'Close selected', key: 'a' }),
     });
-    const body = html`${resultOf(base, query)} ${await hidingResult(inbox, 'reports', query)}
+    const body = html`${itemDecisionsResult(base, DECISIONS, query)} ${await hidingResult(inbox, 'reports', query)}
       ${
         rows.length === 0
           ? emptyLine('No open reports.')
           : html`${keysHint({ a: 'close', x: 'hide the server' })} ${rows.map((row) => reportItem(view, row))} ${many}`
-      }
-      ${pager({
-        first: from ? inboxPath(base, 'reports') : undefined,
-        older: next ? inboxPath(base, 'reports', { from: next }) : undefined,
-      })}`;
-    return { body, ...(from || next ? {} : { shown: rows.length }) };
+      }`;
+    return listPage(base, 'reports', body, { from, next, count: rows.length });
   };
 }
 
-const decisionForm = z.object({ decision: z.enum(['close', 'reopen']) });
-
-function decisions({ app, deps, base, numbers }: Inbox): void {
-  formRoute(app, {
-    path: '/attention/reports',
-    access: OPERATOR,
-    schema: decisionForm,
-    run: async ({ request, data: { decision } }) => {
-      const ids = pickedIds(request, ROWS);
-      if (ids.length === 0) return inboxPath(base, 'reports', { done: 'none' });
-      const decide = decision === 'close' ? closeComplaints : reopenComplaints;
-      const changed = await decide(deps, ids, userOf(request).email);
-      numbers.forget();
-      const missed = ids.length - changed;
-      return inboxPath(base, 'reports', {
-        done: decision,
-        ids: joinedIds(ids),
-        changed: String(changed),
-        missed: missed ? String(missed) : undefined,
-      });
-    },
-  });
-}
-
-function resultOf(base: string, { done, ids = '', ...query }: Record<string, string>): Content {
-  if (done === 'none') return resultNotice('attention', 'Select the reports first.');
-  const changed = wholeNumber(query.changed);
-  if (done === 'reopen') return resultNotice('good', `${reports(changed)} open again.`);
-  if (done !== 'close') return '';
-  const missed = wholeNumber(query.missed);
-  const others = missed ? ` ${reports(missed)} had been closed already.` : '';
-  const undo = button({
-    to: adminPath(base, '/attention/reports'),
-    text: 'Undo',
-    hidden: { decision: 'reopen', item: ids },
-    of: 'closing',
-  });
-  const text = `${reports(changed)} closed.${others}`;
-  return resultNotice(missed ? 'attention' : 'good', text, changed > 0 ? undo : '');
-}
-
 const reports = (value: number) => (value === 1 ? '1 report' : `${count(value)} reports`);
+
+const DECISIONS: ItemDecisions = {
+  tab: 'reports',
+  most: ROWS,
+  items: 'reports',
+  decision: {
+    name: 'close',
+    run: closeComplaints,
+    said: (changed) => `${reports(changed)} closed.`,
+    missed: (missed) => `${reports(missed)} had been closed already.`,
+    of: 'closing',
+  },
+  undo: { name: 'reopen', run: reopenComplaints, said: (changed) => `${reports(changed)} open again.` },
+};
 
 type View = { base: string; now: Date };
 

@@ -11,7 +11,7 @@ import { allValues, UNTOUCHED } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { counted } from '../../shared/format.ts';
 import { type Content, html } from '../../shared/html.ts';
-import { button, pager } from '../../shared/parts.ts';
+import { button } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
 import { reasonFields } from '../reason-fields.ts';
 import { decisionNotice, reviewParts, serversOf } from '../review-card.ts';
@@ -19,6 +19,7 @@ import { reviewValue, seenReviews } from '../review-selection.ts';
 import { type Inbox, type TabOf, wholeNumber } from './inbox.ts';
 import { inboxItem, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
+import { listPage } from './list-page.ts';
 
 /** Reviews per page. */
 const ROWS = 20;
@@ -70,12 +71,8 @@ export function reviewsTab(inbox: Inbox): TabOf {
           ? emptyLine('No reviews are waiting.')
           : html`${keysHint({ a: 'approve', x: 'reject' })}
         ${items} ${many(base)}`
-      }
-      ${pager({
-        first: from ? inboxPath(base, 'reviews') : undefined,
-        older: next ? inboxPath(base, 'reviews', { from: next }) : undefined,
-      })}`;
-    return { body, ...(from || next ? {} : { shown: rows.length }) };
+      }`;
+    return listPage(base, 'reviews', body, { from, next, count: rows.length });
   };
 }
 

@@ -1,22 +1,19 @@
 import { ObjectId, type WithId } from 'mongodb';
-import { z } from 'zod';
 import type { User } from '../../../accounts/user.ts';
 import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/new-servers.ts';
 import type { OwnershipProofMethod, Server } from '../../../servers/server.ts';
-import { userOf } from '../../guard-routes.ts';
-import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
-import { formRoute } from '../../shared/form-route.ts';
 import { count, counted, timeAgo } from '../../shared/format.ts';
 import { gameName } from '../../shared/game-names.ts';
-import { type Content, type Html, html } from '../../shared/html.ts';
-import { button, facts, pager } from '../../shared/parts.ts';
+import { type Html, html } from '../../shared/html.ts';
+import { button, facts } from '../../shared/parts.ts';
 import { publicPath } from '../../shared/server-paths.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
 import { hideAction, hidingResult } from './hide-server.ts';
-import { type Inbox, joinedIds, pickedIds, type TabOf, wholeNumber } from './inbox.ts';
-import { inboxItem, keyed, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
+import type { Inbox, TabOf } from './inbox.ts';
+import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
+import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
+import { listPage } from './list-page.ts';
 
 /** Servers per page, and the most that one press accepts. */
 const ROWS = 20;
@@ -30,7 +27,7 @@ const PROOFS: Record<OwnershipProofMethod, string> = {
 /** The tab of servers that owners have listed and no operator has looked at. They are public already. */
 export function serversTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
-  decisions(inbox);
+  itemDecisionsForm(inbox, DECISIONS);
   return async (_request, query) => {
     const { from } = query;
     const { rows, next } = await listNewServers(deps, { from, limit: ROWS });
@@ -40,61 +37,34 @@ export function serversTab(inbox: Inbox): TabOf {
       to: adminPath(base, '/attention/servers'),
       buttons: manyButton({ value: 'accept', text: 'Accept selected', key: 'a' }),
     });
-    const body = html`${resultOf(base, query)} ${await hidingResult(inbox, 'servers', query)}
+    const body = html`${itemDecisionsResult(base, DECISIONS, query)} ${await hidingResult(inbox, 'servers', query)}
       ${
         rows.length === 0
           ? emptyLine('No new servers.')
           : html`<p class="soft">Owners listed these servers. They are public; accepting one takes it off this list.</p>
               ${keysHint({ a: 'accept', x: 'hide' })} ${rows.map((row) => serverItem(view, row))} ${many}`
-      }
-      ${pager({
-        first: from ? inboxPath(base, 'servers') : undefined,
-        older: next ? inboxPath(base, 'servers', { from: next }) : undefined,
-      })}`;
-    return { body, ...(from || next ? {} : { shown: rows.length }) };
+      }`;
+    return listPage(base, 'servers', body, { from, next, count: rows.length });
   };
 }
 
-const decisionForm = z.object({ decision: z.enum(['accept', 'unaccept']) });
-
-function decisions({ app, deps, base, numbers }: Inbox): void {
-  formRoute(app, {
-    path: '/attention/servers',
-    access: OPERATOR,
-    schema: decisionForm,
-    run: async ({ request, data: { decision } }) => {
-      const ids = pickedIds(request, ROWS);
-      if (ids.length === 0) return inboxPath(base, 'servers', { done: 'none' });
-      const decide = decision === 'accept' ? acceptNewServers : unacceptServers;
-      const changed = await decide(deps, ids, userOf(request).email);
-      numbers.forget();
-      const missed = ids.length - changed;
-      return inboxPath(base, 'servers', {
-        done: decision,
-        ids: joinedIds(ids),
-        changed: String(changed),
-        missed: missed ? String(missed) : undefined,
-      });
-    },
-  });
-}
-
-function resultOf(base: string, { done, ids = '', ...query }: Record<string, string>): Content {
-  if (done === 'none') return resultNotice('attention', 'Select the servers first.');
-  const changed = wholeNumber(query.changed);
-  if (done === 'unaccept') return resultNotice('good', `${counted(changed, 'server')} in the list again.`);
-  if (done !== 'accept') return '';
-  const missed = wholeNumber(query.missed);
-  const others = missed ? ` Another operator decided first about ${counted(missed, 'server')}.` : '';
-  const undo = button({
-    to: adminPath(base, '/attention/servers'),
-    text: 'Undo',
-    hidden: { decision: 'unaccept', item: ids },
+const DECISIONS: ItemDecisions = {
+  tab: 'servers',
+  most: ROWS,
+  items: 'servers',
+  decision: {
+    name: 'accept',
+    run: acceptNewServers,
+    said: (changed) => `${counted(changed, 'server')} accepted.`,
+    missed: (missed) => `Another operator decided first about ${counted(missed, 'server')}.`,
     of: 'accepting',
-  });
-  const text = `${counted(changed, 'server')} accepted.${others}`;
-  return resultNotice(missed ? 'attention' : 'good', text, changed > 0 ? undo : '');
-}
+  },
+  undo: {
+    name: 'unaccept',
+    run: unacceptServers,
+    said: (changed) => `${counted(changed, 'server')} in the list again.`,
+  },
+};
 
 type Owner = WithId<Pick<User, 'email' | 'createdAt'>>;
 type View = { base: string; now: Date; owners: Map<string, Owner> };

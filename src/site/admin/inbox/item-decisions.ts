@@ -1,0 +1,82 @@
+import type { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import type { AppDeps } from '../../../process/app-deps.ts';
+import { userOf } from '../../guard-routes.ts';
+import { OPERATOR } from '../../route-options.ts';
+import { formRoute } from '../../shared/form-route.ts';
+import type { Content } from '../../shared/html.ts';
+import { button } from '../../shared/parts.ts';
+import { adminPath } from '../admin-frame.ts';
+import { type Inbox, joinedIds, pickedIds, wholeNumber } from './inbox.ts';
+import { resultNotice } from './inbox-parts.ts';
+import { type InboxTab, inboxPath } from './inbox-tabs.ts';
+
+/** One decision: the value of its buttons, and what it does to items. `run` returns how many items it changed. */
+type Decision = {
+  name: string;
+  run(deps: AppDeps, ids: ObjectId[], by: string): Promise<number>;
+  /** @param changed - how many items it changed */
+  said(changed: number): string;
+};
+
+/** What an operator decides about the items of a tab, alone or selected, and how that is undone. */
+export type ItemDecisions = {
+  tab: InboxTab;
+  /** The most items that one press decides. */
+  most: number;
+  /** The items in a sentence, such as “reports”. */
+  items: string;
+  decision: Decision & {
+    /** What the undo button undoes, for readers of the page. @param missed - how many items others decided first */
+    of: string;
+    missed(missed: number): string;
+  };
+  undo: Decision;
+};
+
+const path = (tab: InboxTab) => `/attention/${tab}`;
+
+/** `POST /operator/attention/<tab>`: decides about the picked items, or undoes such a decision. */
+export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
+  const { tab, most, decision, undo } = decisions;
+  formRoute(app, {
+    path: path(tab),
+    access: OPERATOR,
+    schema: z.object({ decision: z.enum([decision.name, undo.name]) }),
+    run: async ({ request, data }) => {
+      const ids = pickedIds(request, most);
+      if (ids.length === 0) return inboxPath(base, tab, { done: 'none' });
+      const { run } = data.decision === decision.name ? decision : undo;
+      const changed = await run(deps, ids, userOf(request).email);
+      numbers.forget();
+      const missed = ids.length - changed;
+      return inboxPath(base, tab, {
+        done: data.decision,
+        ids: joinedIds(ids),
+        changed: String(changed),
+        missed: missed ? String(missed) : undefined,
+      });
+    },
+  });
+}
+
+/** The result of a decision, with a button to undo it. Empty after another action. */
+export function itemDecisionsResult(
+  base: string,
+  { tab, items, decision, undo }: ItemDecisions,
+  { done, ids = '', ...query }: Record<string, string>,
+): Content {
+  if (done === 'none') return resultNotice('attention', `Select the ${items} first.`);
+  const changed = wholeNumber(query.changed);
+  if (done === undo.name) return resultNotice('good', undo.said(changed));
+  if (done !== decision.name) return '';
+  const missed = wholeNumber(query.missed);
+  const text = `${decision.said(changed)}${missed ? ` ${decision.missed(missed)}` : ''}`;
+  const undoing = button({
+    to: adminPath(base, path(tab)),
+    text: 'Undo',
+    hidden: { decision: undo.name, item: ids },
+    of: decision.of,
+  });
+  return resultNotice(missed ? 'attention' : 'good', text, changed > 0 ? undoing : '');
+}

@@ -1,0 +1,23 @@
+import { type Content, html } from '../../shared/html.ts';
+import { pager } from '../../shared/parts.ts';
+import type { TabPage } from './inbox.ts';
+import { type InboxTab, inboxPath } from './inbox-tabs.ts';
+
+/**
+ * The content of a tab whose list has pages.
+ *
+ * @param at - `from`: where this page begins, if it is not the first; `next`: where the next one begins; `count`: how many
+ *   things this page has
+ */
+export function listPage(
+  base: string,
+  tab: InboxTab,
+  body: Content,
+  { from, next, count }: { from: string | undefined; next: string | null; count: number },
+): TabPage {
+  const pages = pager({
+    first: from ? inboxPath(base, tab) : undefined,
+    older: next ? inboxPath(base, tab, { from: next }) : undefined,
+  });
+  return { body: html`${body} ${pages}`, ...(from || next ? {} : { shown: count }) };
+}
