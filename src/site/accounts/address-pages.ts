@@ -21,12 +21,7 @@ import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.t
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type Refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import {
-  passwordAndCodeForm,
-  passwordForm,
-  SECRET_FIELDS,
-  withReAuthentication,
-} from '../shared/re-authentication.ts';
+import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
 import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
 
@@ -62,7 +57,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     path: '/account/email',
     access: SIGNED_IN,
     schema: (request) =>
-      (userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm).extend({
+      proofForm(userOf(request)).extend({
         email: addressSchema,
       }),
     secrets: SECRET_FIELDS,

@@ -17,12 +17,7 @@ import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import {
-  passwordAndCodeForm,
-  passwordForm,
-  SECRET_FIELDS,
-  withReAuthentication,
-} from '../shared/re-authentication.ts';
+import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 
@@ -52,7 +47,7 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
   formRoute(app, {
     path: '/account/delete',
     access: SIGNED_IN,
-    schema: (request) => (userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm),
+    schema: (request) => proofForm(userOf(request)),
     secrets: SECRET_FIELDS,
     show,
     run: async ({ request, data }) => {

@@ -13,12 +13,7 @@ import { giveCookies, refusalCode } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import {
-  passwordAndCodeForm,
-  passwordForm,
-  SECRET_FIELDS,
-  withReAuthentication,
-} from '../shared/re-authentication.ts';
+import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
@@ -35,8 +30,7 @@ const codeForm = z.object({
 /** The options that all forms with a password share. If the second factor is on, the forms also ask for a code. */
 const PROOF = {
   access: SIGNED_IN,
-  schema: (request: FastifyRequest) =>
-    userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm,
+  schema: (request: FastifyRequest) => proofForm(userOf(request)),
   secrets: SECRET_FIELDS,
 };
 

@@ -17,8 +17,7 @@ import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card } from '../shared/parts.ts';
 import {
-  passwordAndCodeForm,
-  passwordForm,
+  proofForm,
   reAuthenticationFields,
   SECRET_FIELDS,
   withReAuthentication,
@@ -97,12 +96,11 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
 
   for (const { group, path } of GROUPS) {
     const isGuarded = GUARDED_GROUPS.has(group);
-    const proofOf = (request: FastifyRequest) =>
-      userOf(request).twoFactorEnabled ? passwordAndCodeForm : passwordForm;
     formRoute(app, {
       path: `/settings/change/${group}`,
       access: OPERATOR,
-      schema: (request) => (isGuarded ? fieldsOf(group).extend(proofOf(request).shape) : fieldsOf(group)),
+      schema: (request) =>
+        isGuarded ? fieldsOf(group).extend(proofForm(userOf(request)).shape) : fieldsOf(group),
       secrets: [...SECRET_FIELDS, ...CHANGEABLE[group].filter(isSealed)] as never[],
       show: (request, typed) => show(request, path, { group, typed }),
       refusalOf: conflict,

@@ -12,8 +12,7 @@ import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, dataTable } from '../shared/parts.ts';
 import {
-  passwordAndCodeForm,
-  passwordForm,
+  proofForm,
   reAuthenticationFields,
   SECRET_FIELDS,
   withReAuthentication,
@@ -76,10 +75,7 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
       const undo = () => undoSettings(deps, Number(data.revision), userOf(request).email);
       const isLast = stored?.revision === Number(data.revision);
       if (!isLast) return `${settingsPath(base)}?done=unchanged`;
-      const { twoFactorEnabled } = userOf(request);
-      const proof = needsProof(stored)
-        ? (twoFactorEnabled ? passwordAndCodeForm : passwordForm).safeParse(data)
-        : null;
+      const proof = needsProof(stored) ? proofForm(userOf(request)).safeParse(data) : null;
       if (proof && !proof.success) {
         const errors = proof.error.issues.map(({ path, message }) => [String(path[0]), message]);
         return { errors: Object.fromEntries(errors) };

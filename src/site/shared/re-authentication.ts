@@ -16,7 +16,7 @@ import { type Html, html } from './html.ts';
 import { linkTo, textField } from './parts.ts';
 
 /** Without a second factor, the password confirms a sensitive change. */
-export const passwordForm = z.object({
+const passwordForm = z.object({
   password: z
     .string()
     .min(1, { error: () => t('Enter your password.') })
@@ -28,7 +28,7 @@ export const passwordForm = z.object({
 });
 
 /** With a second factor, a sensitive change needs the password, and a code of the app or a backup code. */
-export const passwordAndCodeForm = passwordForm.extend({
+const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
     .transform(asGivenOut)
@@ -40,8 +40,13 @@ export const passwordAndCodeForm = passwordForm.extend({
     ),
 });
 
+/** The fields that confirm a sensitive change of this user: the password, and a code if the second factor is on. */
+export function proofForm({ twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>) {
+  return twoFactorEnabled ? passwordAndCodeForm : passwordForm;
+}
+
 /**
- * The secret fields of `passwordForm` and `passwordAndCodeForm`. They stay empty when a refused form is shown again.
+ * The secret fields of `proofForm`. They stay empty when a refused form is shown again.
  */
 export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 
