@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { cpuSeconds, residentMb } from './environment.ts';
 
 /** A quantile: `quantile(times, 0.99)` is the value that 99 % of `times` do not exceed. */
@@ -33,6 +34,34 @@ export async function watchCpu(pids: Record<string, number[]>): Promise<() => Pr
       ([name, after]) => `${name} ${((100 * (after - (before.get(name) ?? 0))) / seconds).toFixed(0)} %`,
     );
     return `CPU: ${shares.join(', ')} of one core`;
+  };
+}
+
+/** The commands that mongod and Redis have run so far, by name: `mongod find`, `redis evalsha`. */
+async function commandCounts({ mongo, producerRedis }: AppDeps): Promise<Map<string, number>> {
+  const { metrics } = await mongo.db.admin().command({ serverStatus: 1 });
+  const ofMongod = Object.entries<{ total?: unknown }>(metrics.commands).flatMap(([name, { total }]) => {
+    return total === undefined ? [] : [[`mongod ${name}`, Number(total)] as const];
+  });
+  const ofRedis = [
+    ...(await producerRedis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm),
+  ].map(([, name, calls]) => [`redis ${name}`, Number(calls)] as const);
+  return new Map([...ofMongod, ...ofRedis]);
+}
+
+/**
+ * Counts the commands of mongod and Redis until the returned function is called.
+ *
+ * @returns a text with the commands of each kind for each of `count` votes, the most frequent first
+ */
+export async function watchCommands(deps: AppDeps): Promise<(count: number) => Promise<string>> {
+  const before = await commandCounts(deps);
+  return async (count) => {
+    const used = [...(await commandCounts(deps))]
+      .map(([name, total]) => [name, (total - (before.get(name) ?? 0)) / count] as const)
+      .filter(([, each]) => each >= 0.02)
+      .toSorted(([, a], [, b]) => b - a);
+    return `commands a vote: ${used.map(([name, each]) => `${name} ${each.toFixed(2)}`).join(', ')}`;
   };
 }
 

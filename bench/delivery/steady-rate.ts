@@ -5,7 +5,8 @@
  *
  * One web process, one worker, one scheduler, mongod, Redis and the listeners share the machine. Each server has a
  * listener that answers. Prints how long callers waited, how late votes were acknowledged, the CPU time and memory of
- * each process, and the sizes of the collections.
+ * each process, the commands of MongoDB and Redis, and the sizes of the collections. With 0 votes a second it shows what
+ * an idle system costs.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -14,7 +15,7 @@ import { startFakeListeners } from '../../test/support/fake-listeners.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { callersOf, castVote } from './api-client.ts';
 import { openEnvironment } from './environment.ts';
-import { quantile, until, watchCpu, watchMemory } from './figures.ts';
+import { quantile, until, watchCommands, watchCpu, watchMemory } from './figures.ts';
 
 const [perSecond = 1_000, minutes = 10, servers = 1_000] = process.argv.slice(2).map(Number);
 const TOKEN = 'a-token-of-this-bench';
@@ -67,13 +68,14 @@ for (const [n, caller] of callers.entries()) await castVote(web.url, caller, `Fi
 await until(async () => (await openVotes()) === 0);
 
 console.log(`${perSecond} votes a second for ${minutes} minutes, ${servers} servers …`);
-const cpu = await watchCpu(pids);
+const [cpu, commands] = await Promise.all([watchCpu(pids), watchCommands(deps)]);
 const began = performance.now();
 const total = perSecond * minutes * 60;
 let measuredAt = began;
 for (let n = 0; n < total; n += 1) {
   const due = began + (n * SECOND) / perSecond;
-  if (due > performance.now()) await pause(due - performance.now());
+  const early = due - performance.now();
+  if (early > 0) await pause(early);
   if (open < MOST_OPEN) void cast(n, due);
   else counts.skipped += 1;
   if (performance.now() - measuredAt < MINUTE / 2) continue;
@@ -84,9 +86,11 @@ for (let n = 0; n < total; n += 1) {
     `  ${seconds.toFixed(0)} s: ${times.length} accepted, ${open} without an answer yet, ${await openVotes()} not delivered yet`,
   );
 }
+if (total === 0) await pause(minutes * MINUTE);
 await until(async () => open === 0);
 const tookSeconds = (performance.now() - began) / SECOND;
 console.log(await cpu());
+console.log(await commands(times.length || 1));
 const drainFrom = performance.now();
 const left = await openVotes();
 await until(async () => (await openVotes()) === 0, SECOND);

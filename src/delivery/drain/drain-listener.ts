@@ -4,16 +4,17 @@ import { listenerState } from '../../listeners/listener-state.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
+import type { Server } from '../../servers/server.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 import { detectOnce } from '../diagnosis/detect-service.ts';
 import { removeVotesWithoutListener, removeWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
-import type { RecordDeps } from './attempt-record.ts';
+import { type RecordDeps, SHARED_EVERY_MS } from './attempt-record.ts';
 import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener } from './leased-listener.ts';
-import { giveBackWithRetries, releaseLease, takeLease } from './listener-lease.ts';
+import { giveBackWithRetries, NOTHING_LEARNT, releaseLease, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { recordWithRetries } from './record-outcomes.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
@@ -21,7 +22,10 @@ import { takeVotes } from './take-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** Loads the fields of a server that a drain needs. */
-const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
+const serversOfDrains = {
+  ...serverLoader({ name: 1, ownerId: 1, removedAt: 1 }),
+  everyMs: SHARED_EVERY_MS,
+};
 
 /**
  * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time if the
@@ -58,6 +62,13 @@ async function drainOnce(
   // answer, the lease is not considered younger than it is.
   const since = performance.now();
   const ending = AbortSignal.any([options.stop, options.waitNoLonger]);
+  const { batcher, servers, votes } = given;
+  const reads = Promise.all([
+    batcher.load(serversOfDrains, servers, serverId),
+    batcher.load(hasLostAttempts, votes, serverId),
+  ]);
+  // If the lease is not taken, nobody waits for them.
+  reads.catch(() => undefined);
   const releaseLater = () => giveBackWithRetries(given, serverId, owner, ending);
   const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
     // If the write succeeded and only its answer was lost, this worker owns the lease and must release it.
@@ -70,7 +81,7 @@ async function drainOnce(
     return { result: { kind: 'gone' }, again: false };
   }
   if (listener.protocol === 'fetch') {
-    await releaseLease(given, serverId, owner, {}).catch(releaseLater);
+    await releaseLease(given, serverId, owner, NOTHING_LEARNT).catch(releaseLater);
     return { result: { kind: 'fetches' }, again: false };
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
@@ -78,19 +89,23 @@ async function drainOnce(
   const opened = await openOrExplain(deps, listener, options.waitNoLonger);
   const leased = new LeasedListener(deps, { owner, since }, listener, opened);
   try {
-    return await drainAndRelease(deps, leased, options);
+    return await drainAndRelease(deps, leased, reads, options);
   } catch (error) {
     await leased.release().catch(releaseLater);
     throw error;
   }
 }
 
+/** The server of a drain, and whether it has lost attempts. */
+type Reads = Promise<[server: Server | null, hasLost: boolean]>;
+
 async function drainAndRelease(
   deps: DrainDeps,
   leased: LeasedListener,
+  reads: Reads,
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
-  const result = await drainLeased(deps, leased, options);
+  const result = await drainLeased(deps, leased, reads, options);
   const { called, changed } = await leased.release();
   // It was resumed while the last attempts ended, and the renewed lease has the new settings.
   const isResumed = result.kind === 'paused' && !leased.now.pause;
@@ -101,14 +116,12 @@ async function drainAndRelease(
 async function drainLeased(
   deps: DrainDeps,
   leased: LeasedListener,
+  reads: Reads,
   options: DrainLimits,
 ): Promise<DrainResult> {
-  const { batcher, servers, votes, log } = deps;
+  const { log } = deps;
   const { serverId } = leased.now;
-  const [server, hasLost] = await Promise.all([
-    batcher.load(serversOfDrains, servers, serverId),
-    batcher.load(hasLostAttempts, votes, serverId),
-  ]);
+  const [server, hasLost] = await reads;
   for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
     log.warn({ event: 'delivery.lost', voteId: ended.taken.vote._id.toString() });
     await onOutcome(deps, leased, ended);

@@ -249,14 +249,10 @@ export class LeasedListener {
    *
    * @returns `called`: a wake-up job arrived meanwhile; `changed`: the settings changed since the last renewal
    */
-  async release(): Promise<{ called: boolean; changed: boolean }> {
+  release(): Promise<{ called: boolean; changed: boolean }> {
     const { serverId, revision } = this.#now;
     // The time of the last delivery is written once for each drain, not once for each vote.
-    const released = await releaseLease(this.#deps, serverId, this.#owner, this.#delivered);
-    return {
-      called: released?.called ?? false,
-      changed: released !== null && released.revision !== revision,
-    };
+    return releaseLease(this.#deps, serverId, this.#owner, { revision, learnt: this.#delivered });
   }
 }
 

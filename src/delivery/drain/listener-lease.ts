@@ -1,10 +1,49 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
+import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { anyOf } from '../../platform/batching/find-loader.ts';
+import { sendRepeatable } from '../../platform/batching/write-loaders.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
+import { SHARED_EVERY_MS } from './attempt-record.ts';
 
-type LeaseDeps = { listeners: Collection<Listener>; config: { LEASE_MS: number } };
+type LeaseDeps = { listeners: Collection<Listener>; batcher: Batcher; config: { LEASE_MS: number } };
+
+type LeaseTake = { serverId: ObjectId; owner: string; leaseMs: number };
+
+/** Takes leases of several listeners in one statement, and reads the listeners. */
+const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | 'busy' | null> = {
+  most: 100,
+  everyMs: SHARED_EVERY_MS,
+  async load(listeners, asked) {
+    const ids = asked.map(({ serverId }) => serverId);
+    const owners = asked.map(({ owner }) => owner);
+    const owner = {
+      $arrayElemAt: [{ $literal: owners }, { $indexOfArray: [{ $literal: ids }, '$serverId'] }],
+    };
+    const isFree = { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] };
+    const taken = { owner, until: { $add: ['$$NOW', asked[0]?.leaseMs] } };
+    const called = { $mergeObjects: ['$lease', { called: true }] };
+    const which = { serverId: anyOf(ids) };
+    const update = [{ $set: { lease: { $cond: [isFree, taken, called] } } }];
+    const found =
+      asked.length === 1
+        ? [await listeners.findOneAndUpdate(which, update, { returnDocument: 'after' })]
+        : await takeSeveral();
+    async function takeSeveral() {
+      // If two drains ask for one listener, its lease has the first one as its owner, and the other one is busy.
+      await sendRepeatable(listeners, [{ q: which, u: update, multi: true }], REPLICATED);
+      return listeners.find(which).toArray();
+    }
+    const byServer = new Map(found.map((listener) => [listener?.serverId.toHexString(), listener]));
+    return asked.map((one) => {
+      const listener = byServer.get(one.serverId.toHexString());
+      if (!listener) return null;
+      return listener.lease?.owner === one.owner ? listener : 'busy';
+    });
+  },
+};
 
 /**
  * Takes a listener's lease if it is free or has expired; mongod's clock decides. If another worker owns the lease, the
@@ -12,21 +51,12 @@ type LeaseDeps = { listeners: Collection<Listener>; config: { LEASE_MS: number }
  *
  * @returns the listener; `'busy'` when another worker owns the lease, null when there is no listener
  */
-export async function takeLease(
-  { listeners, config }: LeaseDeps,
+export function takeLease(
+  { listeners, batcher, config }: LeaseDeps,
   serverId: ObjectId,
   owner: string,
 ): Promise<Listener | 'busy' | null> {
-  const isFree = { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] };
-  const taken = { owner: { $literal: owner }, until: { $add: ['$$NOW', config.LEASE_MS] } };
-  const called = { $mergeObjects: ['$lease', { called: true }] };
-  const listener = await listeners.findOneAndUpdate(
-    { serverId },
-    [{ $set: { lease: { $cond: [isFree, taken, called] } } }],
-    { returnDocument: 'after' },
-  );
-  if (!listener) return null;
-  return listener.lease?.owner === owner ? listener : 'busy';
+  return batcher.load(takeLeases, listeners, { serverId, owner, leaseMs: config.LEASE_MS });
 }
 
 /**
@@ -57,27 +87,60 @@ export function withEarlierTest(at: Date | '$lease.testAt'): Document {
   return { $cond: [isLater, { $mergeObjects: ['$breaker', now] }, '$breaker'] };
 }
 
+/** What the owner of a lease knows of the listener when it releases the lease. */
+type LeaseEnd = {
+  revision: number;
+  learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>;
+};
+
+type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
+
+/**
+ * Releases leases during which nothing else happened to the listeners. Returns `true` for each only if all matched.
+ */
+const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
+  most: 100,
+  everyMs: SHARED_EVERY_MS,
+  async load(listeners, asked) {
+    const updates = asked.map(({ serverId, owner, revision, learnt }) => ({
+      q: { serverId, 'lease.owner': owner, 'lease.called': null, 'lease.testAt': null, revision },
+      u: { $set: { lease: null, ...learnt } },
+    }));
+    const { n } = await sendRepeatable(listeners, updates, REPLICATED);
+    return asked.map(() => n === asked.length);
+  },
+};
+
 /**
  * Releases a lease and stores the listener's last delivery. If the game server came back meanwhile (`testAt`) and the
  * listener is unreachable, the next test is due at that time. Does nothing if another worker owns the lease.
  *
- * @returns the listener's revision, and whether a wake-up job ran meanwhile; null when the lease was lost
+ * @returns whether a wake-up job ran meanwhile, and whether the settings are no longer those of `revision`
  */
 export async function releaseLease(
-  { listeners }: Pick<LeaseDeps, 'listeners'>,
+  { listeners, batcher }: Pick<LeaseDeps, 'listeners' | 'batcher'>,
   serverId: ObjectId,
   owner: string,
-  learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>,
-): Promise<{ revision: number; called: boolean } | null> {
+  { revision, learnt }: LeaseEnd,
+): Promise<{ called: boolean; changed: boolean }> {
+  if (await batcher.load(releaseLeases, listeners, { serverId, owner, revision, learnt }))
+    return { called: false, changed: false };
   const isTestRequested = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
   const breaker = { $cond: [isTestRequested, withEarlierTest('$lease.testAt'), '$breaker'] };
+  // Null also if the statement above has released this lease, and another one did not match.
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
     [{ $set: { breaker, lease: null, ...learnt } }],
     { projection: { lease: 1, revision: 1 }, writeConcern: REPLICATED },
   );
-  return released && { revision: released.revision, called: released.lease?.called ?? false };
+  return {
+    called: released?.lease?.called ?? false,
+    changed: released !== null && released.revision !== revision,
+  };
 }
+
+/** For a lease whose listener's settings are not known: no settings have this revision. */
+export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**
  * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. If the
@@ -93,7 +156,7 @@ export async function giveBackWithRetries(
 ): Promise<void> {
   const expiresAt = performance.now() + leasing.config.LEASE_MS;
   try {
-    await retry(() => releaseLease(leasing, serverId, owner, {}), {
+    await retry(() => releaseLease(leasing, serverId, owner, NOTHING_LEARNT), {
       deadline: () => expiresAt,
       signal: ending,
     });

@@ -9,7 +9,7 @@ import { retry } from '../../platform/retry.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
-import type { RecordDeps, Taken } from './attempt-record.ts';
+import { type RecordDeps, SHARED_EVERY_MS, type Taken } from './attempt-record.ts';
 
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
@@ -23,6 +23,7 @@ type PendingOutcome = { recording: RecordDeps; ended: Ended };
  */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
+  everyMs: SHARED_EVERY_MS,
   async load(votes, pending) {
     const { n } = await sendWrites(votes, { updates: statementsOf(pending) }, DURABLE);
     return pending.map(() => n === pending.length);

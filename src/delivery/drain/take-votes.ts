@@ -1,9 +1,11 @@
 import type { Collection } from 'mongodb';
-import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { anyOf } from '../../platform/batching/find-loader.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import type { Taken, TakeReason } from './attempt-record.ts';
@@ -13,6 +15,7 @@ import {
   newAttempt,
   QUEUE_ORDER,
   type RecordDeps,
+  SHARED_EVERY_MS,
   type TakeDeps,
   takenVote,
   withoutAttempt,
@@ -29,7 +32,55 @@ type TakeSize = { most: number; atOnce: number };
 /** A listener, and the lease of the worker that takes its votes. */
 type Leased = TakeDeps & Pick<Listener, 'lease'>;
 
+type DueRequest = {
+  listener: Pick<Listener, 'serverId' | 'maxSendings'>;
+  test: boolean;
+  most: number;
+  clock: Clock;
+};
+
+/** Finds the next due votes of several listeners, and says as of when they are due. */
+const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[]; now: Date }> = {
+  most: 100,
+  everyMs: SHARED_EVERY_MS,
+  async load(votes, asked) {
+    const now = asked[0]?.clock.now() ?? new Date();
+    const alike = Map.groupBy(asked, ({ listener, test }) => `${test} ${maxSendingsOf(listener)}`);
+    const byServer = new Map<string, Vote[]>();
+    const find = async (group: DueRequest[]) => {
+      const [first] = group;
+      if (!first) return;
+      const serverId = anyOf(group.map(({ listener }) => listener.serverId));
+      const due = { ...dueVotes(first.listener, now, first), serverId };
+      const limit = group.reduce((sum, { most }) => sum + most, 0);
+      const options = { sort: { serverId: 1, ...QUEUE_ORDER }, limit, hint: OPEN_WORK } as const;
+      const found = await votes.find(due, options).toArray();
+      for (const [id, own] of Map.groupBy(found, (vote) => vote.serverId.toHexString()))
+        byServer.set(id, own);
+      // If the limit was reached, the votes of the servers from the last one on may be missing.
+      const last = found.at(-1)?.serverId.toHexString();
+      if (found.length < limit || !last || group.length === 1) return;
+      await Promise.all(
+        group.filter(({ listener }) => listener.serverId.toHexString() >= last).map((one) => find([one])),
+      );
+    };
+    await Promise.all([...alike.values()].map(find));
+    return asked.map(({ listener, most }) => {
+      const found = byServer.get(listener.serverId.toHexString()) ?? [];
+      return { found: found.slice(0, most), now };
+    });
+  },
+};
+
 type TakeStatement = { statement: UpdateStatement; size: number };
+
+/** Takes votes of several listeners in one durable command, as `takesLoader` says. */
+async function takeAll(votes: Collection<Vote>, asked: TakeStatement[]): Promise<(boolean | Error)[]> {
+  const statements = asked.map(({ statement }) => statement);
+  const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
+  const isWhole = n === asked.reduce((sum, { size }) => sum + size, 0);
+  return asked.map((_, i) => errors.get(i) ?? isWhole);
+}
 
 /**
  * Takes votes of several listeners in one durable command. Returns `true` for each statement only if all votes of all
@@ -37,13 +88,11 @@ type TakeStatement = { statement: UpdateStatement; size: number };
  */
 export const takesLoader: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
   most: 4,
-  async load(votes, asked) {
-    const statements = asked.map(({ statement }) => statement);
-    const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
-    const isWhole = n === asked.reduce((sum, { size }) => sum + size, 0);
-    return asked.map((_, i) => errors.get(i) ?? isWhole);
-  },
+  load: takeAll,
 };
+
+/** The same for drains that take as many votes as they send at once: these commands are short. */
+const smallTakesLoader: typeof takesLoader = { most: 32, everyMs: SHARED_EVERY_MS, load: takeAll };
 
 /**
  * Takes the next votes of a listener in queue order: one durable write records an attempt on each before anything is
@@ -63,9 +112,9 @@ export async function takeVotes(
 ): Promise<Taken[]> {
   const { votes, clock, batcher, config, processId } = recording;
   const { serverId } = listener;
-  const now = clock.now();
+  const asked = { listener, test: reason.test, most, clock };
+  const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
   const due = dueVotes(listener, now, reason);
-  const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: OPEN_WORK }).toArray();
   const isSentOnce = maxSendingsOf(listener) === 1;
   const firstNotDue = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
@@ -89,7 +138,8 @@ export async function takeVotes(
     hint: OPEN_WORK,
   };
   try {
-    const isWhole = await batcher.load(takesLoader, votes, { statement, size: ids.length });
+    const loader = ids.length > MAX_CONCURRENT_ATTEMPTS ? takesLoader : smallTakesLoader;
+    const isWhole = await batcher.load(loader, votes, { statement, size: ids.length });
     const taken = isWhole ? next : await takenBy(recording, serverId, ids, attempt);
     const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
     return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => takenVote(vote, attempt));

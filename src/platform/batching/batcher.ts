@@ -10,8 +10,11 @@ import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 export type BatchLoader<On extends object, Request, Answer> = {
   /** The most requests in one batch. */
   most: number;
-  /** How many milliseconds a batch collects requests before it is sent; 0 by default. */
-  collectMs?: number;
+  /**
+   * A batch begins at least this many milliseconds after the one before; 0 by default. So requests that follow each
+   * other closely share an operation, and a single request does not wait.
+   */
+  everyMs?: number;
   /**
    * Runs the operation for a batch, which is never empty. A batch of one costs the same as the plain operation.
    *
@@ -49,15 +52,17 @@ type Waiting = {
 class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
-  readonly #collectMs: number;
+  readonly #everyMs: number;
+  /** When the next batch may begin, on `performance.now()`. */
+  #nextAt = 0;
   #waiting: Waiting[] = [];
   #busy = false;
   #running: Promise<void> | undefined;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(most: number, collectMs: number, send: (batch: unknown[]) => Promise<unknown[]>) {
+  constructor(most: number, everyMs: number, send: (batch: unknown[]) => Promise<unknown[]>) {
     this.#most = most;
-    this.#collectMs = collectMs;
+    this.#everyMs = everyMs;
     this.#send = send;
   }
 
@@ -81,8 +86,11 @@ class BatchQueue {
   }
 
   async #run(): Promise<void> {
-    await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#collect());
+    await this.#collect();
     while (this.#waiting.length > 0) {
+      const early = this.#nextAt - performance.now();
+      if (early > 0 && this.#waiting.length < this.#most) await pause(early);
+      this.#nextAt = performance.now() + this.#everyMs;
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
       if (batch.length > 0) await this.#sendUntilLate(batch);
@@ -162,9 +170,9 @@ export function createBatcher(): Batcher {
     on: On,
   ): BatchQueue {
     const ofLoader = queues.get(loader) ?? new Map<object, BatchQueue>();
-    const { most, collectMs = 0 } = loader;
+    const { most, everyMs = 0 } = loader;
     const queue =
-      ofLoader.get(on) ?? new BatchQueue(most, collectMs, (batch) => loader.load(on, batch as Request[]));
+      ofLoader.get(on) ?? new BatchQueue(most, everyMs, (batch) => loader.load(on, batch as Request[]));
     queues.set(loader, ofLoader.set(on, queue));
     return queue;
   }

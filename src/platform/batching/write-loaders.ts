@@ -104,10 +104,10 @@ export function insertLoader<D extends Document>(
  * If the connection is lost, an update may be sent twice, so applying it again must change nothing or fail with a
  * duplicate key.
  *
- * @param collectMs - how many milliseconds a batch collects updates before it is sent
+ * @param everyMs - as in `BatchLoader`
  */
-export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): Updating<D> {
-  return { ...updating<D>(safety, true), collectMs };
+export function upsertLoader<D extends Document>(safety: WriteSafety, everyMs = 0): Updating<D> {
+  return { ...updating<D>(safety, true), everyMs };
 }
 
 /**
