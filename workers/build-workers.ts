@@ -1,5 +1,5 @@
 import { type Processor, type RateLimiterOptions, Worker } from 'bullmq';
-import { DELIVERY_QUEUES, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
+import { DELIVERY_QUEUES, type DeliveryQueue, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { within } from '../src/platform/deadline.ts';
 import { ConfigError } from '../src/platform/environment.ts';
@@ -70,9 +70,10 @@ function processors(
   metrics: Metrics,
   signals: StopSignals,
   pictureProcess: PictureProcess,
+  delivery: Record<DeliveryQueue, Processor>,
 ): Record<QueueName, Processor> {
   return {
-    ...forwardVotes(deps, metrics, signals),
+    ...delivery,
     'probe-servers': probeServers(deps, metrics, signals.stop),
     'clean-up': cleanUp(deps, signals.stop),
     'aggregate-day': aggregateDays(deps, signals.stop),
@@ -148,7 +149,8 @@ export function buildWorkers(
   const waitNoLonger = new AbortController();
   const pictureProcess = createPictureProcess(log);
   const signals = { stop: stop.signal, waitNoLonger: waitNoLonger.signal };
-  const process = processors(deps, metrics, signals, pictureProcess);
+  const forwarding = forwardVotes(deps, metrics, signals);
+  const process = processors(deps, metrics, signals, pictureProcess, forwarding.processors);
   const underWay = new Set<Promise<unknown>>();
   const activities = new Map<QueueName, Activity>(
     queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
@@ -233,6 +235,7 @@ export function buildWorkers(
       mongodb.close();
       const closing = [...workers.values()].map((worker) => worker.close());
       const closed = Promise.all([...closing, ...replaced, sweeping, replacing]);
+      underWay.add(forwarding.keptLeases.close());
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       pictureProcess.close();
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);

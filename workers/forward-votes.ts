@@ -4,9 +4,11 @@ import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
 import { deliveryDelayMs } from '../src/delivery/drain/delivery-delay.ts';
 import type { DrainDeps, DrainResult } from '../src/delivery/drain/drain.ts';
 import { drainListener } from '../src/delivery/drain/drain-listener.ts';
+import { KeptLeases } from '../src/delivery/drain/kept-leases.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
+import { within } from '../src/platform/deadline.ts';
 import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
@@ -31,8 +33,8 @@ export function forwardVotes(
   deps: AppDeps,
   metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
   signals: StopSignals,
-): Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>> {
-  const { clock, config, producer, secrets, tracing } = deps;
+): { processors: Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>>; keptLeases: KeptLeases } {
+  const { clock, config, producer, queues, secrets, tracing } = deps;
   const drainDeps: DrainDeps = {
     ...deps,
     send: createSend(config),
@@ -56,26 +58,58 @@ export function forwardVotes(
     };
   };
 
+  const keptLeases = new KeptLeases({
+    ...deps,
+    concurrency: config.WORKER_CONCURRENCY,
+    addJob: (job) => producer.add('forward-votes', job),
+    isPaused: () => within(SECOND, queues['forward-votes'].isPaused()),
+    async drain(payload) {
+      try {
+        const result = await drain('forward-votes', payload, { log: deps.log, onOutcome: forwarded });
+        if (result.kind === 'moved') await producer.add(result.to, payload, { hasten: true });
+        // Another job delays itself or says in Bull Board why nothing is sent.
+        else if (result.kind !== 'idle' && result.kind !== 'busy')
+          await producer.add('forward-votes', payload);
+      } catch (error) {
+        deps.log.warn({ event: 'delivery.drain_failed', ...payload, reason: String(error) });
+      }
+    },
+  });
+
+  /** Drains the listener of a job. If the lease is taken, its owner learns that votes may be due. */
+  async function drain(
+    queue: DeliveryQueue,
+    payload: Payload<DeliveryQueue>,
+    own: Pick<DrainDeps, 'log' | 'onOutcome' | 'onBegin'>,
+  ): Promise<DrainResult> {
+    const turn = queue === 'forward-votes' ? keptLeases.begin(payload) : undefined;
+    if (turn === 'busy') return { kind: 'busy', listens: false };
+    try {
+      const result = await drainListener({ ...drainDeps, ...own }, new ObjectId(payload.serverId), {
+        ...signals,
+        queue,
+        kept: turn,
+        budgetMs: BUDGET_MS,
+        relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
+      });
+      if (result.kind === 'busy' && result.listens) void producer.announceDueVotes(payload.serverId);
+      return result;
+    } finally {
+      turn?.end();
+    }
+  }
+
+  const forwarded = measured('forward-votes');
   const processorOf = (queue: DeliveryQueue): Processor<Payload<DeliveryQueue>> => {
     const onOutcome = measured(queue);
     return async (job, token) => {
       const payload = QUEUES[queue].payload.parse(job.data);
-      const result = await drainListener(
-        {
-          ...drainDeps,
-          log: deps.log.child({ jobId: job.id }),
-          onOutcome,
-          // If Redis fails, only the progress is not shown.
-          onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
-        },
-        new ObjectId(payload.serverId),
-        {
-          ...signals,
-          queue,
-          budgetMs: BUDGET_MS,
-          relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
-        },
-      );
+      const result = await drain(queue, payload, {
+        log: deps.log.child({ jobId: job.id }),
+        onOutcome,
+        // If Redis fails, only the progress is not shown.
+        onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
+      });
       switch (result.kind) {
         case 'more':
         case 'stopped':
@@ -95,9 +129,12 @@ export function forwardVotes(
     };
   };
   return {
-    'forward-votes': processorOf('forward-votes'),
-    'test-listeners': processorOf('test-listeners'),
-    'drain-backlogs': processorOf('drain-backlogs'),
+    keptLeases,
+    processors: {
+      'forward-votes': processorOf('forward-votes'),
+      'test-listeners': processorOf('test-listeners'),
+      'drain-backlogs': processorOf('drain-backlogs'),
+    },
   };
 }
 

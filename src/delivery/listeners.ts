@@ -127,7 +127,7 @@ export async function removeListener(
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
-  if (removed.protocol === 'fetch') await deps.producer.wakeTakes(serverId.toHexString());
+  if (removed.protocol === 'fetch') await deps.producer.announceDueVotes(serverId.toHexString());
   await recordAudit(deps, {
     by,
     action: 'listener.remove',

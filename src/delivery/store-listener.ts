@@ -117,7 +117,7 @@ async function storeIfUnchanged(
   await wake(deps, listener, 'settings-changed');
   // The takes that wait for votes of the earlier listener are answered now.
   if (existing?.protocol === 'fetch' && protocol !== 'fetch')
-    await deps.producer.wakeTakes(serverId.toHexString());
+    await deps.producer.announceDueVotes(serverId.toHexString());
   return { ...listener, resent, isCredentialsChange: !sameCredentials };
 }
 

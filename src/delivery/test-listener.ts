@@ -17,7 +17,7 @@ import { TEST_USERNAME } from './vote-message.ts';
 export type TestDeps = OutgoingLimitDeps & {
   secrets: SecretBox;
   listeners: Collection<Listener>;
-  producer: Pick<Producer, 'wakeTakes'>;
+  producer: Pick<Producer, 'announceDueVotes'>;
   send: Send;
 };
 

@@ -27,6 +27,8 @@ export const QUEUE_FIELDS = {
   lastDeliveredAt: 1,
   updatedAt: 1,
   pause: 1,
+  'lease.until': 1,
+  'lease.listens': 1,
 } as const;
 
 type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
@@ -45,12 +47,28 @@ export const listenersLoader = findLoader<Listener, ObjectId>({
   options: { projection: { serverId: 1, rewards: 1, ...QUEUE_FIELDS } },
 });
 
+type Woken = Queued & Pick<Listener, '_id' | 'serverId' | 'pause' | 'protocol' | 'lease'>;
+
 type WakeUp = {
   /** Whether a delayed job also runs now. */
   hasten?: boolean;
   /** When the sweep found the work due; absent if the caller is not the sweep. */
   relayedAt?: Date;
 };
+
+/**
+ * Wakes the listener of a vote that was cast at `now`: the worker that keeps its lease, if there is one, otherwise by a
+ * wake-up job.
+ *
+ * @param listener - as it was read before the vote was inserted. If its lease was released since, its last owner hears
+ *   of the vote and adds the job
+ */
+export function wakeForVote(producer: Producer, listener: Woken, now: Date): Promise<boolean> {
+  const { lease, serverId, pause } = listener;
+  return lease?.listens && now < lease.until && !pause
+    ? producer.announceDueVotes(serverId.toHexString())
+    : wakeListener(producer, listener);
+}
 
 /**
  * Adds the wake-up job of a listener to its queue. If the listener fetches, it has no job: its waiting takes are woken.
@@ -61,10 +79,10 @@ type WakeUp = {
  */
 export async function wakeListener(
   producer: Producer,
-  listener: Queued & Pick<Listener, '_id' | 'serverId' | 'pause' | 'protocol'>,
+  listener: Omit<Woken, 'lease'>,
   { hasten = false, relayedAt }: WakeUp = {},
 ): Promise<boolean> {
-  if (listener.protocol === 'fetch') return producer.wakeTakes(listener.serverId.toHexString());
+  if (listener.protocol === 'fetch') return producer.announceDueVotes(listener.serverId.toHexString());
   if (listener.pause && !relayedAt) return false;
   const payload = {
     serverId: listener.serverId.toHexString(),

@@ -62,6 +62,8 @@ const leaseDefinition = {
   owner: { type: String, required: true },
   /** On mongod's clock. */
   until: { type: Date, required: true },
+  /** Its owner hears of due votes by `dueVotesChannel`, so a cast vote needs no wake-up job. */
+  listens: { type: Boolean },
   /** A wake-up job arrived while the lease was taken: the owner of the lease looks for due votes once more. */
   called: { type: Boolean },
   /**

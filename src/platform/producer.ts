@@ -4,7 +4,7 @@ import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 import { within } from './deadline.ts';
 import type { Logger } from './log.ts';
-import { type Payload, QUEUES, type QueueName, takesChannel } from './queues.ts';
+import { dueVotesChannel, type Payload, QUEUES, type QueueName } from './queues.ts';
 import type { RedisConnection } from './redis.ts';
 import type { Attributes, Tracing } from './tracing/tracing.ts';
 
@@ -62,11 +62,12 @@ export type Producer = {
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
-   * Tells every web process that votes of a server may be due, for requests that wait for them (`takesChannel`).
+   * Tells every process that votes of a server may be due, for takes that wait for them and for workers that keep the
+   * lease of its listener (`dueVotesChannel`).
    *
    * @returns whether Redis accepted it, as for `add`
    */
-  wakeTakes(serverId: string): Promise<boolean>;
+  announceDueVotes(serverId: string): Promise<boolean>;
   /**
    * Adds many jobs to one queue, up to 250 per round trip.
    *
@@ -119,6 +120,19 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
   },
 };
 
+/** Publishes the ids of servers, each once; those that are announced while one batch is sent share a round trip. */
+const announceBatch: BatchLoader<RedisConnection, { channel: string; serverId: string }, true> = {
+  most: BULK,
+  async load(connection, announced) {
+    const [first] = announced;
+    if (!first) return [];
+    const pipeline = connection.pipeline();
+    for (const id of new Set(announced.map(({ serverId }) => serverId))) pipeline.publish(first.channel, id);
+    await pipeline.exec();
+    return announced.map(() => true);
+  },
+};
+
 /** Creates a producer for queues that use `connection`. */
 export function createProducer(
   config: Pick<Config, 'QUEUE_PREFIX'>,
@@ -149,7 +163,7 @@ export function createProducer(
   };
 
   /** Settles after at most `ms`. If the add has not ended by then, it goes on and still counts as running. */
-  function attempt(name: QueueName | 'takes', ms: number, adding: Promise<unknown>): Promise<boolean> {
+  function attempt(name: QueueName | 'due-votes', ms: number, adding: Promise<unknown>): Promise<boolean> {
     const settled = adding
       .then(() => true)
       .catch((error: unknown) => {
@@ -179,9 +193,11 @@ export function createProducer(
         return isAdded;
       });
     },
-    async wakeTakes(serverId) {
+    async announceDueVotes(serverId) {
       if (full()) return false;
-      return attempt('takes', LONGEST_ADD_MS, connection.publish(takesChannel(config), serverId));
+      const channel = dueVotesChannel(config);
+      const announcing = batcher.load(announceBatch, connection, { channel, serverId });
+      return attempt('due-votes', LONGEST_ADD_MS, announcing);
     },
     async addAll(name, jobs) {
       let taken = 0;

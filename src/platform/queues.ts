@@ -157,7 +157,7 @@ export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueNam
 }
 
 /** The channel on which the ids of servers with due votes are published. Its messages are ids only, and may be lost. */
-export function takesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>): string {
+export function dueVotesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>): string {
   return `${QUEUE_PREFIX}:takes`;
 }
 

@@ -150,7 +150,7 @@ const LAST_USED_STEP_MS = MINUTE;
 /** Writes the time of the last use of tokens. No request waits for this write, so uses are collected for 250 ms. */
 const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
-  everyMs: 250,
+  collectMs: 250,
   async load(apiTokens, uses) {
     const at = new Date(Math.max(...uses.map(({ at }) => at.getTime())));
     await apiTokens.updateMany({ _id: anyOf(uses.map(({ _id }) => _id)) }, { $max: { lastUsedAt: at } });

@@ -60,7 +60,7 @@ describe('a take that waits', () => {
   test('finds what no message announced', async () => {
     server = await addFetchingServer(web);
     const { answer } = await waiting(server);
-    const silent = { ...web.deps.producer, wakeTakes: async () => false };
+    const silent = { ...web.deps.producer, announceDueVotes: async () => false };
     await castVote(
       { ...web.deps, producer: silent },
       { serverId: server.serverId, username: 'Alex', tokenId: server.tokenId },
@@ -135,7 +135,7 @@ describe('while a take waits', () => {
     const [open] = await server.take({ lease_seconds: 10 });
     const { answer } = await waiting(server);
     await removeServer(web.deps, server.serverId, 'test');
-    await web.deps.producer.wakeTakes(server.serverId.toHexString());
+    await web.deps.producer.announceDueVotes(server.serverId.toHexString());
     expect((await answer).status).toBe(401);
     // What was taken has nobody who may settle it: its lease ends, and then it fails with its server.
     await web.deps.votes.updateMany(

@@ -327,11 +327,15 @@ it('not-fetched: nothing takes the votes of a listener that fetches for 40 s', a
   const now = performance.now.bind(performance);
   onTestFinished(() => void vi.restoreAllMocks());
   // Called when the wait has begun: then the time passes at once.
-  const wakeTakes = async () => {
+  const announceDueVotes = async () => {
     vi.spyOn(performance, 'now').mockImplementation(() => now() + 41 * SECOND);
     return true;
   };
-  const waiting = { ...deps, producer: { ...deps.producer, wakeTakes }, send: createSend(deps.config) };
+  const waiting = {
+    ...deps,
+    producer: { ...deps.producer, announceDueVotes },
+    send: createSend(deps.config),
+  };
   const diagnosis = await diagnoseListener(waiting, serverId);
   expect(diagnosis).toMatchObject({
     outcome: 'transient',

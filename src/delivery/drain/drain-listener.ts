@@ -56,44 +56,61 @@ async function drainOnce(
   serverId: ObjectId,
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
+  const kept = options.kept?.takeOver();
+  const reads = Promise.all([
+    given.batcher.load(serversOfDrains, given.servers, serverId),
+    // A lease that was kept is younger than the leases of the attempts before it.
+    kept ? false : given.batcher.load(hasLostAttempts, given.votes, serverId),
+  ]);
+  // If the lease is not taken, nobody waits for them.
+  reads.catch(() => undefined);
+  const leased = kept ?? (await leaseListener(given, serverId, options));
+  if (!(leased instanceof LeasedListener)) return { result: leased, again: false };
+  const deps = { ...given, log: leased.log };
+  try {
+    return await drainAndRelease(deps, leased, reads, options);
+  } catch (error) {
+    await leased.release().catch(() => giveBackWithRetries(given, serverId, leased.owner, endOf(options)));
+    throw error;
+  }
+}
+
+/** Aborted when the worker shuts down. */
+function endOf({ stop, waitNoLonger }: DrainOptions): AbortSignal {
+  return AbortSignal.any([stop, waitNoLonger]);
+}
+
+/** Takes the lease of a listener and opens its secret. Returns why there is nothing to drain if that is so. */
+async function leaseListener(
+  given: DrainDeps,
+  serverId: ObjectId,
+  options: DrainLimits,
+): Promise<LeasedListener | DrainResult> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
   // The start of the lease is measured before the lease is taken: if this process is suspended before it gets the
   // answer, the lease is not considered younger than it is.
   const since = performance.now();
-  const ending = AbortSignal.any([options.stop, options.waitNoLonger]);
-  const { batcher, servers, votes } = given;
-  const reads = Promise.all([
-    batcher.load(serversOfDrains, servers, serverId),
-    batcher.load(hasLostAttempts, votes, serverId),
-  ]);
-  // If the lease is not taken, nobody waits for them.
-  reads.catch(() => undefined);
-  const releaseLater = () => giveBackWithRetries(given, serverId, owner, ending);
-  const listener = await takeLease(given, serverId, owner).catch(async (error: unknown) => {
+  const releaseLater = () => giveBackWithRetries(given, serverId, owner, endOf(options));
+  const listens = options.kept !== undefined;
+  const listener = await takeLease(given, serverId, { owner, listens }).catch(async (error: unknown) => {
     // If the write succeeded and only its answer was lost, this worker owns the lease and must release it.
     await releaseLater();
     throw error;
   });
-  if (listener === 'busy') return { result: { kind: 'busy' }, again: false };
   if (!listener) {
     await removeVotesWithoutListener(given, serverId, asOf);
-    return { result: { kind: 'gone' }, again: false };
+    return { kind: 'gone' };
   }
+  if ('busy' in listener) return { kind: 'busy', listens: listener.busy?.listens ?? false };
   if (listener.protocol === 'fetch') {
     await releaseLease(given, serverId, owner, NOTHING_LEARNT).catch(releaseLater);
-    return { result: { kind: 'fetches' }, again: false };
+    return { kind: 'fetches' };
   }
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };
   const opened = await openOrExplain(deps, listener, options.waitNoLonger);
-  const leased = new LeasedListener(deps, { owner, since }, listener, opened);
-  try {
-    return await drainAndRelease(deps, leased, reads, options);
-  } catch (error) {
-    await leased.release().catch(releaseLater);
-    throw error;
-  }
+  return new LeasedListener(deps, { owner, since }, listener, opened);
 }
 
 /** The server of a drain, and whether it has lost attempts. */
@@ -106,6 +123,7 @@ async function drainAndRelease(
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
   const result = await drainLeased(deps, leased, reads, options);
+  if (result.kind === 'idle' && options.kept?.keep(leased)) return { result, again: false };
   const { called, changed } = await leased.release();
   // It was resumed while the last attempts ended, and the renewed lease has the new settings.
   const isResumed = result.kind === 'paused' && !leased.now.pause;

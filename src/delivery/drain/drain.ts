@@ -9,6 +9,7 @@ import type { Server } from '../../servers/server.ts';
 import type { OpenedListener, Send } from '../send-vote.ts';
 import type { RecordDeps } from './attempt-record.ts';
 import type { BacklogThrottle } from './backlog-throttle.ts';
+import type { KeptTurn } from './kept-leases.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /** The dependencies of a drain. */
@@ -36,8 +37,11 @@ export type DrainDeps = RecordDeps & {
 
 /** Why a drain stopped. */
 export type DrainResult =
-  /** Another worker drains this listener, and will look for due votes once more. */
-  | { kind: 'busy' }
+  /**
+   * Another worker has the lease, and will look for due votes once more: when it releases the lease, and at once if it
+   * `listens`.
+   */
+  | { kind: 'busy'; listens: boolean }
   /** Nothing is due. */
   | { kind: 'idle' }
   /** The time of the job is used up, or a wake-up job arrived meanwhile: more votes may be due. */
@@ -63,6 +67,8 @@ export type DrainOptions = {
   stop: AbortSignal;
   /** When aborted, attempts that have written their vote stop waiting for the answer. */
   waitNoLonger: AbortSignal;
+  /** Keeps the lease when no vote is due; absent if it is released then. */
+  kept?: KeptTurn | undefined;
   /** After this time the drain ends, so that other listeners are drained too. */
   budgetMs: number;
   /** When the sweep found this work due, if the sweep added the job. Stored with the attempts. */

@@ -16,10 +16,10 @@ import type { OpenedListener } from '../send-vote.ts';
 import { givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth } from './breaker.ts';
-import { releaseLease, renewLease } from './listener-lease.ts';
+import { readAgain, releaseLease, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
 
-/** How often the lease is renewed and the listener's settings are read again. */
+/** How often the listener's settings are read again. The lease is renewed when a third of it has passed. */
 export const RENEW_MS = SECOND;
 
 /** Changes of listeners by the owners of their leases. */
@@ -46,7 +46,9 @@ export class LeasedListener {
   readonly #owner: string;
   #now: Listener;
   #opened: OpenedListener;
+  readonly #since: number;
   #renewedAt: number;
+  #readAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
   /** Whether it refused a vote and has taken none since. Set at once, before `voteFaults` counts the refusal. */
@@ -63,7 +65,7 @@ export class LeasedListener {
   ) {
     this.#deps = deps;
     this.#owner = lease.owner;
-    this.#renewedAt = lease.since;
+    this.#since = this.#renewedAt = this.#readAt = lease.since;
     this.#now = listener;
     this.#opened = opened;
   }
@@ -83,18 +85,35 @@ export class LeasedListener {
     return this.#isLost;
   }
 
-  /** Renews the lease and reads the settings again, once a second; false when the lease is lost. */
+  /** The owner of the lease. */
+  get owner(): string {
+    return this.#owner;
+  }
+
+  get log(): Logger {
+    return this.#deps.log;
+  }
+
+  /** Whether half of a lease has passed since it was taken, however often it was renewed. */
+  get isOld(): boolean {
+    return performance.now() - this.#since > this.#deps.config.LEASE_MS / 2;
+  }
+
+  /** Reads the settings again, once a second, and renews the lease in time; false when the lease is lost. */
   async renew(): Promise<boolean> {
     if (this.#isLost) return false;
     const now = performance.now();
-    if (now - this.#renewedAt < RENEW_MS) return true;
-    const renewed = await renewLease(this.#deps, this.#now.serverId, this.#owner);
+    if (now - this.#readAt < RENEW_MS) return true;
+    const isYoung = now - this.#renewedAt < this.#deps.config.LEASE_MS / 3;
+    const readOrRenew = isYoung ? readAgain : renewLease;
+    const renewed = await readOrRenew(this.#deps, this.#now.serverId, this.#owner);
     // A listener that fetches now gets nothing from a drain.
     if (!renewed?._id.equals(this.#now._id) || renewed.protocol === 'fetch') {
       this.#isLost = true;
       return false;
     }
-    this.#renewedAt = now;
+    this.#readAt = now;
+    if (!isYoung) this.#renewedAt = now;
     if (renewed.revision === this.#now.revision) {
       const answerStep = Math.max(renewed.answerStep ?? 0, this.#now.answerStep ?? 0);
       this.#now = { ...this.#now, lease: renewed.lease ?? null, answerStep };

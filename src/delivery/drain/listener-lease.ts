@@ -10,20 +10,28 @@ import { SHARED_EVERY_MS } from './attempt-record.ts';
 
 type LeaseDeps = { listeners: Collection<Listener>; batcher: Batcher; config: { LEASE_MS: number } };
 
-type LeaseTake = { serverId: ObjectId; owner: string; leaseMs: number };
+/** `listens`: its owner hears of due votes by `DueVotesChannel`. */
+type Owner = { owner: string; listens?: boolean };
+type LeaseTake = Owner & { serverId: ObjectId; leaseMs: number };
+
+/** The lease of another worker. */
+type Busy = { busy: Listener['lease'] };
 
 /** Takes leases of several listeners in one statement, and reads the listeners. */
-const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | 'busy' | null> = {
+const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | Busy | null> = {
   most: 100,
   everyMs: SHARED_EVERY_MS,
   async load(listeners, asked) {
     const ids = asked.map(({ serverId }) => serverId);
-    const owners = asked.map(({ owner }) => owner);
-    const owner = {
-      $arrayElemAt: [{ $literal: owners }, { $indexOfArray: [{ $literal: ids }, '$serverId'] }],
+    const own = (values: unknown[]) => {
+      return { $arrayElemAt: [{ $literal: values }, { $indexOfArray: [{ $literal: ids }, '$serverId'] }] };
     };
     const isFree = { $lt: [{ $ifNull: ['$lease.until', new Date(0)] }, '$$NOW'] };
-    const taken = { owner, until: { $add: ['$$NOW', asked[0]?.leaseMs] } };
+    const taken = {
+      owner: own(asked.map(({ owner }) => owner)),
+      listens: own(asked.map(({ listens = false }) => listens)),
+      until: { $add: ['$$NOW', asked[0]?.leaseMs] },
+    };
     const called = { $mergeObjects: ['$lease', { called: true }] };
     const which = { serverId: anyOf(ids) };
     const update = [{ $set: { lease: { $cond: [isFree, taken, called] } } }];
@@ -40,7 +48,7 @@ const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | 'busy'
     return asked.map((one) => {
       const listener = byServer.get(one.serverId.toHexString());
       if (!listener) return null;
-      return listener.lease?.owner === one.owner ? listener : 'busy';
+      return listener.lease?.owner === one.owner ? listener : { busy: listener.lease };
     });
   },
 };
@@ -49,14 +57,14 @@ const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | 'busy'
  * Takes a listener's lease if it is free or has expired; mongod's clock decides. If another worker owns the lease, the
  * wake-up is recorded on it (`called`), and that worker looks for due votes once more.
  *
- * @returns the listener; `'busy'` when another worker owns the lease, null when there is no listener
+ * @returns the listener; the lease of another worker if there is one; null when there is no listener
  */
 export function takeLease(
   { listeners, batcher, config }: LeaseDeps,
   serverId: ObjectId,
-  owner: string,
-): Promise<Listener | 'busy' | null> {
-  return batcher.load(takeLeases, listeners, { serverId, owner, leaseMs: config.LEASE_MS });
+  owner: Owner,
+): Promise<Listener | Busy | null> {
+  return batcher.load(takeLeases, listeners, { serverId, ...owner, leaseMs: config.LEASE_MS });
 }
 
 /**
@@ -75,6 +83,34 @@ export function renewLease(
     [{ $set: { 'lease.until': { $add: ['$$NOW', config.LEASE_MS] } } }],
     { returnDocument: 'after' },
   );
+}
+
+/**
+ * Reads the listeners of several leases, without renewing these; null for a lease that is lost, as `renewLease` says.
+ */
+const readLeased: BatchLoader<
+  Collection<Listener>,
+  { serverId: ObjectId; owner: string },
+  Listener | null
+> = {
+  most: 100,
+  everyMs: SHARED_EVERY_MS,
+  async load(listeners, asked) {
+    const ids = asked.map(({ serverId }) => serverId);
+    const owners = asked.map(({ owner }) => owner);
+    const found = await listeners.find({ serverId: anyOf(ids), 'lease.owner': anyOf(owners) }).toArray();
+    const byOwner = new Map(found.map((listener) => [listener.lease?.owner, listener]));
+    return owners.map((owner) => byOwner.get(owner) ?? null);
+  },
+};
+
+/** Reads a leased listener again; null when the lease is lost. */
+export function readAgain(
+  { listeners, batcher }: Pick<LeaseDeps, 'listeners' | 'batcher'>,
+  serverId: ObjectId,
+  owner: string,
+): Promise<Listener | null> {
+  return batcher.load(readLeased, listeners, { serverId, owner });
 }
 
 /**

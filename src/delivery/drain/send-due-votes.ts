@@ -61,7 +61,7 @@ async function takeAndSend(
     attempts.throwFault();
     if (stop.aborted) return { kind: 'stopped' };
     if (performance.now() > endsAt) return { kind: 'more' };
-    if (!(await leased.renew())) return { kind: 'busy' };
+    if (!(await leased.renew())) return { kind: 'busy', listens: false };
     await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = SECOND / 4;
 
 type AwaitDeps = {
   listeners: Collection<Listener>;
-  producer: Pick<Producer, 'wakeTakes'>;
+  producer: Pick<Producer, 'announceDueVotes'>;
   clock: Clock;
 };
 
@@ -32,7 +32,7 @@ export async function awaitTake(
   await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
   const until = performance.now() + waitMs;
   try {
-    await producer.wakeTakes(serverId.toHexString());
+    await producer.announceDueVotes(serverId.toHexString());
     for (;;) {
       const now = await listeners.findOne({ serverId, _id }, { projection: { fetched: 1 } });
       if (now?.fetched && now.fetched.at.getTime() > before) return now.fetched;

@@ -52,7 +52,7 @@ type Note = { serverId: ObjectId; at: Date; agent: string };
 /** Stores takes. It collects them for 250 ms, because no request waits for the write; equal agents share a statement. */
 const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
   most: 500,
-  everyMs: 250,
+  collectMs: 250,
   async load(listeners, notes) {
     // The newest note of each server: a token with many programs costs its listener one write.
     const newest = new Map(notes.map((note) => [note.serverId.toHexString(), note]));

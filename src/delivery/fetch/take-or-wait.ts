@@ -73,7 +73,7 @@ async function takeForClient(
     const taken = await takeDeliveries(deps, listener, call);
     if (taken.length === 0 || !client.hasLeft()) return taken;
     await giveBackDeliveries(deps, taken);
-    void deps.producer.wakeTakes(listener.serverId.toHexString());
+    void deps.producer.announceDueVotes(listener.serverId.toHexString());
     return [];
   };
   const taking = inTurn(deps.turns, call.requestId && `${listener.serverId} ${call.requestId}`, take);

@@ -1,8 +1,9 @@
 import type { ObjectId } from 'mongodb';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
 import { createLocalLimit, type LocalLimit } from '../../platform/limits/local-limit.ts';
+import type { ChannelDeps } from '../due-votes-channel.ts';
 import type { TakeTurns } from './take-or-wait.ts';
-import { type WaitDeps, WaitingTakes } from './waiting-takes.ts';
+import { WaitingTakes } from './waiting-takes.ts';
 
 /** Takes of one server in a minute, in each process. */
 const TAKES_A_MINUTE = 600;
@@ -14,7 +15,7 @@ export type Takes = {
   limit: LocalLimit;
 };
 
-export function createTakes(deps: WaitDeps): Takes {
+export function createTakes(deps: ChannelDeps): Takes {
   const limit = createLocalLimit(deps.clock, { times: TAKES_A_MINUTE, windowMs: MINUTE });
   return { waiting: new WaitingTakes(deps), turns: new Map(), limit };
 }

@@ -1,30 +1,12 @@
-import { type Collection, ObjectId } from 'mongodb';
-import { type Clock, SECOND } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
-import type { Logger } from '../../platform/log.ts';
-import { takesChannel } from '../../platform/queues.ts';
-import { openRedis, type RedisConnection } from '../../platform/redis.ts';
-import type { Vote } from '../../votes/vote.ts';
-import { serversWith } from '../drain/lost-attempts.ts';
+import type { ObjectId } from 'mongodb';
+import { SECOND } from '../../platform/clock.ts';
+import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
 
 /** The most waiting takes of one server in a process. */
 export const MOST_WAITING = 4;
 
 /** How often the votes of all servers with waiting takes are looked for: what Redis lost, and retries. */
 const LOOK_EVERY_MS = 3 * SECOND;
-/** Servers in one query. */
-const SERVERS_A_QUERY = 2_000;
-/** A connection that receives nothing for 20 s is opened anew (`openRedis`); a ping keeps a quiet one. */
-const PING_EVERY_MS = 5 * SECOND;
-
-/** The dependencies of `WaitingTakes`. */
-export type WaitDeps = {
-  config: Pick<Config, 'QUEUE_PREFIX'> & { REDIS_URL: string };
-  votes: Collection<Vote>;
-  clock: Clock;
-  log: Logger;
-};
-
 /** Why a wait goes on: `due`: look for votes; `over`: its time is over, its client has left or the process stops. */
 type Woken = 'due' | 'over';
 
@@ -85,15 +67,17 @@ export class WaitingTake {
  * shared query every three seconds finds what Redis lost and what is due again.
  */
 export class WaitingTakes {
-  readonly #deps: WaitDeps;
   readonly #byServer = new Map<string, Set<WaitingTake>>();
-  #subscriber: RedisConnection | undefined;
-  #timers: NodeJS.Timeout[] = [];
-  #isLooking = false;
+  readonly #channel: DueVotesChannel;
   #isClosed = false;
 
-  constructor(deps: WaitDeps) {
-    this.#deps = deps;
+  constructor(deps: ChannelDeps) {
+    this.#channel = new DueVotesChannel(deps, {
+      everyMs: LOOK_EVERY_MS,
+      servers: () =>
+        [...this.#byServer].flatMap(([id, takes]) => ([...takes].some((take) => !take.isPaused) ? [id] : [])),
+      wake: (id) => this.wakeOne(id),
+    });
   }
 
   /** When the next wait of a server is possible, in milliseconds; 0 if it is now. */
@@ -110,7 +94,7 @@ export class WaitingTakes {
     const takes = this.#byServer.get(id) ?? new Set();
     this.#byServer.set(id, takes.add(take));
     if (this.#isClosed) take.end();
-    else this.#listen();
+    else this.#channel.open();
     return take;
   }
 
@@ -133,60 +117,17 @@ export class WaitingTakes {
     this.#isClosed = true;
     // A take that ends leaves the set that is iterated, which a set allows.
     for (const takes of this.#byServer.values()) for (const take of takes) take.end();
-    for (const timer of this.#timers) clearInterval(timer);
   }
 
   /** Closes the connection to Redis. */
   close(): void {
     this.end();
-    this.#subscriber?.disconnect();
+    this.#channel.close();
   }
 
   #remove(id: string, take: WaitingTake): void {
     const takes = this.#byServer.get(id);
     takes?.delete(take);
     if (takes?.size === 0) this.#byServer.delete(id);
-  }
-
-  /** Opens the channel and the timers with the first wait. */
-  #listen(): void {
-    if (this.#subscriber) return;
-    const { config, log } = this.#deps;
-    const subscriber = openRedis(config.REDIS_URL, log);
-    this.#subscriber = subscriber;
-    subscriber.on('message', (_channel: string, id: string) => this.wakeOne(id));
-    const subscribe = () =>
-      subscriber
-        .subscribe(takesChannel(config))
-        // Messages before this moment are lost.
-        .then(() => this.#look())
-        .catch((error: unknown) => log.debug({ event: 'takes.not_subscribed', reason: String(error) }));
-    subscriber.on('ready', () => void subscribe());
-    const ping = () => {
-      if (subscriber.status === 'ready') subscriber.ping().catch(() => undefined);
-    };
-    this.#timers = [
-      setInterval(() => void this.#look(), LOOK_EVERY_MS).unref(),
-      setInterval(ping, PING_EVERY_MS).unref(),
-    ];
-  }
-
-  /** One query for all servers with waiting takes. */
-  async #look(): Promise<void> {
-    if (this.#isLooking || this.#isClosed) return;
-    this.#isLooking = true;
-    try {
-      const waiting = [...this.#byServer].filter(([, takes]) => [...takes].some((take) => !take.isPaused));
-      const now = this.#deps.clock.now();
-      const due = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } } as const;
-      for (let start = 0; start < waiting.length; start += SERVERS_A_QUERY) {
-        const ids = waiting.slice(start, start + SERVERS_A_QUERY).map(([id]) => new ObjectId(id));
-        for (const id of await serversWith(this.#deps.votes, ids, due)) this.wakeOne(id);
-      }
-    } catch (error) {
-      this.#deps.log.debug({ event: 'takes.not_looked', reason: String(error) });
-    } finally {
-      this.#isLooking = false;
-    }
   }
 }

@@ -10,9 +10,11 @@ import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 export type BatchLoader<On extends object, Request, Answer> = {
   /** The most requests in one batch. */
   most: number;
+  /** How many milliseconds a batch collects requests before it is sent; 0 by default. */
+  collectMs?: number;
   /**
-   * A batch begins at least this many milliseconds after the one before; 0 by default. So requests that follow each
-   * other closely share an operation, and a single request does not wait.
+   * If a batch had several requests, the next one begins at least this many milliseconds after it began; 0 by default.
+   * So requests that come often share operations, and a single request does not wait.
    */
   everyMs?: number;
   /**
@@ -52,6 +54,7 @@ type Waiting = {
 class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
+  readonly #collectMs: number;
   readonly #everyMs: number;
   /** When the next batch may begin, on `performance.now()`. */
   #nextAt = 0;
@@ -60,8 +63,16 @@ class BatchQueue {
   #running: Promise<void> | undefined;
   readonly #underWay = new Set<Promise<void>>();
 
-  constructor(most: number, everyMs: number, send: (batch: unknown[]) => Promise<unknown[]>) {
+  constructor(
+    {
+      most,
+      collectMs = 0,
+      everyMs = 0,
+    }: Pick<BatchLoader<object, unknown, unknown>, 'most' | 'collectMs' | 'everyMs'>,
+    send: (batch: unknown[]) => Promise<unknown[]>,
+  ) {
     this.#most = most;
+    this.#collectMs = collectMs;
     this.#everyMs = everyMs;
     this.#send = send;
   }
@@ -86,13 +97,13 @@ class BatchQueue {
   }
 
   async #run(): Promise<void> {
-    await this.#collect();
+    await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#collect());
     while (this.#waiting.length > 0) {
       const early = this.#nextAt - performance.now();
       if (early > 0 && this.#waiting.length < this.#most) await pause(early);
-      this.#nextAt = performance.now() + this.#everyMs;
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
+      this.#nextAt = this.#busy ? performance.now() + this.#everyMs : 0;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
     // The field is cleared before any `await`, so that the next request starts a new run.
@@ -170,9 +181,7 @@ export function createBatcher(): Batcher {
     on: On,
   ): BatchQueue {
     const ofLoader = queues.get(loader) ?? new Map<object, BatchQueue>();
-    const { most, everyMs = 0 } = loader;
-    const queue =
-      ofLoader.get(on) ?? new BatchQueue(most, everyMs, (batch) => loader.load(on, batch as Request[]));
+    const queue = ofLoader.get(on) ?? new BatchQueue(loader, (batch) => loader.load(on, batch as Request[]));
     queues.set(loader, ofLoader.set(on, queue));
     return queue;
   }

@@ -104,10 +104,10 @@ export function insertLoader<D extends Document>(
  * If the connection is lost, an update may be sent twice, so applying it again must change nothing or fail with a
  * duplicate key.
  *
- * @param everyMs - as in `BatchLoader`
+ * @param collectMs - how many milliseconds a batch collects updates before it is sent
  */
-export function upsertLoader<D extends Document>(safety: WriteSafety, everyMs = 0): Updating<D> {
-  return { ...updating<D>(safety, true), everyMs };
+export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): Updating<D> {
+  return { ...updating<D>(safety, true), collectMs };
 }
 
 /**

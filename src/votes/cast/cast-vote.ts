@@ -1,7 +1,7 @@
 import { getRandomValues } from 'node:crypto';
 import { type Collection, type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import { listenersLoader, wakeListener } from '../../listeners/delivery-queues.ts';
+import { listenersLoader, wakeForVote } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
@@ -116,7 +116,7 @@ export async function castVote(
   if (!vote._id.equals(id)) return refusedBy(vote);
 
   if (isNew) deps.voteCounts.add(vote);
-  if (listener && isForwarded) void wakeListener(deps.producer, listener);
+  if (listener && isForwarded) void wakeForVote(deps.producer, listener, now);
   if (!isNew) return acceptedBefore(deps, vote);
   return { kind: 'accepted', vote, monthlyVotes: monthlyVotes() + uncounted(vote) };
 }

@@ -1,0 +1,174 @@
+import PQueue from 'p-queue';
+import { queueOf } from '../../listeners/delivery-queues.ts';
+import { SECOND } from '../../platform/clock.ts';
+import type { Payload } from '../../platform/queues.ts';
+import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
+import type { LeasedListener } from './leased-listener.ts';
+
+/** The lease of a listener is kept for this long after its last vote. */
+const KEPT_FOR_MS = 5 * SECOND;
+/** How often the kept leases are looked through, and their due votes that Redis did not announce are looked for. */
+const LOOK_EVERY_MS = SECOND;
+/**
+ * For this long after a lease was released, its last owner adds a job for each announced vote: the vote may have been
+ * cast by a process that saw the lease before. If it takes longer, the sweep finds the vote.
+ */
+const REMEMBERED_FOR_MS = 2 * SECOND;
+/** At most one such job in this time: if another process has the lease by then, its answer is another announcement. */
+const ADDED_EVERY_MS = SECOND / 4;
+
+type Job = Payload<'forward-votes'>;
+
+/** A listener whose lease this process has. `leased` is null while a drain works with it. */
+type Kept = { job: Job; leased: LeasedListener | null; since: number; isCalled: boolean };
+
+/** One drain of a listener. */
+export type KeptTurn = {
+  /** The kept lease, once; null when the drain must take the lease. */
+  takeOver(): LeasedListener | null;
+  /**
+   * Keeps the lease after the drain found no more due votes.
+   *
+   * @returns whether it is kept; otherwise the drain releases it
+   */
+  keep(leased: LeasedListener): boolean;
+  /** Ends the drain. If votes may be due that it did not see, another one follows. */
+  end(): void;
+};
+
+type Deps = ChannelDeps & {
+  /** How many drains that no job began run at once. */
+  concurrency: number;
+  /** Drains a listener whose votes may be due. Never throws. */
+  drain(job: Job): Promise<void>;
+  addJob(job: Job): Promise<boolean>;
+  /** Whether an operator has paused the queue `forward-votes`. */
+  isPaused(): Promise<boolean>;
+};
+
+/**
+ * The leases that a worker process keeps for some seconds after a drain, so that the next vote of the same listener
+ * costs neither a lease nor a job (docs/adr/0132-shared-drains.md). A cast vote is announced to the process, and a query
+ * once a second finds what was not. A lease is kept until a half of it has passed: then a job reads the server and looks
+ * for lost attempts again.
+ */
+export class KeptLeases {
+  readonly #deps: Deps;
+  readonly #byServer = new Map<string, Kept>();
+  /** The jobs of released leases, by server: from when on one may be added, and when they are forgotten. */
+  readonly #released = new Map<string, { job: Job; from: number; until: number }>();
+  readonly #channel: DueVotesChannel;
+  readonly #drains: PQueue;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#drains = new PQueue({ concurrency: deps.concurrency });
+    this.#channel = new DueVotesChannel(deps, {
+      everyMs: LOOK_EVERY_MS,
+      servers: () => [...this.#byServer].flatMap(([id, { leased }]) => (leased ? [id] : [])),
+      wake: (id) => this.#wake(id),
+    });
+  }
+
+  /**
+   * Begins a drain.
+   *
+   * @returns `'busy'` when another drain of this process has the listener, which then looks for due votes once more
+   */
+  begin(job: Job): KeptTurn | 'busy' {
+    const { serverId } = job;
+    const before = this.#byServer.get(serverId);
+    if (before && !before.leased) {
+      before.isCalled = true;
+      return 'busy';
+    }
+    const kept: Kept = { job, leased: null, since: 0, isCalled: false };
+    let leased = before?.leased ?? null;
+    this.#byServer.set(serverId, kept);
+    return {
+      takeOver: () => {
+        const taken = leased;
+        leased = null;
+        return taken;
+      },
+      keep: (one) => this.#keep(kept, one),
+      end: () => {
+        if (!kept.leased) this.#forget(serverId, kept);
+        if (!kept.isCalled) return;
+        if (kept.leased) this.#drain(kept);
+        else void this.#deps.addJob(job);
+      },
+    };
+  }
+
+  #keep(kept: Kept, leased: LeasedListener): boolean {
+    const { now, isLost, isOld } = leased;
+    if (this.#isClosed || isLost || isOld || now.pause || queueOf(now) !== 'forward-votes') return false;
+    this.#channel.open();
+    this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
+    kept.leased = leased;
+    kept.since = performance.now();
+    return true;
+  }
+
+  #drain(kept: Kept): void {
+    kept.isCalled = true;
+    void this.#drains.add(() => this.#deps.drain(kept.job));
+  }
+
+  /** Releases all leases, after the drains that run. Later ones are not kept. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#drains.onIdle();
+    await this.#release(() => true);
+    this.#channel.close();
+  }
+
+  /** Wakes the drain of a server, if this process has the lease of its listener or had it just now. */
+  #wake(id: string): void {
+    const kept = this.#byServer.get(id);
+    if (!kept) {
+      const released = this.#released.get(id);
+      const now = performance.now();
+      if (!released || now < released.from || now >= released.until) return;
+      released.from = now + ADDED_EVERY_MS;
+      void this.#deps.addJob(released.job);
+    } else if (!kept.isCalled) {
+      if (kept.leased) this.#drain(kept);
+      else kept.isCalled = true;
+    }
+  }
+
+  #forget(id: string, { job }: Kept): void {
+    this.#byServer.delete(id);
+    this.#released.set(id, { job, from: 0, until: performance.now() + REMEMBERED_FOR_MS });
+  }
+
+  async #releaseOld(): Promise<void> {
+    const now = performance.now();
+    for (const [id, { until }] of this.#released) if (until < now) this.#released.delete(id);
+    const isPaused = await this.#deps.isPaused().catch(() => false);
+    await this.#release(
+      ({ since, leased }) => isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
+    );
+  }
+
+  async #release(which: (kept: Kept) => boolean): Promise<void> {
+    const releases = [...this.#byServer].map(async ([id, kept]) => {
+      const { leased, job } = kept;
+      // If it was called, its drain begins soon.
+      if (!leased || (kept.isCalled && !this.#isClosed) || !which(kept)) return;
+      this.#forget(id, kept);
+      const { called, changed } = await leased.release();
+      if (called || changed || kept.isCalled) await this.#deps.addJob(job);
+    });
+    for (const released of await Promise.allSettled(releases)) {
+      // The lease expires by itself.
+      if (released.status === 'rejected')
+        this.#deps.log.warn({ event: 'lease.not_released', reason: String(released.reason) });
+    }
+  }
+}
