@@ -83,7 +83,7 @@ export function forwardVotes(
     own: Pick<DrainDeps, 'log' | 'onOutcome' | 'onBegin'>,
   ): Promise<DrainResult> {
     const turn = queue === 'forward-votes' ? keptLeases.begin(payload) : undefined;
-    if (turn === 'busy') return { kind: 'busy', listens: false };
+    if (turn === 'busy') return { kind: 'busy' };
     try {
       const result = await drainListener({ ...drainDeps, ...own }, new ObjectId(payload.serverId), {
         ...signals,
@@ -92,7 +92,8 @@ export function forwardVotes(
         budgetMs: BUDGET_MS,
         relayedAt: payload.relayedAt ? new Date(payload.relayedAt) : undefined,
       });
-      if (result.kind === 'busy' && result.listens) void producer.announceDueVotes(payload.serverId);
+      if (result.kind === 'busy' && result.listens)
+        void producer.announceDueVotes(payload.serverId, { isChanged: true });
       return result;
     } finally {
       turn?.end();

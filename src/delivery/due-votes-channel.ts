@@ -24,8 +24,12 @@ type Listening = {
   everyMs: number;
   /** The ids of the servers whose votes are looked for. */
   servers(): string[];
-  /** Called with the id of a server whose votes may be due; Redis names every server. */
-  wake(serverId: string): void;
+  /**
+   * Called with the id of a server whose votes may be due; Redis names every server.
+   *
+   * @param isChanged - its listener may have changed as well
+   */
+  wake(serverId: string, isChanged: boolean): void;
 };
 
 /**
@@ -51,7 +55,10 @@ export class DueVotesChannel {
     const { config, log } = this.#deps;
     const subscriber = openRedis(config.REDIS_URL, log);
     this.#subscriber = subscriber;
-    subscriber.on('message', (_channel: string, id: string) => this.#listening.wake(id));
+    subscriber.on('message', (_channel: string, message: string) => {
+      const [id = '', changed] = message.split(' ');
+      this.#listening.wake(id, changed !== undefined);
+    });
     const subscribe = () =>
       subscriber
         .subscribe(dueVotesChannel(config))
@@ -87,7 +94,7 @@ export class DueVotesChannel {
       const servers = this.#listening.servers();
       for (let start = 0; start < servers.length; start += SERVERS_A_QUERY) {
         const ids = servers.slice(start, start + SERVERS_A_QUERY).map((id) => new ObjectId(id));
-        for (const id of await serversWith(this.#deps.votes, ids, due)) this.#listening.wake(id);
+        for (const id of await serversWith(this.#deps.votes, ids, due)) this.#listening.wake(id, false);
       }
     } catch (error) {
       this.#deps.log.debug({ event: 'takes.not_looked', reason: String(error) });

@@ -65,9 +65,10 @@ export type Producer = {
    * Tells every process that votes of a server may be due, for takes that wait for them and for workers that keep the
    * lease of its listener (`dueVotesChannel`).
    *
+   * @param options - `isChanged`: the listener may have changed as well
    * @returns whether Redis accepted it, as for `add`
    */
-  announceDueVotes(serverId: string): Promise<boolean>;
+  announceDueVotes(serverId: string, options?: { isChanged?: boolean }): Promise<boolean>;
   /**
    * Adds many jobs to one queue, up to 250 per round trip.
    *
@@ -120,14 +121,14 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
   },
 };
 
-/** Publishes the ids of servers, each once; those that are announced while one batch is sent share a round trip. */
-const announceBatch: BatchLoader<RedisConnection, { channel: string; serverId: string }, true> = {
+/** Publishes messages, each once; those that are announced while one batch is sent share a round trip. */
+const announceBatch: BatchLoader<RedisConnection, { channel: string; message: string }, true> = {
   most: BULK,
   async load(connection, announced) {
     const [first] = announced;
     if (!first) return [];
     const pipeline = connection.pipeline();
-    for (const id of new Set(announced.map(({ serverId }) => serverId))) pipeline.publish(first.channel, id);
+    for (const one of new Set(announced.map(({ message }) => message))) pipeline.publish(first.channel, one);
     await pipeline.exec();
     return announced.map(() => true);
   },
@@ -193,10 +194,13 @@ export function createProducer(
         return isAdded;
       });
     },
-    async announceDueVotes(serverId) {
+    async announceDueVotes(serverId, { isChanged = false } = {}) {
       if (full()) return false;
       const channel = dueVotesChannel(config);
-      const announcing = batcher.load(announceBatch, connection, { channel, serverId });
+      const announcing = batcher.load(announceBatch, connection, {
+        channel,
+        message: isChanged ? `${serverId} changed` : serverId,
+      });
       return attempt('due-votes', LONGEST_ADD_MS, announcing);
     },
     async addAll(name, jobs) {

@@ -83,6 +83,8 @@ export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
   readonly #batcher: Batcher;
   readonly #log: Logger;
+  /** Keys of counters that were read lately. */
+  #existing = new Set<string>();
   #collecting = newBatch();
   #writing: Batch | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -140,6 +142,7 @@ export class VoteCounts {
       await this.#written(key);
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
+      if (counter) this.#existing.add(key);
       // If increments were written meanwhile, the figure may or may not include them. With a slow MongoDB this is
       // normal.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
@@ -155,6 +158,7 @@ export class VoteCounts {
     while (this.#writing) await this.#writing.written;
     const batch = this.#collecting;
     if (batch.increments.size === 0) return;
+    if (this.#existing.size > MOST_PENDING) this.#existing.clear();
     this.#collecting = batch.next = newBatch();
     this.#writing = batch;
     batch.written = this.#write(batch).finally(() => {
@@ -178,9 +182,18 @@ export class VoteCounts {
     if (dropped > 0) lost(dropped, 'too many counters have pending increments');
     const votes = sum(updates.map((increment) => increment.votes));
     if (performance.now() - since > DROPPED_AFTER_MS) return lost(votes, 'they could not be written in time');
-    const operations = updates.map(({ q, fields }) => ({
-      updateOne: { filter: q, update: { $inc: fields }, upsert: true },
-    }));
+    // Equal increments of counters that exist share a statement: an upsert is one counter's only.
+    const groups = Map.groupBy(updates, ({ q, fields }) => {
+      const key = keyOf(q);
+      return this.#existing.has(key) ? JSON.stringify(fields) : key;
+    });
+    const operations = [...groups.values()].map((group) => {
+      const [{ q, fields }] = group as [Increment];
+      const update = { $inc: fields };
+      return group.length === 1
+        ? { updateOne: { filter: q, update, upsert: true } }
+        : { updateMany: { filter: { ...q, serverId: anyOf(group.map((one) => one.q.serverId)) }, update } };
+    });
     await this.#voteCounters
       .bulkWrite(operations, { ordered: false, writeConcern: { w: 1 } })
       .catch((error: unknown) => lost(votes, String(error)));

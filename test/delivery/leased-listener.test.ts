@@ -21,7 +21,7 @@ it('a change of a listener that could not be stored does not prevent later chang
   const open = (found: typeof listener) => openListener(deps.secrets, found);
   const leased = new LeasedListener(
     { ...deps, batcher, open },
-    { owner, since: performance.now() },
+    { owner, since: performance.now(), facts: Promise.resolve([null, false]) },
     listener,
     open(listener),
   );

@@ -102,6 +102,12 @@ export async function allArrive(server: GameServer, votes: Vote[]): Promise<void
   }
 }
 
+/** Waits until no worker has the lease of a listener: a queue that was just paused, or a worker that keeps leases. */
+export async function noLeases({ listeners }: Pick<AppDeps, 'listeners'>): Promise<void> {
+  const leased = { lease: { $ne: null } };
+  await vi.waitUntil(async () => (await listeners.countDocuments(leased)) === 0, EVENTUALLY);
+}
+
 /** Whether this worker made the attempt. */
 export function madeBy(attempt: Pick<Attempt, 'worker'> | undefined, worker: { processId: string }): boolean {
   return attempt?.worker === worker.processId;

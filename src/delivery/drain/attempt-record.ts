@@ -7,12 +7,6 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
 
-/**
- * Drains that are under way at the same time share their operations on MongoDB, and each operation begins at least this
- * many milliseconds after the one before: MongoDB and its driver cost per operation (docs/adr/0132-shared-drains.md).
- */
-export const SHARED_EVERY_MS = 15;
-
 /** The dependencies of taking votes and recording outcomes. */
 export type RecordDeps = {
   votes: Collection<Vote>;

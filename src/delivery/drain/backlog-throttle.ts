@@ -4,6 +4,11 @@ import type { Vote } from '../../votes/vote.ts';
 /** A vote is fresh for this long after it was cast. */
 const FRESH_FOR_MS = 5 * SECOND;
 
+/** Whether a vote was cast less than five seconds before `now`. */
+export function isFreshVote({ votedAt }: Pick<Vote, 'votedAt'>, now: Date): boolean {
+  return votedAt > after(now, -FRESH_FOR_MS);
+}
+
 /** After a fresh vote was taken, backlogs are throttled for this long. */
 const THROTTLED_FOR_MS = 5 * SECOND;
 
@@ -41,8 +46,7 @@ export class BacklogThrottle {
 
   /** Records that this worker forwards these votes at `now`. Votes cast within the last 5 seconds are fresh. */
   note(votes: Pick<Vote, 'votedAt'>[], now: Date): void {
-    const since = after(now, -FRESH_FOR_MS);
-    if (votes.some(({ votedAt }) => votedAt > since)) this.#freshAt = performance.now();
+    if (votes.some((vote) => isFreshVote(vote, now))) this.#freshAt = performance.now();
   }
 
   get #isWanted(): boolean {

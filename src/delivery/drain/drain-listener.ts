@@ -4,16 +4,15 @@ import { listenerState } from '../../listeners/listener-state.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { Server } from '../../servers/server.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 import { detectOnce } from '../diagnosis/detect-service.ts';
 import { removeVotesWithoutListener, removeWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
-import { type RecordDeps, SHARED_EVERY_MS } from './attempt-record.ts';
+import type { RecordDeps } from './attempt-record.ts';
 import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
-import { LeasedListener } from './leased-listener.ts';
+import { LeasedListener, type ServerFacts } from './leased-listener.ts';
 import { giveBackWithRetries, NOTHING_LEARNT, releaseLease, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { recordWithRetries } from './record-outcomes.ts';
@@ -22,10 +21,7 @@ import { takeVotes } from './take-votes.ts';
 import { countWaiting } from './waiting-votes.ts';
 
 /** Loads the fields of a server that a drain needs. */
-const serversOfDrains = {
-  ...serverLoader({ name: 1, ownerId: 1, removedAt: 1 }),
-  everyMs: SHARED_EVERY_MS,
-};
+const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
  * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time if the
@@ -57,18 +53,15 @@ async function drainOnce(
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
   const kept = options.kept?.takeOver();
-  const reads = Promise.all([
-    given.batcher.load(serversOfDrains, given.servers, serverId),
-    // A lease that was kept is younger than the leases of the attempts before it.
-    kept ? false : given.batcher.load(hasLostAttempts, given.votes, serverId),
-  ]);
+  // What was read when a kept lease was taken is as young as that lease.
+  const facts = kept?.facts ?? readFacts(given, serverId);
   // If the lease is not taken, nobody waits for them.
-  reads.catch(() => undefined);
-  const leased = kept ?? (await leaseListener(given, serverId, options));
+  facts.catch(() => undefined);
+  const leased = kept ?? (await leaseListener(given, serverId, facts, options));
   if (!(leased instanceof LeasedListener)) return { result: leased, again: false };
   const deps = { ...given, log: leased.log };
   try {
-    return await drainAndRelease(deps, leased, reads, options);
+    return await drainAndRelease(deps, leased, options);
   } catch (error) {
     await leased.release().catch(() => giveBackWithRetries(given, serverId, leased.owner, endOf(options)));
     throw error;
@@ -84,6 +77,7 @@ function endOf({ stop, waitNoLonger }: DrainOptions): AbortSignal {
 async function leaseListener(
   given: DrainDeps,
   serverId: ObjectId,
+  facts: ServerFacts,
   options: DrainLimits,
 ): Promise<LeasedListener | DrainResult> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
@@ -102,7 +96,7 @@ async function leaseListener(
     await removeVotesWithoutListener(given, serverId, asOf);
     return { kind: 'gone' };
   }
-  if ('busy' in listener) return { kind: 'busy', listens: listener.busy?.listens ?? false };
+  if ('busy' in listener) return { kind: 'busy', listens: listener.busy?.listens ?? undefined };
   if (listener.protocol === 'fetch') {
     await releaseLease(given, serverId, owner, NOTHING_LEARNT).catch(releaseLater);
     return { kind: 'fetches' };
@@ -110,19 +104,22 @@ async function leaseListener(
   const named = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
   const deps = { ...given, log: given.log.child(named) };
   const opened = await openOrExplain(deps, listener, options.waitNoLonger);
-  return new LeasedListener(deps, { owner, since }, listener, opened);
+  return new LeasedListener(deps, { owner, since, facts }, listener, opened);
 }
 
-/** The server of a drain, and whether it has lost attempts. */
-type Reads = Promise<[server: Server | null, hasLost: boolean]>;
+function readFacts({ batcher, servers, votes }: DrainDeps, serverId: ObjectId): ServerFacts {
+  return Promise.all([
+    batcher.load(serversOfDrains, servers, serverId),
+    batcher.load(hasLostAttempts, votes, serverId),
+  ]);
+}
 
 async function drainAndRelease(
   deps: DrainDeps,
   leased: LeasedListener,
-  reads: Reads,
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
-  const result = await drainLeased(deps, leased, reads, options);
+  const result = await drainLeased(deps, leased, options);
   if (result.kind === 'idle' && options.kept?.keep(leased)) return { result, again: false };
   const { called, changed } = await leased.release();
   // It was resumed while the last attempts ended, and the renewed lease has the new settings.
@@ -134,12 +131,12 @@ async function drainAndRelease(
 async function drainLeased(
   deps: DrainDeps,
   leased: LeasedListener,
-  reads: Reads,
   options: DrainLimits,
 ): Promise<DrainResult> {
   const { log } = deps;
   const { serverId } = leased.now;
-  const [server, hasLost] = await reads;
+  const [server, hasLost] = await leased.facts;
+  leased.facts = Promise.resolve([server, false]);
   for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
     log.warn({ event: 'delivery.lost', voteId: ended.taken.vote._id.toString() });
     await onOutcome(deps, leased, ended);

@@ -60,6 +60,7 @@ export class KeptLeases {
   readonly #channel: DueVotesChannel;
   readonly #drains: PQueue;
   #timer: NodeJS.Timeout | undefined;
+  #isPaused = false;
   #isClosed = false;
 
   constructor(deps: Deps) {
@@ -68,7 +69,7 @@ export class KeptLeases {
     this.#channel = new DueVotesChannel(deps, {
       everyMs: LOOK_EVERY_MS,
       servers: () => [...this.#byServer].flatMap(([id, { leased }]) => (leased ? [id] : [])),
-      wake: (id) => this.#wake(id),
+      wake: (id, isChanged) => this.#wake(id, isChanged),
     });
   }
 
@@ -86,6 +87,8 @@ export class KeptLeases {
     }
     const kept: Kept = { job, leased: null, since: 0, isCalled: false };
     let leased = before?.leased ?? null;
+    // Votes alone need no job: something else has happened.
+    if (!before?.isCalled) leased?.expectChange();
     this.#byServer.set(serverId, kept);
     return {
       takeOver: () => {
@@ -105,7 +108,8 @@ export class KeptLeases {
 
   #keep(kept: Kept, leased: LeasedListener): boolean {
     const { now, isLost, isOld } = leased;
-    if (this.#isClosed || isLost || isOld || now.pause || queueOf(now) !== 'forward-votes') return false;
+    if (this.#isClosed || this.#isPaused || isLost || isOld) return false;
+    if (now.pause || queueOf(now) !== 'forward-votes') return false;
     this.#channel.open();
     this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
     kept.leased = leased;
@@ -128,8 +132,9 @@ export class KeptLeases {
   }
 
   /** Wakes the drain of a server, if this process has the lease of its listener or had it just now. */
-  #wake(id: string): void {
+  #wake(id: string, isChanged: boolean): void {
     const kept = this.#byServer.get(id);
+    if (isChanged) kept?.leased?.expectChange();
     if (!kept) {
       const released = this.#released.get(id);
       const now = performance.now();
@@ -150,9 +155,9 @@ export class KeptLeases {
   async #releaseOld(): Promise<void> {
     const now = performance.now();
     for (const [id, { until }] of this.#released) if (until < now) this.#released.delete(id);
-    const isPaused = await this.#deps.isPaused().catch(() => false);
+    this.#isPaused = await this.#deps.isPaused().catch(() => false);
     await this.#release(
-      ({ since, leased }) => isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
+      ({ since, leased }) => this.#isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
     );
   }
 

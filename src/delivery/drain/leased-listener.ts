@@ -9,6 +9,7 @@ import { type Clock, SECOND } from '../../platform/clock.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
+import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { withChallenge } from '../destination.ts';
 import { asRefusalOfAll } from '../http/http-answer.ts';
@@ -24,6 +25,11 @@ export const RENEW_MS = SECOND;
 
 /** Changes of listeners by the owners of their leases. */
 const changeListeners = updateLoader<Listener>(REPLICATED);
+
+/** The server of a listener, and whether it has lost attempts. */
+export type ServerFacts = Promise<
+  [server: Pick<Server, 'name' | 'ownerId' | 'removedAt'> | null, hasLost: boolean]
+>;
 
 type LastDelivery = Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>;
 
@@ -46,6 +52,7 @@ export class LeasedListener {
   readonly #owner: string;
   #now: Listener;
   #opened: OpenedListener;
+  facts: ServerFacts;
   readonly #since: number;
   #renewedAt: number;
   #readAt: number;
@@ -56,15 +63,18 @@ export class LeasedListener {
   /** The last write: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /** @param lease - its owner, and a time on `performance.now()` at or before which it began */
+  /**
+   * @param lease - its owner, a time on `performance.now()` at or before which it began, and what was read with it
+   */
   constructor(
     deps: LeaseDeps,
-    lease: { owner: string; since: number },
+    lease: { owner: string; since: number; facts: ServerFacts },
     listener: Listener,
     opened: OpenedListener,
   ) {
     this.#deps = deps;
     this.#owner = lease.owner;
+    this.facts = lease.facts;
     this.#since = this.#renewedAt = this.#readAt = lease.since;
     this.#now = listener;
     this.#opened = opened;
@@ -97,6 +107,11 @@ export class LeasedListener {
   /** Whether half of a lease has passed since it was taken, however often it was renewed. */
   get isOld(): boolean {
     return performance.now() - this.#since > this.#deps.config.LEASE_MS / 2;
+  }
+
+  /** The settings may have changed: `renew` reads them at once. */
+  expectChange(): void {
+    this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Reads the settings again, once a second, and renews the lease in time; false when the lease is lost. */

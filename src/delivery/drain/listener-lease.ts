@@ -6,7 +6,6 @@ import { sendRepeatable } from '../../platform/batching/write-loaders.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
-import { SHARED_EVERY_MS } from './attempt-record.ts';
 
 type LeaseDeps = { listeners: Collection<Listener>; batcher: Batcher; config: { LEASE_MS: number } };
 
@@ -20,7 +19,6 @@ type Busy = { busy: Listener['lease'] };
 /** Takes leases of several listeners in one statement, and reads the listeners. */
 const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | Busy | null> = {
   most: 100,
-  everyMs: SHARED_EVERY_MS,
   async load(listeners, asked) {
     const ids = asked.map(({ serverId }) => serverId);
     const own = (values: unknown[]) => {
@@ -94,7 +92,6 @@ const readLeased: BatchLoader<
   Listener | null
 > = {
   most: 100,
-  everyMs: SHARED_EVERY_MS,
   async load(listeners, asked) {
     const ids = asked.map(({ serverId }) => serverId);
     const owners = asked.map(({ owner }) => owner);
@@ -136,7 +133,6 @@ type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
  */
 const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
   most: 100,
-  everyMs: SHARED_EVERY_MS,
   async load(listeners, asked) {
     const updates = asked.map(({ serverId, owner, revision, learnt }) => ({
       q: { serverId, 'lease.owner': owner, 'lease.called': null, 'lease.testAt': null, revision },

@@ -4,7 +4,7 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import { BY_STATE, type Vote } from '../../votes/vote.ts';
 import type { RecordDeps } from './attempt-record.ts';
-import { leaseMsOf, SHARED_EVERY_MS } from './attempt-record.ts';
+import { leaseMsOf } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
 /** Votes that are being sent and whose lease has expired, by mongod's clock: the attempt is lost. */
@@ -31,7 +31,6 @@ export async function serversWith(
 /** Whether a server has lost attempts; concurrent calls share one query. */
 export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> = {
   most: 200,
-  everyMs: SHARED_EVERY_MS,
   async load(votes, serverIds) {
     const found = await serversWith(votes, serverIds);
     return serverIds.map((id) => found.has(id.toHexString()));

@@ -1,6 +1,7 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import { anyOf } from '../../platform/batching/find-loader.ts';
 import { sendWrites, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -9,7 +10,7 @@ import { retry } from '../../platform/retry.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
-import { type RecordDeps, SHARED_EVERY_MS, type Taken } from './attempt-record.ts';
+import type { RecordDeps, Taken } from './attempt-record.ts';
 
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
@@ -23,7 +24,6 @@ type PendingOutcome = { recording: RecordDeps; ended: Ended };
  */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
-  everyMs: SHARED_EVERY_MS,
   async load(votes, pending) {
     const { n } = await sendWrites(votes, { updates: statementsOf(pending) }, DURABLE);
     return pending.map(() => n === pending.length);
@@ -89,49 +89,36 @@ export async function recordWithRetries(
 function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   const now = pending[0]?.recording.clock.now() ?? new Date();
   const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    return first
-      ? [
-          inPlace(
-            first,
-            now,
-            group.map(({ ended }) => ended.taken.vote._id),
-          ),
-        ]
-      : [];
-  });
+  return [...groups.values()].map((group) => inPlace(group, now));
 }
 
-/**
- * A text that is equal for acknowledgements with the same change: the same attempt id, outcome and duration. null for
- * other outcomes.
- */
-function kindOf({ taken: { vote, attempt }, outcome, durationMs }: Ended): string | null {
+/** A text that is equal for acknowledgements with the same change. null for other outcomes. */
+function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
-  return `${attempt.id} ${vote.delivery.attempts.length} ${outcome.code} ${Math.round(durationMs)}`;
+  return `${vote.delivery.attempts.length} ${outcome.code} ${outcome.reached} ${Math.round(durationMs)}`;
 }
 
 /**
  * The statement for votes whose attempt is still the newest, at the same index as when it was taken, and without an
  * outcome. Because it uses plain paths, it costs MongoDB two thirds of `recordAlone`, which handles all other votes.
  */
-function inPlace({ recording, ended }: PendingOutcome, now: Date, ids: Vote['_id'][]): UpdateStatement {
-  const { vote, attempt } = ended.taken;
-  const place = vote.delivery.attempts.length - 1;
+function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
+  const [{ recording, ended }] = group as [PendingOutcome];
+  const place = ended.taken.vote.delivery.attempts.length - 1;
   const path = `delivery.attempts.${place}`;
-  const [only] = ids;
+  const taken = group.map((one) => one.ended.taken);
   return {
     q: {
-      serverId: vote.serverId,
-      _id: ids.length === 1 ? only : { $in: ids },
+      serverId: anyOf(taken.map(({ vote }) => vote.serverId)),
+      _id: anyOf(taken.map(({ vote }) => vote._id)),
       'delivery.state': 'sending',
-      [`${path}.id`]: attempt.id,
+      // No attempt of the group is on another vote of it than its own.
+      [`${path}.id`]: anyOf(taken.map(({ attempt }) => attempt.id)),
       [`${path}.code`]: { $exists: false },
       [`delivery.attempts.${place + 1}`]: { $exists: false },
     },
     u: changeOf(recording, ended, now, path),
-    multi: ids.length > 1,
+    multi: group.length > 1,
     hint: '_id_',
   };
 }

@@ -3,6 +3,7 @@ import { queueOf } from '../../listeners/delivery-queues.ts';
 import { listenerState } from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
+import { isFreshVote } from './backlog-throttle.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { takeVotes } from './take-votes.ts';
@@ -14,6 +15,9 @@ import { hasBacklog } from './waiting-votes.ts';
  */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
+
+/** How often a drain counts whether its listener has a backlog. */
+const COUNTED_EVERY_MS = SECOND;
 
 /**
  * How many votes of a backlog are taken at once at most. The next votes are taken only while no more outcomes than
@@ -56,12 +60,14 @@ async function takeAndSend(
 ): Promise<Stop> {
   const { queue, stop, relayedAt, endsAt } = limits;
   const sizes = new TakeSizes();
-  let [takenCount, isBacklogKnown, lookMs] = [0, queue === 'drain-backlogs', FIRST_LOOK_MS];
+  let [takenCount, backlogSeenAt, lookMs] = [0, Number.NEGATIVE_INFINITY, FIRST_LOOK_MS];
+  /** The votes of the last take were cast a moment ago: this is no backlog, however many come. */
+  let isFresh = false;
   for (;;) {
     attempts.throwFault();
     if (stop.aborted) return { kind: 'stopped' };
     if (performance.now() > endsAt) return { kind: 'more' };
-    if (!(await leased.renew())) return { kind: 'busy', listens: false };
+    if (!(await leased.renew())) return { kind: 'busy' };
     await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {
@@ -70,11 +76,13 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted once in a drain: when a tested listener begins to answer, or after four votes were taken.
-    const answers = queueOf(leased.now) === 'forward-votes';
-    if (answers && !isBacklogKnown && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken, and then once a
+    // second: votes may come faster than four at a time can be sent.
+    const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
+    const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
+    if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
-      isBacklogKnown = true;
+      backlogSeenAt = performance.now();
     }
     if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
 
@@ -83,7 +91,7 @@ async function takeAndSend(
       await attempts.changed(RENEW_MS);
       continue;
     }
-    const throttle = queue === 'drain-backlogs' ? deps.throttle : undefined;
+    const throttle = queue === 'drain-backlogs' && !isFresh ? deps.throttle : undefined;
     const grant = throttle?.take(able);
     if (grant && grant.waitMs > 0) {
       await attempts.changed(Math.min(grant.waitMs, RENEW_MS));
@@ -101,11 +109,9 @@ async function takeAndSend(
     for (const one of taken) attempts.add({ taken: one, takenAt });
     if (grant) throttle?.giveBack(grant, taken.length);
     takenCount += taken.length;
-    if (queue === 'forward-votes')
-      deps.throttle?.note(
-        taken.map(({ vote }) => vote),
-        deps.clock.now(),
-      );
+    const takenVotes = taken.map(({ vote }) => vote);
+    isFresh = takenVotes.length > 0 && takenVotes.every((vote) => isFreshVote(vote, deps.clock.now()));
+    if (queue === 'forward-votes') deps.throttle?.note(takenVotes, deps.clock.now());
     if (taken.length > 0) {
       sizes.note(most, takenAt);
       lookMs = FIRST_LOOK_MS;

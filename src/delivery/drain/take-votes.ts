@@ -5,7 +5,7 @@ import { outcome } from '../../listeners/outcomes.ts';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import type { Taken, TakeReason } from './attempt-record.ts';
@@ -15,7 +15,6 @@ import {
   newAttempt,
   QUEUE_ORDER,
   type RecordDeps,
-  SHARED_EVERY_MS,
   type TakeDeps,
   takenVote,
   withoutAttempt,
@@ -42,7 +41,6 @@ type DueRequest = {
 /** Finds the next due votes of several listeners, and says as of when they are due. */
 const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[]; now: Date }> = {
   most: 100,
-  everyMs: SHARED_EVERY_MS,
   async load(votes, asked) {
     const now = asked[0]?.clock.now() ?? new Date();
     const alike = Map.groupBy(asked, ({ listener, test }) => `${test} ${maxSendingsOf(listener)}`);
@@ -72,27 +70,103 @@ const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[];
   },
 };
 
-type TakeStatement = { statement: UpdateStatement; size: number };
-
-/** Takes votes of several listeners in one durable command, as `takesLoader` says. */
-async function takeAll(votes: Collection<Vote>, asked: TakeStatement[]): Promise<(boolean | Error)[]> {
-  const statements = asked.map(({ statement }) => statement);
-  const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
-  const isWhole = n === asked.reduce((sum, { size }) => sum + size, 0);
-  return asked.map((_, i) => errors.get(i) ?? isWhole);
-}
-
-/**
- * Takes votes of several listeners in one durable command. Returns `true` for each statement only if all votes of all
- * statements were taken. At most four statements, because a longer command would delay the inserts of new votes.
- */
-export const takesLoader: BatchLoader<Collection<Vote>, TakeStatement, boolean> = {
-  most: 4,
-  load: takeAll,
+/** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
+type SharedTake = {
+  recording: RecordDeps;
+  listener: Leased;
+  reason: TakeReason;
+  now: Date;
+  next: Vote[];
+  attempt: Attempt;
 };
 
-/** The same for drains that take as many votes as they send at once: these commands are short. */
-const smallTakesLoader: typeof takesLoader = { most: 32, everyMs: SHARED_EVERY_MS, load: takeAll };
+/**
+ * Sends takes in one durable command. Returns `true` for each only if all votes of all of them were taken.
+ */
+async function sendTakes(
+  votes: Collection<Vote>,
+  takes: UpdateStatement[],
+  size: number,
+): Promise<(boolean | Error)[]> {
+  const { n, errors } = await sendRepeatable(votes, takes, DURABLE);
+  return takes.map((_, i) => errors.get(i) ?? n === size);
+}
+
+/** Takes votes with one statement for each request. At most four, because a long command would delay inserts of votes. */
+export const takesLoader: BatchLoader<
+  Collection<Vote>,
+  { statement: UpdateStatement; size: number },
+  boolean
+> = {
+  most: 4,
+  load(votes, asked) {
+    const size = asked.reduce((sum, one) => sum + one.size, 0);
+    return sendTakes(
+      votes,
+      asked.map(({ statement }) => statement),
+      size,
+    );
+  },
+};
+
+/** Takes votes of several listeners. Those whose attempts are alike share a statement, and the attempt of the first. */
+const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
+  most: 32,
+  async load(votes, asked) {
+    const seen = new Map<string, number>();
+    const alike = Map.groupBy(asked, (take) => {
+      const id = take.listener.serverId.toHexString();
+      seen.set(id, (seen.get(id) ?? 0) + 1);
+      // Two takes of one listener differ in their attempts: each vote goes to one of them.
+      return `${seen.get(id)} ${kindOfTake(take)}`;
+    });
+    const groups = [...alike.values()];
+    for (const [first, ...others] of groups) for (const one of others) if (first) one.attempt = first.attempt;
+    const statements = groups.map(takeStatement);
+    const size = asked.reduce((sum, { next }) => sum + next.length, 0);
+    const results = await sendTakes(votes, statements, size);
+    return asked.map((one) => results[groups.findIndex((group) => group.includes(one))] ?? false);
+  },
+};
+/** The same for backlogs, whose takes are large: a longer command would delay inserts of votes. */
+const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
+
+/** How long a lease must still last if its take shares a statement: the statement compares the lease that ends first. */
+const LONG_LEASE_MS = 5 * SECOND;
+
+/** A text that is equal for takes that may share a statement. */
+function kindOfTake({ listener, reason, now, attempt }: SharedTake): string {
+  const { released, lease, serverId } = listener;
+  const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
+  if (reason.test || !isLong) return serverId.toHexString();
+  const { protocol, revision, answerStep, maxSendings } = attempt;
+  const cause = [released?.at.getTime(), released?.by, reason.relayedAt?.getTime()];
+  return [protocol, revision, answerStep, maxSendings, ...cause].join(' ');
+}
+
+/** The statement that records the attempt of the first take on the votes of all takes of a group. */
+function takeStatement(group: SharedTake[]): UpdateStatement {
+  const [{ recording, listener, reason, attempt }] = group as [SharedTake];
+  const now = new Date(Math.max(...group.map((one) => one.now.getTime())));
+  const next = group.flatMap((one) => one.next);
+  const queued = next.map(({ delivery, votedAt }) => (delivery.queuedAt ?? votedAt).getTime());
+  const range = { $gte: new Date(Math.min(...queued)), $lte: new Date(Math.max(...queued)) };
+  const until = Math.min(...group.map((one) => one.listener.lease?.until.getTime() ?? 0));
+  return {
+    q: {
+      ...dueVotes(listener, now, reason),
+      serverId: anyOf(group.map((one) => one.listener.serverId)),
+      'delivery.queuedAt': { $exists: true, ...range },
+      _id: { $in: next.map(({ _id }) => _id) },
+      ...hasLease({ until: new Date(until) }),
+    },
+    u: attemptUpdate(recording.config, attempt, listener, reason),
+    multi: true,
+    // The index has the votes of each server in queue order. If MongoDB fails half-way, no later vote has an attempt
+    // while an earlier one has none.
+    hint: OPEN_WORK,
+  };
+}
 
 /**
  * Takes the next votes of a listener in queue order: one durable write records an attempt on each before anything is
@@ -110,11 +184,10 @@ export async function takeVotes(
   { most, atOnce }: TakeSize,
   toGiveBack: (taken: Taken[]) => void = () => undefined,
 ): Promise<Taken[]> {
-  const { votes, clock, batcher, config, processId } = recording;
+  const { votes, clock, batcher, processId } = recording;
   const { serverId } = listener;
   const asked = { listener, test: reason.test, most, clock };
   const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
-  const due = dueVotes(listener, now, reason);
   const isSentOnce = maxSendingsOf(listener) === 1;
   const firstNotDue = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
@@ -122,37 +195,32 @@ export async function takeVotes(
   const next = firstNotDue === -1 ? found : found.slice(0, firstNotDue);
   if (next.length === 0) return [];
 
-  const attempt = newAttempt(processId, listener, reason, now);
+  const take = {
+    recording,
+    listener,
+    reason,
+    now,
+    next,
+    attempt: newAttempt(processId, listener, reason, now),
+  };
   const ids = next.map(({ _id }) => _id);
-  const range = {
-    $exists: true,
-    $gte: next.at(0)?.delivery.queuedAt,
-    $lte: next.at(-1)?.delivery.queuedAt,
-  };
-  const statement = {
-    q: { ...due, 'delivery.queuedAt': range, _id: { $in: ids }, ...hasLease(listener) },
-    u: attemptUpdate(config, attempt, listener, reason),
-    multi: true,
-    // The index has the votes in queue order. If MongoDB fails half-way, no later vote has an attempt while an earlier
-    // one has none.
-    hint: OPEN_WORK,
-  };
   try {
-    const loader = ids.length > MAX_CONCURRENT_ATTEMPTS ? takesLoader : smallTakesLoader;
-    const isWhole = await batcher.load(loader, votes, { statement, size: ids.length });
+    const loader = ids.length > MAX_CONCURRENT_ATTEMPTS ? sharedLargeTakes : sharedTakes;
+    const isWhole = await batcher.load(loader, votes, take);
+    const { attempt } = take;
     const taken = isWhole ? next : await takenBy(recording, serverId, ids, attempt);
     const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
     return next.filter(({ _id }) => isTaken.has(_id.toString())).map((vote) => takenVote(vote, attempt));
   } catch (error) {
-    await giveBackAfterFailure(recording, listener, ids, attempt).catch(() =>
-      toGiveBack(next.map((vote) => takenVote(vote, attempt))),
+    await giveBackAfterFailure(recording, listener, ids, take.attempt).catch(() =>
+      toGiveBack(next.map((vote) => takenVote(vote, take.attempt))),
     );
     throw error;
   }
 }
 
-/** Matches only while the listener's lease has not expired by mongod's clock. */
-function hasLease({ lease }: Pick<Leased, 'lease'>): { $expr: object } {
+/** Matches only while a lease has not expired by mongod's clock. */
+function hasLease(lease: { until: Date } | null | undefined): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }
 
@@ -206,7 +274,7 @@ export async function giveBackVotes(
       _id,
       'delivery.state': 'sending',
       'delivery.attempts': open,
-      ...hasLease(listener),
+      ...hasLease(listener.lease),
     } as const;
     return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
   });

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../app-error.ts';
 import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
@@ -12,11 +12,6 @@ export type BatchLoader<On extends object, Request, Answer> = {
   most: number;
   /** How many milliseconds a batch collects requests before it is sent; 0 by default. */
   collectMs?: number;
-  /**
-   * If a batch had several requests, the next one begins at least this many milliseconds after it began; 0 by default.
-   * So requests that come often share operations, and a single request does not wait.
-   */
-  everyMs?: number;
   /**
    * Runs the operation for a batch, which is never empty. A batch of one costs the same as the plain operation.
    *
@@ -35,6 +30,16 @@ const MOST_WAITING = 5_000;
  */
 const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
+
+/**
+ * After a batch with several requests, the next one begins at least this many milliseconds later, unless `ENOUGH`
+ * requests wait. So requests that come often share operations, and a single request does not wait.
+ */
+const BUSY_EVERY_MS = 20;
+const ENOUGH = 8;
+
+/** A pause. It uses the global timer, which tests replace. */
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Too many requests are waiting. For the refused request nothing was sent to the database. */
 export class OverloadError extends AppError {}
@@ -55,7 +60,6 @@ class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
   readonly #collectMs: number;
-  readonly #everyMs: number;
   /** When the next batch may begin, on `performance.now()`. */
   #nextAt = 0;
   #waiting: Waiting[] = [];
@@ -64,16 +68,11 @@ class BatchQueue {
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(
-    {
-      most,
-      collectMs = 0,
-      everyMs = 0,
-    }: Pick<BatchLoader<object, unknown, unknown>, 'most' | 'collectMs' | 'everyMs'>,
+    { most, collectMs = 0 }: Pick<BatchLoader<object, unknown, unknown>, 'most' | 'collectMs'>,
     send: (batch: unknown[]) => Promise<unknown[]>,
   ) {
     this.#most = most;
     this.#collectMs = collectMs;
-    this.#everyMs = everyMs;
     this.#send = send;
   }
 
@@ -100,10 +99,10 @@ class BatchQueue {
     await (this.#collectMs > 0 ? pause(this.#collectMs) : this.#collect());
     while (this.#waiting.length > 0) {
       const early = this.#nextAt - performance.now();
-      if (early > 0 && this.#waiting.length < this.#most) await pause(early);
+      if (early > 0 && this.#waiting.length < Math.min(ENOUGH, this.#most)) await pause(early);
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
-      this.#nextAt = this.#busy ? performance.now() + this.#everyMs : 0;
+      this.#nextAt = this.#busy ? performance.now() + BUSY_EVERY_MS : 0;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
     // The field is cleared before any `await`, so that the next request starts a new run.

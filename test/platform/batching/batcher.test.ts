@@ -53,6 +53,8 @@ describe('requests in flight together', () => {
     expect(on.batches).toEqual([[1], [2, -3, 4, 5]]);
     on.answer[1]?.();
     await turn();
+    vi.advanceTimersByTime(20);
+    await turn();
     expect(on.batches[2]).toEqual([6]);
     on.answer[2]?.();
     expect(await later).toEqual([4, new RangeError('-3'), 8, 10, 12]);
@@ -75,8 +77,38 @@ describe('requests in flight together', () => {
     on.answer[0]?.(new Error('lost'));
     expect(await asked).toEqual([new Error('lost'), new Error('lost')]);
     await turn();
+    vi.advanceTimersByTime(20);
+    await turn();
     on.answer[1]?.();
     expect(await next).toBe(6);
+  });
+
+  test('after a batch of several, the next one begins 20 ms later, or when a batch is full; a single one is not followed by a wait', async () => {
+    const [batcher, on] = [createBatcher(), fakeDatabase()];
+    const ask = (...numbers: number[]) => numbers.map((n) => batcher.load(doubling, on, n));
+    const asked = ask(1, 2);
+    await turn();
+    on.answer[0]?.();
+    await turn();
+    asked.push(...ask(3));
+    await turn();
+    vi.advanceTimersByTime(19);
+    await turn();
+    expect(on.batches).toEqual([[1, 2]]);
+    vi.advanceTimersByTime(1);
+    await turn();
+    expect(on.batches).toEqual([[1, 2], [3]]);
+    on.answer[1]?.();
+    await turn();
+    asked.push(...ask(4, 5, 6, 7));
+    await turn();
+    on.answer[2]?.();
+    await turn();
+    asked.push(...ask(8, 9, 10, 11));
+    await turn();
+    on.answer[3]?.();
+    expect(await Promise.all(asked)).toEqual(asked.map((_, n) => 2 * (n + 1)));
+    expect(on.batches).toEqual([[1, 2], [3], [4, 5, 6, 7], [8, 9, 10, 11]]);
   });
 
   test('do not wait for another loader, nor for the same loader of another target', async () => {
@@ -248,7 +280,15 @@ test('however requests arrive and batches fail, each request gets the result of 
           end: batcher.load(registering, register, ask).catch((error: unknown) => error),
         });
     }
-    const ends = await Promise.all(asked.map(({ end }) => end));
+    let isDone = false;
+    const ending = Promise.all(asked.map(({ end }) => end)).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await turn();
+      vi.advanceTimersByTime(20);
+    }
+    const ends = await ending;
     return asked.map(({ n }, i) => ({ n, end: ends[i] instanceof Error ? ends[i].message : ends[i] }));
   };
   await fc.assert(
