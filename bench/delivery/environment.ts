@@ -29,6 +29,8 @@ type Started = (pid: number) => void;
 /** A platform on new services, whose processes are started one by one. */
 export type Environment = {
   deps: AppDeps;
+  /** The settings of its processes. */
+  env: Record<string, string | undefined>;
   mongodPid: number;
   redisPid: number;
   web(env?: Record<string, string>, started?: Started): Promise<Program>;
@@ -74,6 +76,7 @@ export async function openEnvironment(changes: Record<string, string> = {}): Pro
   };
   return {
     deps,
+    env,
     mongodPid: mongod.pid(),
     redisPid: redis.pid(),
     web: (more = {}, started) => note(start('src/web.ts', { ...env, ...more }, started)),

@@ -96,7 +96,7 @@ async function leaseListener(
     await removeVotesWithoutListener(given, serverId, asOf);
     return { kind: 'gone' };
   }
-  if ('busy' in listener) return { kind: 'busy', listens: listener.busy?.listens ?? undefined };
+  if ('busy' in listener) return { kind: 'busy', ...(listener.busy?.listens ? { listens: true } : {}) };
   if (listener.protocol === 'fetch') {
     await releaseLease(given, serverId, owner, NOTHING_LEARNT).catch(releaseLater);
     return { kind: 'fetches' };

@@ -41,7 +41,7 @@ export type DrainResult =
    * Another worker has the lease, and will look for due votes once more: when it releases the lease, and at once if it
    * `listens`.
    */
-  | { kind: 'busy'; listens?: boolean | undefined }
+  | { kind: 'busy'; listens?: true }
   /** Nothing is due. */
   | { kind: 'idle' }
   /** The time of the job is used up, or a wake-up job arrived meanwhile: more votes may be due. */
