@@ -33,7 +33,7 @@ export type CastRequest = {
   serverId: ObjectId;
   /** As `usernameSchema` gives it. */
   username: string;
-  /** The key of this name. */
+  /** As `usernameKey` makes it from the name. */
   usernameKey: string;
   /** The token that casts it; null for a vote of the vote form. */
   tokenId: ObjectId | null;
@@ -72,8 +72,8 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * The rule: at most one vote per player and server in any rolling 24 hours, also for concurrent requests on several
- * processes (design rule 1: the unique index on server, player and `seq` decides).
+ * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours, also for concurrent requests
+ * on several processes (design rule 1: the unique index on server, player and `seq` decides).
  *
  * @param deadline - nothing is inserted after it
  * @param voteId - the id of the vote; if a vote with this id exists, it is returned. Without it a new id is made

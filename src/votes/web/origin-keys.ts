@@ -67,7 +67,7 @@ export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
-/** The session of a vote form, whose secret only the browser has; the challenge contains this. */
+/** The keyed hash of a vote form's session. The challenge contains it; only the browser has the session itself. */
 export function sessionKey(keys: Keys, session: string): string {
   return keyed(keys, `session ${session}`);
 }
@@ -77,7 +77,7 @@ export function playerHash(keys: Keys, usernameKey: string): string {
   return keyed(keys, `player ${usernameKey}`);
 }
 
-/** The name of what one player did from one network. */
+/** The keyed hash of a network and a player together. */
 export function playerOfNetworkKey(keys: Keys, network: string, player: string): string {
   return keyed(keys, `player of network ${network} ${player}`);
 }
