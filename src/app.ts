@@ -109,8 +109,8 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // In our configuration a number is the number of proxies; Fastify does not accept it in this sense, so it becomes a
-    // function.
+    // If `TRUST_PROXY` is a number, it is the number of proxies. Fastify does not accept a number in this sense, so it
+    // becomes a function.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,
