@@ -20,7 +20,7 @@ export type Cookie = {
 /**
  * A cookie with `HttpOnly` and `SameSite=Lax`; on https also `Secure`.
  *
- * @param under - the path under that of the site, such as `/servers`; empty for the whole site
+ * @param under - the part of the site that gets the cookie, such as `/servers`; empty for the whole site
  */
 export function createCookie(
   { PUBLIC_URL, basePath }: CookieSite,

@@ -76,7 +76,7 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finds tokens that cast far more votes than their server has players. */
+  /** Finds servers that have far more votes than players. */
   'find-unusual-votes': {
     title: 'Find unusual votes',
     payload: z.object({}),
@@ -112,7 +112,7 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finishes an interrupted exclusion of votes, or an interrupted undo. */
+  /** Finishes an exclusion of votes, or its undoing. */
   'exclude-votes': {
     title: 'Exclude votes',
     payload: z.object({ exclusionId: objectId }),
