@@ -120,7 +120,7 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,
       maxHeaderSize: HEADER_LIMIT,
-      // If a request has no Host header: watchRequests refuses it with our error format. Node itself would answer with
+      // If a request has no Host header: watchRequests refuses it with the API's error format. Node would answer with
       // an empty body.
       requireHostHeader: false,
     },

@@ -56,7 +56,8 @@ const environment = z.object({
    */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
   /**
-   * How many connections one address may have, unless it is a trusted proxy (see http/limit-connections.ts); 0: no limit.
+   * How many connections one address may have, unless it is a trusted proxy (see http/limit-connections.ts); 0: no
+   * limit.
    */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 
-/** The longest cookie that is read, in characters. Our own cookies are shorter. */
+/** The longest cookie that is read, in characters. Tallyport's cookies are shorter. */
 const LONGEST_COOKIE = 200;
 
 type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;

@@ -12,9 +12,9 @@ const UNAUTHORIZED = 13;
 type Connected = { client?: string; client_s?: string };
 
 /**
- * Call this before a change that an earlier version does not support. If processes of an earlier version are connected to
- * this MongoDB: it throws. Processes that use another database of this MongoDB count too, because an idle connection does
- * not show its database.
+ * Call this before a change that an earlier version does not support. If processes of an earlier version are connected
+ * to this MongoDB: it throws. Processes that use another database of this MongoDB count too, because an idle connection
+ * does not show its database.
  *
  * @throws {EarlierProcessesError} when there are such processes, or when MongoDB does not say whether there are any
  */

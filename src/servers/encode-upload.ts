@@ -28,8 +28,8 @@ const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
 /**
- * An upload is stored first, and a moment later the server refers to it. If no server refers to it within this time: the
- * upload is deleted.
+ * An upload is stored first, and a moment later the server refers to it. If no server refers to it within this time:
+ * the upload is deleted.
  */
 const NAMED_WITHIN_MS = MINUTE;
 
@@ -68,7 +68,9 @@ function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
   return kind === 'icon' || profile?.bannerUpload?.id === _id;
 }
 
-/** Deletes an upload to which no server refers. If the upload is new: it stays, because a server may refer to it soon. */
+/**
+ * Deletes an upload to which no server refers. If the upload is new: it stays, because a server may refer to it soon.
+ */
 async function discard(
   deps: EncodeDeps,
   upload: PictureUpload,

@@ -94,8 +94,8 @@ export async function inviteMember(
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /**
- * The text of an invitation mail. It does not contain the server's name: anybody can choose that name, and could use it to
- * send their own text to strangers in the listing's name.
+ * The text of an invitation mail. It does not contain the server's name: anybody can choose that name, and could use it
+ * to send their own text to strangers in the listing's name.
  */
 function invitationText(config: InviteDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;

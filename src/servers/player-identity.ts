@@ -23,8 +23,8 @@ const prefixSchema = z.object({
 type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /**
- * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. If the prefix is empty: the form
- * accepts no such name.
+ * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. If the prefix is empty: the
+ * form accepts no such name.
  *
  * @param by - the user, for the audit log
  * @throws {InvalidDocumentError} for a prefix that is too long or has other characters

@@ -8,7 +8,8 @@ import type { PreviewCard } from './preview-card.ts';
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
 /**
- * If a card's name, address, status or look changed: the next request has it drawn again, but not before it is this old.
+ * If a card's name, address, status or look changed: the next request has it drawn again, but not before it is this
+ * old.
  */
 const REDRAWN_AFTER_MS = MINUTE;
 /**

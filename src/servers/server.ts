@@ -79,7 +79,9 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /** The uptime from probes only, even if the server reports its status. It ranks servers whose votes weigh the same. */
+  /**
+   * The uptime from probes only, even if the server reports its status. It ranks servers whose votes weigh the same.
+   */
   probedUptime: { type: Number, default: null },
   /** The average number of players on each of the last 7 days, oldest first; null if unknown. Absent until computed. */
   players: { type: [Number] },
@@ -191,7 +193,9 @@ const serverDefinition = {
   webVotes: { type: Boolean },
   /** True when the vote form takes only SteamIDs that Steam confirmed; absent otherwise. */
   provenIdOnly: { type: Boolean },
-  /** The prefix of names of Minecraft: Bedrock Edition. Empty if the server takes no such names; absent for the default. */
+  /**
+   * The prefix of names of Minecraft: Bedrock Edition. Empty if the server takes no such names; absent for the default.
+   */
   bedrockPrefix: { type: String, maxlength: 5 },
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },

@@ -21,8 +21,8 @@ export type ChangeDeps = {
 };
 
 /**
- * New texts by name, as environment variables would have them; null removes what is stored, so that the default holds
- * again.
+ * New texts by name, as environment variables would have them. null removes the stored text, so that the default
+ * applies again.
  */
 export type SettingChanges = Partial<Record<ChangeableName, string | null>>;
 
@@ -165,8 +165,8 @@ function checkEach(config: Config, changes: SettingChanges): void {
 }
 
 /**
- * Checks the settings together. If an error names none of the changed settings: it is ignored, because this change did not
- * cause it.
+ * Checks the settings together. If an error names none of the changed settings: it is ignored, because this change did
+ * not cause it.
  *
  * @throws {InvalidDocumentError} by setting
  */
@@ -217,10 +217,14 @@ function shownText(name: string, text: string | undefined): string | null {
   return isChangeable(name) && !isSealed(name) ? text : '***';
 }
 
-/** A text in the audit log has at most `most` characters. A longer one begins `before` characters before the difference. */
+/**
+ * A text in the audit log has at most `most` characters. A longer one begins `before` characters before the difference.
+ */
 const EXCERPT = { most: 1_000, before: 40 };
 
-/** Returns two texts. If one is long, such as a page: returns the parts that begin shortly before the first difference. */
+/**
+ * Returns two texts. If one is long, such as a page: returns the parts that begin shortly before the first difference.
+ */
 function excerpts(one: string | null, other: string | null): [string | null, string | null] {
   const texts = [one ?? '', other ?? ''] as const;
   if (Math.max(...texts.map(({ length }) => length)) <= EXCERPT.most) return [one, other];

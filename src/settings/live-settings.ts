@@ -15,8 +15,8 @@ const READ_EVERY_MS = 1.5 * SECOND;
 const READ_LIMIT_MS = SECOND;
 
 /**
- * If a stored value of these settings is unusable when a process starts: the process uses this value (keep for ever). The
- * default could delete data that the stored value keeps.
+ * If a stored value of these settings is unusable when a process starts: the process uses this value (keep for ever).
+ * The default could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,

@@ -39,7 +39,9 @@ export type StoredSettings = Omit<
 /** The id of the document. */
 export const SITE_SETTINGS = 'site';
 
-/** The context with which a secret is sealed. A text that was sealed for one setting cannot be opened for another one. */
+/**
+ * The context with which a secret is sealed. A text that was sealed for one setting cannot be opened for another one.
+ */
 const contextOf = (name: ChangeableName) => `setting ${name}`;
 
 /** The text to store for a setting: secrets are sealed. */

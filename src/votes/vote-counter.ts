@@ -15,15 +15,19 @@ const voteCounterDefinition = {
   /** Increases with each recount. A recount is repeated if another one has increased it meanwhile. */
   recounts: { type: Number },
   /**
-   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. If the day is over and all its votes count in
-   * full: only their number. A missing day is not weighed yet.
+   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. If the day is over and all its votes
+   * count in full: only their number. A missing day is not weighed yet.
    */
   weighed: { type: Schema.Types.Mixed },
   /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */
   less: { type: Schema.Types.Mixed },
-  /** For days that weigh less than their votes: how many votes weigh nothing until an operator decides, `{'21': 380}`. */
+  /**
+   * For days that weigh less than their votes: how many votes weigh nothing until an operator decides, `{'21': 380}`.
+   */
   waiting: { type: Schema.Types.Mixed },
-  /** Increases when an operator's decision makes all days due again. A weight computed before that is not stored later. */
+  /**
+   * Increases when an operator's decision makes all days due again. A weight computed before that is not stored later.
+   */
   reweighed: { type: Number },
 } as const;
 

@@ -14,8 +14,8 @@ import type { Nested } from '../platform/document.ts';
  * - `waiting`: not sent yet; waits for its listener or for its own next time.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
- * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or it was waiting, being sent
- *   or held in a backup that was restored. Only the owner sends it again.
+ * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or it was waiting, being
+ *   sent or held in a backup that was restored. Only the owner sends it again.
  * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;

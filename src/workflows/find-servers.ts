@@ -23,8 +23,8 @@ const COMPARED = 1_000;
 
 /**
  * Finds servers for operators, including hidden and removed ones. The first results match by id, by the owner's e-mail
- * address, or by the beginning of a name, address or slug. Then follow names that contain or resemble the text, as in the
- * public search.
+ * address, or by the beginning of a name, address or slug. Then follow names that contain or resemble the text, as in
+ * the public search.
  *
  * @param limit - the most servers to return
  */

@@ -56,8 +56,8 @@ export async function useCheckAllowance(
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // If the key exists: the allowance is used up, or another process inserted the document at the same moment. This read
-    // finds out which; in the second case the loop tries again.
+    // If the key exists: the allowance is used up, or another process inserted the document at the same moment. This
+    // read finds out which; in the second case the loop tries again.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }

@@ -57,7 +57,10 @@ export function isEffective({ isActive, endsAt }: Pick<Block, 'isActive' | 'ends
   return isActive === true && (!endsAt || now < endsAt);
 }
 
-/** A filter for the blocks of the list. It names all kinds, so that the query uses the unique index, which begins with them. */
+/**
+ * A filter for the blocks of the list. It names all kinds, so that the query uses the unique index, which begins with
+ * them.
+ */
 export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 
 /** A process uses a loaded list for this long. So a change of the list applies in every process within this time. */

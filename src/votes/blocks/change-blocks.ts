@@ -120,7 +120,9 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/** Removes ended blocks from the list. They would count against `MOST_BLOCKS`, and a value could not be blocked again. */
+/**
+ * Removes ended blocks from the list. They would count against `MOST_BLOCKS`, and a value could not be blocked again.
+ */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }

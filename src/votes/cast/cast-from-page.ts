@@ -152,9 +152,10 @@ function tooMany(
 }
 
 /**
- * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A voter
- * without an established account sends a proof of work. An established account votes for a server as one player a day; of
- * the limits of its network, only the larger one for all players applies to it. A vote that looks unusual is quarantined.
+ * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A
+ * voter without an established account sends a proof of work. An established account votes for a server as one player a
+ * day; of the limits of its network, only the larger one for all players applies to it. A vote that looks unusual is
+ * quarantined.
  *
  * If the process dies before the vote is cast: the vote still counts against the limits of the day. The same player may
  * vote again without counting a second time.

@@ -159,7 +159,7 @@ async function storeKey(
     }
     const existing = await batcher.load(storedKeysLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // The key was freed, or it is not on a majority yet, so a rollback may still remove it.
+      // If the key was freed, or is not on a majority yet and may be rolled back: the loop tries to store it again.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
@@ -216,7 +216,7 @@ async function storeAnswer(
       await durability.confirm();
       return existing.answer;
     }
-    // The other answer is not on a majority yet: a rollback may still remove it.
+    // If the other answer is not on a majority yet: a rollback may still remove it, so the loop tries again.
     await pause(LOOK_AGAIN_MS);
   }
 }

@@ -117,8 +117,8 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
 
 /**
  * Reads each player's vote with the highest `seq`: one step of the index for each player, however many votes the player
- * cast. A `$group` would read all these votes. The pipeline begins with any one vote of these servers, replaces it by the
- * list of players, and looks up each player's vote. An aggregation without that `$match` would query every shard.
+ * cast. A `$group` would read all these votes. The pipeline begins with any one vote of these servers, replaces it by
+ * the list of players, and looks up each player's vote. An aggregation without that `$match` would query every shard.
  *
  * @returns the votes found, each with the index of its player in `players`
  */

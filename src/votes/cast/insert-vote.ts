@@ -102,8 +102,8 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
       const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // If the existing vote has our id: after an unknown result, our own insert stored it. Otherwise another process
-      // did, which finished the same idempotent request.
+      // If the existing vote has the same id: after an unknown result, this call's insert stored it. Otherwise another
+      // process did, which finished the same idempotent request.
       if (existing) return { vote: existing, isNew: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);

@@ -26,7 +26,9 @@ export type ClaimedPlayer = { serverId: ObjectId; username: string };
  */
 export type ClaimState =
   | { kind: 'off' | 'none'; vote: null }
-  /** `rewarded`: a plugin claimed the vote, the listener gets it, or it is imported and was rewarded earlier elsewhere. */
+  /**
+   * `rewarded`: a plugin claimed the vote, the listener gets it, or it is imported and was rewarded earlier elsewhere.
+   */
   | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
 
 /**

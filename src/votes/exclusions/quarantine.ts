@@ -21,7 +21,7 @@ type Holding =
  * Finds the open exclusion that holds new votes of a server; creates it if there is none. Its votes have its id in
  * `excludedBy`, and they have `quarantinedAt`. They are neither counted nor delivered.
  *
- * @param about - what is stored when it is opened
+ * @param about - more fields of the exclusion, stored if this call creates it
  * @throws the driver's error when MongoDB fails
  */
 export async function openHoldingExclusion(
@@ -68,7 +68,8 @@ const MOST_ORIGINS = 20;
 type HeldFor = { cause?: QuarantineCause; origin?: string };
 
 /**
- * Finds a server's open quarantine for votes of one origin; opens it if there is none. An operator decides about its votes.
+ * Finds a server's open quarantine for votes of one origin; opens it if there is none. An operator decides about its
+ * votes.
  *
  * @param reason - why the first vote looks unusual
  * @throws the driver's error when MongoDB fails

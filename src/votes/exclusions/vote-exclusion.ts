@@ -39,8 +39,8 @@ export const UNFINISHED_STATES = [
 ] as const satisfies readonly (typeof EXCLUSION_STATES)[number][];
 
 /**
- * Why votes are quarantined. Too many came from one network, from one IPv4 /16 or IPv6 /32 (`neighbourhood`), from accounts
- * of one mail domain, or from new players of a server together.
+ * Why votes are quarantined. Too many came from one network, from one IPv4 /16 or IPv6 /32 (`neighbourhood`), from
+ * accounts of one mail domain, or from new players of a server together.
  */
 const QUARANTINE_CAUSES = ['network', 'neighbourhood', 'mail-domain', 'new-players'] as const;
 export type QuarantineCause = (typeof QUARANTINE_CAUSES)[number];

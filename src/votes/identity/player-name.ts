@@ -17,8 +17,8 @@ export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>):
 }
 
 /**
- * Whether a name with which a player voted elsewhere may be their name on a server too. A SteamID does not fit a game that
- * asks for a name, and a name does not fit a game that asks for a SteamID.
+ * Whether a name with which a player voted elsewhere may be their name on a server too. A SteamID does not fit a game
+ * that asks for a name, and a name does not fit a game that asks for a SteamID.
  */
 export function fitsServer(
   { game, ...server }: Pick<Server, 'game' | 'bedrockPrefix'>,
@@ -32,9 +32,9 @@ export function fitsServer(
 }
 
 /**
- * Parses the name that a player typed in a server's vote form, and returns it in the spelling that is stored. All spellings
- * of a SteamID give the same one. If today's rule refuses an old Minecraft name, but the server has a vote of it: the name
- * is accepted.
+ * Parses the name that a player typed in a server's vote form, and returns it in the spelling that is stored. All
+ * spellings of a SteamID give the same one. If today's rule refuses an old Minecraft name, but the server has a vote of
+ * it: the name is accepted.
  *
  * @returns the name, or a sentence for the player
  * @throws the driver's error when MongoDB fails

@@ -113,7 +113,7 @@ export function makeChallenge(
       session,
       origin: idIn(origins, 'network'),
       site: idIn(origins, 'site'),
-      // Not altcha's own `expiresAt`, because altcha compares it with the system's clock instead of ours.
+      // Not altcha's own `expiresAt`, because altcha compares it with the system's clock instead of `clock`.
       expires: after(clock.now(), VALID_MS).getTime(),
     },
     ...secretsOf(config),

@@ -42,7 +42,10 @@ export async function isReturning(deps: Deps, address: string, player: string): 
   return earlier.length >= EARLIER_DAYS;
 }
 
-/** Notes that a player votes from a network today. Do not call it for held votes: they would make invented names credible. */
+/**
+ * Notes that a player votes from a network today. Do not call it for held votes: they would make invented names
+ * credible.
+ */
 export async function noteReturning(deps: Deps, address: string, player: string): Promise<void> {
   const now = deps.clock.now();
   const today = dayOf(now);

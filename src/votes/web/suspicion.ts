@@ -16,7 +16,9 @@ const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** A server's own reports can be false: they count for at most this many players. */
 export const MOST_REPORTED_PLAYERS = 50;
 
-/** Why a vote is held. `origin`: the keyed hash of what is suspicious; absent if it is all votes of the server together. */
+/**
+ * Why a vote is held. `origin`: the keyed hash of what is suspicious; absent if it is all votes of the server together.
+ */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
 type LimitDeps = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
@@ -59,8 +61,8 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
 }
 
 /**
- * Uses one place of a part of a server's budget for this hour. The part has `times` places, by default `factor` × budget.
- * False if no place is left.
+ * Uses one place of a part of a server's budget for this hour. The part has `times` places, by default `factor` ×
+ * budget. False if no place is left.
  */
 type Hour = (part: string, factor: number, times?: number) => Promise<boolean>;
 
@@ -72,9 +74,9 @@ function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number)
 }
 
 /**
- * A new player uses a place of the network, then a place of its neighbourhood, then a place of the server. The server has
- * its whole budget for the first players of networks, and half as many places for all further players. So a few busy
- * networks do not use up the places of other networks.
+ * A new player uses a place of the network, then a place of its neighbourhood, then a place of the server. The server
+ * has its whole budget for the first players of networks, and half as many places for all further players. So a few
+ * busy networks do not use up the places of other networks.
  */
 async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;

@@ -42,7 +42,9 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
-/** How a network knows a player. Only a new one counts against the limits of new players. */
+/**
+ * Whether a player has an established account, came back to the network, or is new. Only new ones count as new players.
+ */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
 /** A vote to count: for which server, as which player (`playerHash`). */
@@ -104,8 +106,8 @@ function isNew({ established, returning }: Entry): boolean {
 }
 
 /**
- * Which limit refuses another player of an origin; null if none does. A player as which the origin has already voted for
- * the server today is never refused.
+ * Which limit refuses another player of an origin; null if none does. A player as which the origin has already voted
+ * for the server today is never refused.
  */
 function refusalOf(
   players: Entry[],

@@ -5,8 +5,8 @@ import { type CountDeps, countSiteDay, type Waiting } from './count-site-day.ts'
 import type { SiteFigures } from './site-figures.ts';
 
 /**
- * A vote may be delivered up to three days after it was cast. So a finished day is counted once on each of the four days
- * after it. Later, only a resend by hand can change what became of its votes.
+ * A vote may be delivered up to three days after it was cast. So a finished day is counted once on each of the four
+ * days after it. Later, only a resend by hand can change what became of its votes.
  */
 const OPEN_DAYS = 4;
 
@@ -43,8 +43,8 @@ export function countFigures(
 }
 
 /**
- * The days to count: today, days that were never counted, and days that were not counted today yet while their votes may
- * still wait.
+ * The days to count: today, days that were never counted, and days that were not counted today yet while their votes
+ * may still wait.
  */
 async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): Promise<string[]> {
   const first = addDays(today, -CATCH_UP_DAYS);
@@ -59,6 +59,7 @@ async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): 
 function isDue(day: string, countedAt: Date | undefined, today: string): boolean {
   if (!countedAt) return true;
   const countedOn = dayOf(countedAt);
-  // A day that was open at its last count changes until `OPEN_DAYS` later, also if the scheduler was down meanwhile.
+  // If the day was counted less than `OPEN_DAYS` after it: its figures may have changed since, so it is due again, even
+  // if the scheduler was down for days.
   return countedOn < today && countedOn < addDays(day, OPEN_DAYS);
 }

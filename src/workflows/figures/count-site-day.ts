@@ -22,7 +22,9 @@ export type CountDeps = {
   clock: Clock;
 };
 
-/** Figures that can only be measured now: waiting votes by age, and the age of the oldest work of each queue in seconds. */
+/**
+ * Figures that can only be measured now: waiting votes by age, and the age of the oldest work of each queue in seconds.
+ */
 export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
 
 type Range = { from: Date; to: Date };
