@@ -27,7 +27,7 @@ export class HostError extends AppError {}
 
 /**
  * Ports of remote shells and mail. No game server or vote listener uses them, and attackers try to reach them through
- * other machines. Settings refuse these ports too: otherwise waiting votes would probe them.
+ * other machines. Settings refuse these ports too: otherwise each delivery attempt would be a connection to them.
  */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
 

@@ -82,7 +82,7 @@ export async function removeName(
 ): Promise<boolean> {
   const update: Document[] = [
     { $set: { username: ERASED_PLAYER, usernameKey: key } },
-    // Listeners may repeat the name in their answer.
+    // A listener may repeat the name in its reply (`words`), and a plugin may use it in the key of its claim.
     { $unset: ['delivery.attempts.words', 'claim.key'] },
   ];
   const { _id, serverId, usernameKey } = vote;

@@ -51,7 +51,7 @@ function rememberVote() {
   }
 }
 
-/** An element with attributes and children. Texts stay texts, also if they look like HTML. */
+/** An element with attributes and children. Texts among the children are not parsed as HTML. */
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);

@@ -245,7 +245,7 @@ function untroubled(listener: ListenerView): string {
       return t('No vote has arrived with these settings yet. Send a test vote to check them.');
     case 'failed': {
       const cause = tested ? t(explainFor(listener, tested.code).cause) : '';
-      // The cause then says that the vote may have arrived.
+      // If the outcome is ambiguous: the cause already says that the vote may have arrived.
       return tested && OUTCOMES[tested.code] === 'ambiguous'
         ? t(
             'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',

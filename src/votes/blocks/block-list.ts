@@ -196,7 +196,7 @@ export class BlockList {
       .finally(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
-    // If no vote waits for this read any more, nobody else handles its error.
+    // If no vote waits for this read any more: without this handler, its error would be an unhandled rejection.
     loading.catch(() => undefined);
     this.#loading = loading;
     return loading;

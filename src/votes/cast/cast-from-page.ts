@@ -57,7 +57,7 @@ export type PageVote = {
   voter: Voter;
   /** The SteamID that Steam confirmed for the browser. */
   provenId?: string | null;
-  /** A secret of the page on which the browser votes; empty without one. */
+  /** The secret that the script of the form made for this vote; empty if the browser runs no script. */
   session?: string;
 };
 

@@ -46,18 +46,21 @@ export function networkKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${subnetOf(address)}`);
 }
 
-/** The network whose new players count together: an IPv4 /24 or, since one person has 65,536 of IPv6 /64, a /48. */
+/**
+ * The keyed hash of the network whose new players count together: the IPv4 /24, or the IPv6 /48, because one person may
+ * have all 65,536 /64 networks of a /48.
+ */
 export function widerNetworkKey(keys: Keys, address: string): string {
   const wider = widerNetworkOf(address);
   return keyed(keys, `network ${wider === networkOf(address) ? subnetOf(address) : wider}`);
 }
 
-/** The IPv4 /16 or IPv6 /32 of an address. */
+/** The keyed hash of the IPv4 /16 or IPv6 /32 of an address. */
 export function neighbourhoodKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${neighbourhoodOf(address)}`);
 }
 
-/** A registered domain of mail addresses. */
+/** The keyed hash of a registered domain of mail addresses. */
 export function mailDomainKey(keys: Keys, domain: string): string {
   return keyed(keys, `mail domain ${domain}`);
 }
