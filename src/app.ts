@@ -109,8 +109,8 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // In our configuration a number is the number of proxies; Fastify does not accept it in this sense, so it becomes a
-    // function.
+    // If `TRUST_PROXY` is a number, it is the number of proxies. Fastify does not accept a number in this sense, so it
+    // becomes a function.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,
@@ -120,7 +120,7 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,
       maxHeaderSize: HEADER_LIMIT,
-      // If a request has no Host header: watchRequests refuses it with our error format. Node itself would answer with
+      // If a request has no Host header: watchRequests refuses it with the API's error format. Node would answer with
       // an empty body.
       requireHostHeader: false,
     },

@@ -27,7 +27,7 @@ export class HostError extends AppError {}
 
 /**
  * Ports of remote shells and mail. No game server or vote listener uses them, and attackers try to reach them through
- * other machines. Settings refuse these ports too: otherwise waiting votes would probe them.
+ * other machines. Settings refuse these ports too: otherwise each delivery attempt would be a connection to them.
  */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
 
@@ -101,8 +101,8 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 /**
  * Whether an address is public. ipaddr.js calls an address `unicast` when it is in none of the special ranges:
  * private, loopback, link-local, shared (CGNAT), multicast, broadcast, documentation, benchmarking, reserved, and
- * for IPv6 also those that carry an IPv4 address (6to4, Teredo). IPv4-mapped,
- * IPv4-compatible and NAT64 addresses are outside the global block.
+ * for IPv6 also those that contain an IPv4 address (6to4, Teredo). IPv4-mapped, IPv4-compatible and NAT64 addresses are
+ * outside the global block.
  */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;

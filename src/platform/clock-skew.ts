@@ -8,8 +8,8 @@ import { type Clock, SECOND } from './clock.ts';
 export type ClockSkew = () => number | Promise<number>;
 
 /**
- * If the skew is larger than this, the process would count the 24 hours of a cooldown wrongly, so it counts as a wrong
- * clock.
+ * If the skew is larger than this: the clock counts as wrong, because the process would measure the 24 hours of a
+ * cooldown wrongly.
  */
 const TOLERANCE_MS = 2 * SECOND;
 /**

@@ -56,7 +56,8 @@ const environment = z.object({
    */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
   /**
-   * How many connections an address may have that is not a trusted proxy (see http/limit-connections.ts); 0: no limit.
+   * How many connections one address may have, unless it is a trusted proxy (see http/limit-connections.ts); 0: no
+   * limit.
    */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
@@ -167,7 +168,7 @@ const storedOnly = z.object({
   LOGO_PICTURE: storedLogo.optional(),
 });
 
-/** What the environment gives in place of a setting that is only stored. */
+/** For each setting that is only stored: the environment variable that replaces it. */
 const GIVEN_INSTEAD: Record<keyof z.infer<typeof storedOnly>, 'SITE_PAGES_DIR' | 'LOGO'> = {
   PAGE_CONTACT: 'SITE_PAGES_DIR',
   PAGE_IMPRINT: 'SITE_PAGES_DIR',
@@ -332,7 +333,7 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
   };
 }
 
-/** The settings that variables give, also those for which they give a folder or file instead. */
+/** The settings that the environment sets, including those for which it names a folder or a file. */
 function givenBy(variables: Record<string, string>): Set<string> {
   const instead = Object.entries(GIVEN_INSTEAD).filter(([, variable]) => variables[variable] !== undefined);
   return new Set([...Object.keys(variables), ...instead.map(([name]) => name)]);

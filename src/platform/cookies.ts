@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 
-/** The longest cookie that is read, in characters. Our own cookies are shorter. */
+/** The longest cookie that is read, in characters. Tallyport's cookies are shorter. */
 const LONGEST_COOKIE = 200;
 
 type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
@@ -20,7 +20,7 @@ export type Cookie = {
 /**
  * A cookie with `HttpOnly` and `SameSite=Lax`; on https also `Secure`.
  *
- * @param under - the path under that of the site, such as `/servers`; empty for the whole site
+ * @param under - the part of the site that gets the cookie, such as `/servers`; empty for the whole site
  */
 export function createCookie(
   { PUBLIC_URL, basePath }: CookieSite,

@@ -2,7 +2,7 @@ import { MongoServerError } from 'mongodb';
 import { CodedError } from './app-error.ts';
 import { EARLIER_CONNECTION_NAME, type Mongo } from './mongo.ts';
 
-/** Processes of an earlier version run, or it is unknown whether they do. */
+/** Processes of an earlier version run, or it is unknown whether any run. */
 export class EarlierProcessesError extends CodedError<'earlier-processes' | 'processes-unknown'> {}
 
 /** MongoDB's error code Unauthorized. */
@@ -12,10 +12,11 @@ const UNAUTHORIZED = 13;
 type Connected = { client?: string; client_s?: string };
 
 /**
- * Refuses what an earlier version cannot live with, while processes of it are connected to this MongoDB. Those of other
- * databases on it count too, because an idle connection does not show its database.
+ * Call this before a change that an earlier version does not support. If processes of an earlier version are connected
+ * to this MongoDB: it throws. Processes that use another database of this MongoDB count too, because an idle connection
+ * does not show its database.
  *
- * @throws {EarlierProcessesError} when there are any, and when MongoDB does not say
+ * @throws {EarlierProcessesError} when there are such processes, or when MongoDB does not say whether there are any
  */
 export async function refuseEarlierProcesses(mongo: Pick<Mongo, 'connection'>): Promise<void> {
   const earlier = await earlierClients(mongo);
@@ -46,7 +47,7 @@ function hostOf(client = 'an unknown address'): string {
   return client.replace(/:\d+$/, '');
 }
 
-/** All connections, or only those of our own user where MongoDB does not allow more. */
+/** The connections of earlier processes. If MongoDB does not show all: those of the MongoDB user of this process. */
 async function earlierClients({ connection }: Pick<Mongo, 'connection'>): Promise<Connected[]> {
   const list = (allUsers: boolean) =>
     connection

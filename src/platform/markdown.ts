@@ -8,7 +8,7 @@ import { withoutDirections, writtenLink } from './written-link.ts';
  */
 const DEEPEST = 10;
 
-/** The `rel` attribute of links that users write: no weight for search engines, and no access to our window. */
+/** The `rel` attribute of links that users write: no weight for search engines, and no access to the page's window. */
 const LINK_RELATIONS = 'nofollow ugc noopener';
 
 // Images and tables are off. References are off too, because they can repeat one long address many times.
@@ -34,7 +34,7 @@ parser.core.ruler.push('demote-headings', ({ tokens }) => {
 
 type Token = ReturnType<typeof parser.parse>[number];
 
-// The author writes the text of a link, so it may name another site than the link leads to.
+// The author chooses the text of a link. So the text may name another site than the link opens.
 parser.core.ruler.push('show-hosts', (state) => {
   const isolated = (text: string): Token[] => {
     const [open, shown, close] = [

@@ -147,7 +147,7 @@ export function isDuplicateKey(error: unknown): boolean {
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // The class is compared and not the name, because a write that the monitor's timeout interrupts is a
+  // The class is compared and not the name. If the monitor's timeout interrupts a write, the error is of the subclass
   // `PoolClearedOnNetworkError`.
   if (error instanceof MongoNetworkError || LOST.test(error.name)) return true;
   if ('code' in error && SOCKET_FAULTS.has(String(error.code))) return true;

@@ -13,7 +13,9 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** A function that makes a value from a key, and makes it again only when the key is another one than the last time. */
+/**
+ * Returns a function that makes a value from a key. If the key is the same as in the last call: it returns that value.
+ */
 export function onceForKey<T>(make: (key: string) => T): (key: string) => T {
   let last: { key: string; value: T } | undefined;
   return (key) => {

@@ -26,7 +26,7 @@ const listenerJob = {
  * All queues. A payload has ids, never content or a secret.
  *
  * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing.
- * If one is running, exactly one more run follows, so no add is lost. Jobs have no ids of our own, because BullMQ
+ * If one is running, exactly one more run follows, so no add is lost. Tallyport chooses no job ids, because BullMQ
  * silently ignores an `add` with the id of a finished job that it still stores. Only a question of `answer-now` has its
  * `askId` as id, by which its events are found.
  */
@@ -76,7 +76,7 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finds tokens that cast far more votes than their server has players. */
+  /** Finds servers that have far more votes than players. */
   'find-unusual-votes': {
     title: 'Find unusual votes',
     payload: z.object({}),
@@ -112,7 +112,7 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finishes an interrupted exclusion of votes, or an interrupted undo. */
+  /** Finishes an exclusion of votes, or its undoing. */
   'exclude-votes': {
     title: 'Exclude votes',
     payload: z.object({ exclusionId: objectId }),

@@ -9,8 +9,8 @@ export type RedisConnection = Redis | Cluster;
  * never works again. Callers that must not wait check `connection.status` first and limit the wait (`createProducer`).
  *
  * If a machine vanishes, its connections stay open, and the system would notice it only after a quarter of an hour. So
- * a connection that receives nothing within `socketTimeout` is opened again. BullMQ's blocking commands last up to 10
- * s.
+ * a connection that receives nothing within `socketTimeout` is opened again. This is longer than BullMQ's blocking
+ * commands, which last up to 10 s.
  */
 const OPTIONS = {
   maxRetriesPerRequest: null,

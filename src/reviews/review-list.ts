@@ -40,7 +40,7 @@ async function setListed(
   try {
     await update();
   } catch (error) {
-    // Another review of this server has created the list at the same time; update it.
+    // If another review of this server has created the list at the same time: this call updates it.
     if (!isDuplicateKey(error)) throw error;
     await update();
   }

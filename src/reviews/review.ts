@@ -11,7 +11,7 @@ export const RATINGS = [1, 2, 3, 4, 5] as const;
 const answerDefinition = {
   text: { type: String, required: true },
   at: { type: Date, required: true },
-  /** The e-mail address of its author; not public. */
+  /** The e-mail address of the user who wrote the answer; not public. */
   by: { type: String, required: true },
 } as const;
 
@@ -78,7 +78,7 @@ const listingDefinition = {
         {
           id: { type: Schema.Types.ObjectId, required: true },
           at: { type: Date, required: true },
-          /** The rating of this review that is part of the figures above; absent in entries of version 0.1.0. */
+          /** The rating with which the figures above count this review; absent in entries of version 0.1.0. */
           rating: { type: Number },
         },
         { _id: false },

@@ -127,7 +127,7 @@ async function insertDraft(
       await serverDrafts.insertOne(draft);
       return draft;
     } catch (error) {
-      // Another draft has taken the slot or has the same address: the next try finds out which.
+      // If another draft has taken the slot or has the same address: the next try finds out which.
       if (!isDuplicateKey(error)) throw error;
     }
   }

@@ -6,7 +6,7 @@ import type { PreviewCard } from './preview-card.ts';
 import type { Cards } from './preview-cards.ts';
 import type { Server } from './server.ts';
 
-/** After this many failures in a row, the card is not drawn for an hour. */
+/** After this many failures in a row, no worker draws the card for an hour. */
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = MINUTE;
 const FAILED_MS = HOUR;

@@ -28,8 +28,8 @@ const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
 /**
- * An upload is stored first, and a moment later the server refers to it. If it does not within this time, the upload is
- * deleted.
+ * An upload is stored first, and a moment later the server refers to it. If no server refers to it within this time:
+ * the upload is deleted.
  */
 const NAMED_WITHIN_MS = MINUTE;
 
@@ -68,7 +68,9 @@ function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
   return kind === 'icon' || profile?.bannerUpload?.id === _id;
 }
 
-/** Deletes an upload to which no server refers. If it is new, a server may refer to it in a moment, so it stays. */
+/**
+ * Deletes an upload to which no server refers. If the upload is new: it stays, because a server may refer to it soon.
+ */
 async function discard(
   deps: EncodeDeps,
   upload: PictureUpload,
@@ -123,7 +125,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
       $pull: { 'profile.removals': { part: 'banner' } },
     },
   );
-  // The upload was replaced or the server removed in the meantime: the clean-up deletes the stored picture.
+  // If the upload was replaced or the server removed in the meantime: the clean-up deletes the stored picture.
   if (!before) return;
   await deleteUnusedPictures(deps, picturesOf(before));
   const details = { picture: banner.wide, width, height };

@@ -54,8 +54,8 @@ export async function removeMember(
   keepFor?: TokenMaker,
 ): Promise<{ revokedTokens: number } | null> {
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
-  // The tokens come first. If the process dies between the two steps, there is a member without tokens, and the next
-  // call removes the member.
+  // The tokens are revoked first. If the process dies between the two steps: there is a member without tokens, and the
+  // next call removes the member.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
   const before = await revokeTokens(deps, serverId, userId);
   const { modifiedCount } = await deps.servers.updateOne(

@@ -154,7 +154,7 @@ export async function editServer(
     if (!existing) return null;
     const settings = changed(existing, wanted);
     const edited = await applyChanges(servers, existing, settings, clock.now());
-    // Another request has renamed the server, or another server has taken the slug: try again.
+    // If another request has renamed the server, or another server has taken the slug: try again.
     if (!edited) continue;
     const details = edited.slug === existing.slug ? settings : { ...settings, slug: edited.slug };
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });
@@ -240,7 +240,7 @@ export function findServer(
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
   const name = text.toLowerCase();
-  // Servers of an older version have no `slugs`, only `slug`: see `slugsOf`.
+  // A server of an older version may have no `slugs`, only `slug`: see `slugsOf`.
   const bySlug = { $or: [{ slugs: name }, { slug: name }] };
   const named: Filter<Server> = isId(name) ? { _id: new ObjectId(name) } : bySlug;
   return servers.findOne(removed ? named : { ...named, removedAt: null });

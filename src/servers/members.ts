@@ -47,7 +47,7 @@ const invitation = z.object({
  * invites one address to several servers, it gets one mail a day.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null; if 20 a day or a limit of `countMail` are reached, when the user may invite again
+ * @returns null after the invitation; if 20 a day or a limit of `countMail` is reached: when the user may invite again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -94,8 +94,8 @@ export async function inviteMember(
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /**
- * The text of an invitation mail. It does not contain the server's name: anybody can choose a name, and so could send
- * strangers text of their own in our name.
+ * The text of an invitation mail. It does not contain the server's name: anybody can choose that name, and could use it
+ * to send their own text to strangers in the listing's name.
  */
 function invitationText(config: InviteDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
@@ -113,7 +113,7 @@ function invitationText(config: InviteDeps['config'], by: string): MailText {
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 /**
- * The open invitations of a user. None if the user's address is unconfirmed, because it may belong to somebody else.
+ * The open invitations of a user. If the user's address is unconfirmed: none, because it may belong to somebody else.
  */
 export async function invitationsOf(
   { servers, users, clock }: Pick<InviteDeps, 'servers' | 'users' | 'clock'>,

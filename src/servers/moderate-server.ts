@@ -46,7 +46,7 @@ export async function hideServer(
     { $unset: 'isUnseen' },
   ]);
   if (!hidden) return null;
-  // The server gets the last rank at once. With its old rank, it would share it with another server until the next
+  // The server gets the last rank at once. Otherwise it would have the same rank as another server until the next
   // ranking.
   const rankPosition = await lastRank(servers);
   const server = await servers.findOneAndUpdate(

@@ -16,7 +16,7 @@ export function listNewServers(
   return readPage(servers, { filter: { isUnseen: true }, by, from, limit });
 }
 
-/** Notes that an operator has looked at new servers. Returns how many of them were new. */
+/** Stores that an operator has looked at new servers. Returns how many of them no operator had looked at before. */
 export function acceptNewServers(deps: ChangeDeps, ids: ObjectId[], by: string): Promise<number> {
   const change = { from: { isUnseen: true }, update: { $unset: { isUnseen: '' } } } as const;
   return changeServers(deps, ids, { ...change, action: 'server.accept', by });

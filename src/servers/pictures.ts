@@ -15,7 +15,7 @@ export type Pictures = {
 
 /** A picture that was stored within this time may not be referenced by its server yet, so it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** The same for `sweepPictures`, which deletes pictures of interrupted requests too, so it can wait longer. */
+/** The same for `sweepPictures`. It runs regularly, so it can leave younger pictures to a later run. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 
@@ -31,7 +31,7 @@ export async function storePicture(
   const store = () =>
     pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true });
   await store().catch((error: unknown) => {
-    // Another process has inserted it at the same time.
+    // If another process inserted the picture at the same time: this call updates its time.
     if (isDuplicateKey(error)) return store();
     throw error;
   });

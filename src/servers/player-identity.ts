@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import type { Server } from './server.ts';
 
-/** The most characters before a name of Bedrock Edition. */
+/** The longest prefix of names of Minecraft: Bedrock Edition, in characters. */
 export const LONGEST_PREFIX = 5;
 
 const prefixSchema = z.object({
@@ -23,7 +23,8 @@ const prefixSchema = z.object({
 type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /**
- * Sets what names of Minecraft: Bedrock Edition begin with on the vote form. An empty prefix: no such name is taken.
+ * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. If the prefix is empty: the
+ * form accepts no such name.
  *
  * @param by - the user, for the audit log
  * @throws {InvalidDocumentError} for a prefix that is too long or has other characters

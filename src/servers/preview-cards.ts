@@ -8,7 +8,7 @@ import type { PreviewCard } from './preview-card.ts';
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
 /**
- * If a card's name, address, status or look changed: it is drawn again at the next request, but not before it is this
+ * If a card's name, address, status or look changed: the next request has it drawn again, but not before it is this
  * old.
  */
 const REDRAWN_AFTER_MS = MINUTE;
@@ -19,8 +19,8 @@ const REDRAWN_AFTER_MS = MINUTE;
 const FIGURES_MS = HOUR;
 
 /**
- * The maximum number of stored cards, of some 40 KB each, or 300 KB if the banner is a photo. Those without a request for
- * the longest time are deleted first.
+ * The maximum number of stored cards. A card has about 40 KB, or 300 KB if the banner is a photo. The cards without a
+ * request for the longest time are deleted first.
  */
 export const MOST_CARDS = 10_000;
 const MOST_A_ROUND = 1_000;
@@ -46,7 +46,7 @@ export function readCardState(
 
 /**
  * Whether a request for a card makes a new drawing necessary: there is no card; or its name, address, status or look
- * changed; or its figures are an hour old. False if it is already due, or failed a short time ago.
+ * changed; or its figures are an hour old. False if the card is already due, or if drawing it failed a short time ago.
  *
  * @param key - the key of the card as it should be
  */
@@ -76,7 +76,7 @@ export async function markCardDue(
     u: { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
   };
   await batcher.load(markCards, previewCards, mark).catch((error: unknown) => {
-    // The card exists and does not match: it is due already.
+    // If the card exists and the filter does not match it: it is due already.
     if (!isDuplicateKey(error)) throw error;
   });
 }

@@ -75,7 +75,8 @@ const profileDefinition = {
   icon: { type: new Schema(iconDefinition, nested) },
   banner: { type: new Schema(bannerDefinition, nested) },
   /**
-   * The newest uploaded banner, until it is encoded. If it was refused, this field keeps it until the next upload or removal.
+   * The newest uploaded banner, until it is encoded. If it was refused: this field stays until the next upload or
+   * removal.
    */
   bannerUpload: { type: new Schema(bannerUploadDefinition, nested) },
   /** What an operator removed: at most one entry per part, until the owner sets the part again. */

@@ -69,8 +69,7 @@ export async function slugForName(
 
 /** All current and earlier slugs of servers that are `slug`, or `slug` with a number. */
 async function slugsLike(servers: Collection<Server>, slug: string): Promise<string[]> {
-  // A colon sorts after the digits. So the range contains slugs that continue with a digit, and none that continue with
-  // a letter.
+  // A colon sorts after the digits and before the letters. So the range contains only slugs that continue with a digit.
   const numbered = { $gte: `${slug}-0`, $lt: `${slug}-:` };
   const alike = await servers
     .find(

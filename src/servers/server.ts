@@ -7,7 +7,7 @@ import { type Profile, profileSchema } from './profile.ts';
 export const STATUSES = ['online', 'offline', 'unknown'] as const;
 export type ServerStatus = (typeof STATUSES)[number];
 
-/** The source of a server's status: its own reports, or our probes. */
+/** The source of a server's status: its own reports, or Tallyport's probes. */
 export const SOURCES = ['reports', 'probes'] as const;
 export type Source = (typeof SOURCES)[number];
 
@@ -28,7 +28,7 @@ const currentFigures = {
   checkedAt: { type: Date, default: null },
 } as const;
 
-/** The state of our own probes of a server. */
+/** The state of Tallyport's probes of a server. */
 const probeState = {
   status: { type: String, enum: STATUSES, required: true },
   /** The latency of the newest successful probe. */
@@ -79,7 +79,9 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /** The uptime from our own probes only, even if the server reports its status. It is the ranking's second figure. */
+  /**
+   * The uptime from probes only, even if the server reports its status. It ranks servers whose votes weigh the same.
+   */
   probedUptime: { type: Number, default: null },
   /** The average number of players on each of the last 7 days, oldest first; null if unknown. Absent until computed. */
   players: { type: [Number] },
@@ -191,7 +193,9 @@ const serverDefinition = {
   webVotes: { type: Boolean },
   /** True when the vote form takes only SteamIDs that Steam confirmed; absent otherwise. */
   provenIdOnly: { type: Boolean },
-  /** What names of Minecraft: Bedrock Edition begin with; empty when the server takes none. Absent: the default. */
+  /**
+   * The prefix of names of Minecraft: Bedrock Edition. Empty if the server takes no such names; absent for the default.
+   */
   bedrockPrefix: { type: String, maxlength: 5 },
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
@@ -216,7 +220,7 @@ const serverDefinition = {
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
   probe: { type: new Schema(probeState, nested), required: true },
-  /** The time of the first report, including imported ones; absent if there is none. No report is older. */
+  /** The time of the oldest report, including imported ones; absent if there is none. */
   firstReportAt: { type: Date },
   /**
    * Player names were removed from all votes before this time (`KEEP_PLAYER_NAMES_MONTHS`). Absent: no name was
@@ -285,8 +289,8 @@ serverSchema.index(
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
-// Contains only servers that are offline. The filter is not by type, because a query for a range of times could not use
-// it.
+// Contains only servers that are offline. The filter compares times, because a query for a range of times cannot use a
+// filter by type.
 serverSchema.index(
   { 'probe.offlineSince': 1 },
   { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },

@@ -10,7 +10,7 @@ const NOT_RECORDED = defineMessage('not recorded');
 
 /**
  * The names under which the owner and the members of a server see who created its tokens. They see the addresses of the
- * owner and the members. Tokens of older versions do not record who created them.
+ * owner and the members. If a token is of an older version: it does not say who created it.
  */
 export async function makerNames(
   { users }: { users: Collection<User> },

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { TOKEN_KINDS, type TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The prefix of each kind. They differ, so that no token is ever taken for one of another kind. */
+/** The prefix of each kind. The prefixes differ, so that no token is ever taken for a token of another kind. */
 const PREFIXES = { api: 'tp_', claim: 'tpc_', deliver: 'tpd_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
@@ -30,7 +30,8 @@ export function makeToken(kind: TokenKind = 'api'): string {
 }
 
 /**
- * The kind of a token by its form and checksum; null for any other text. So a typing error causes no database query.
+ * The kind of a token by its form and checksum; null for any other text. With the checksum, a typing error causes no
+ * database query.
  */
 export function kindOfText(text: string): TokenKind | null {
   const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];

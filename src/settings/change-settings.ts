@@ -21,8 +21,8 @@ export type ChangeDeps = {
 };
 
 /**
- * New texts by name, as environment variables would have them; null removes what is stored, so that the default holds
- * again.
+ * New texts by name, as environment variables would have them. null removes the stored text, so that the default
+ * applies again.
  */
 export type SettingChanges = Partial<Record<ChangeableName, string | null>>;
 
@@ -53,10 +53,11 @@ export function readStoredSettings({
  * Stores settings. Every process uses them within 5 seconds; this one at once. The audit log has the texts before and
  * after.
  *
- * @param by - who changes them: an address, or `cli`
- * @param shown - the revision of the settings that were shown to who changes them
- * @returns what changed, empty if nothing did
- * @throws {InvalidDocumentError} by setting: for a value that no process would start with, or one of the environment
+ * @param by - the e-mail address of the operator who changes them, or `cli`
+ * @param shown - the revision of the settings that the operator's form showed
+ * @returns what changed; empty if nothing changed
+ * @throws {InvalidDocumentError} with an error for each setting whose value no process would start with, or which the
+ *   environment sets
  * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`
  */
 export async function changeSettings(
@@ -151,7 +152,7 @@ async function replaced(
   return upsertedCount === 1;
 }
 
-/** @throws {InvalidDocumentError} by setting, with the reasons of the start */
+/** @throws {InvalidDocumentError} by setting, with the messages that a process prints when it starts */
 function checkEach(config: Config, changes: SettingChanges): void {
   const errors: Record<string, string> = {};
   for (const [name, text] of Object.entries(changes) as [ChangeableName, string | null][]) {
@@ -164,7 +165,8 @@ function checkEach(config: Config, changes: SettingChanges): void {
 }
 
 /**
- * Checks the settings together. Errors that do not name one of the changed settings are not the fault of this change.
+ * Checks the settings together. If an error names none of the changed settings: it is ignored, because this change did
+ * not cause it.
  *
  * @throws {InvalidDocumentError} by setting
  */
@@ -200,7 +202,7 @@ function differing(before: StoredTexts, after: StoredTexts): string[] {
   return names.filter((name) => before[name] !== after[name]);
 }
 
-/** What leads from some stored texts to others, as it may be shown. */
+/** The differences between two sets of stored texts, for the audit log and the admin area. Secrets are `***`. */
 export function shownChanges(before: StoredTexts, after: StoredTexts): Changed {
   const entries = differing(before, after).map((name) => {
     const [from, to] = excerpts(shownText(name, before[name]), shownText(name, after[name]));
@@ -215,10 +217,14 @@ function shownText(name: string, text: string | undefined): string | null {
   return isChangeable(name) && !isSealed(name) ? text : '***';
 }
 
-/** The most characters of a text in the audit log, and those before the first difference. */
+/**
+ * A text in the audit log has at most `most` characters. A longer one begins `before` characters before the difference.
+ */
 const EXCERPT = { most: 1_000, before: 40 };
 
-/** Two texts; of long ones, such as pages, the part that begins shortly before the first difference. */
+/**
+ * Returns two texts. If one is long, such as a page: returns the parts that begin shortly before the first difference.
+ */
 function excerpts(one: string | null, other: string | null): [string | null, string | null] {
   const texts = [one ?? '', other ?? ''] as const;
   if (Math.max(...texts.map(({ length }) => length)) <= EXCERPT.most) return [one, other];

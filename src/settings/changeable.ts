@@ -23,7 +23,9 @@ export type ChangeableName = (typeof CHANGEABLE)[SettingGroup][number];
 
 export const CHANGEABLE_NAMES: readonly ChangeableName[] = Object.values(CHANGEABLE).flat();
 
-/** The groups whose changes need the password again: mail and sign-in open every account to who controls them. */
+/**
+ * The groups whose changes need the password again. Whoever controls mails or the sign-in can get into every account.
+ */
 export const GUARDED_GROUPS: ReadonlySet<SettingGroup> = new Set(['mail', 'discord', 'openid']);
 
 /** Whether operators may change a setting while processes run. */

@@ -15,8 +15,8 @@ const READ_EVERY_MS = 1.5 * SECOND;
 const READ_LIMIT_MS = SECOND;
 
 /**
- * Values in place of unusable ones when a process starts: the default of a retention could delete what the stored value
- * keeps.
+ * If a stored value of these settings is unusable when a process starts: the process uses this value (keep for ever).
+ * The default could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,
@@ -42,7 +42,7 @@ type Parts = {
  * Reads the stored settings and keeps `config` up to date with them: its properties change while the process runs, so
  * code must read them when it needs them. The value of the environment wins over the stored one, which wins over the
  * default. If a stored value is unusable, such as one of a later version, the last good value stays and a line is
- * logged. While MongoDB is away, all values stay.
+ * logged. While MongoDB does not answer, all values stay.
  *
  * @throws the driver's error if MongoDB does not answer the first read: a process must not begin with other values,
  *   because it might delete what the stored ones keep

@@ -13,7 +13,7 @@ const closedStepDefinition = {
   at: { type: Date, required: true },
 } as const;
 
-/** The steps that operators closed by hand. Whether another one is done follows from the settings and the data. */
+/** The steps that operators closed by hand. Whether any other step is done follows from the settings and the data. */
 export const closedStepSchema = new Schema(closedStepDefinition, { collection: 'set_up_steps' });
 
 export type ClosedStep = InferRawDocType<typeof closedStepDefinition>;

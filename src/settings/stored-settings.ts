@@ -12,7 +12,7 @@ const storedSettingsDefinition = {
   /** The revision of the last change of each setting. */
   changedIn: { type: Object, required: true },
   at: { type: Date, required: true },
-  /** Who changed them last: an address, or `cli`. */
+  /** The e-mail address of the operator who made the last change, or `cli`. */
   by: { type: String, required: true },
   /** The texts before the last change, which can be undone. */
   before: { type: Object, required: true },
@@ -39,7 +39,9 @@ export type StoredSettings = Omit<
 /** The id of the document. */
 export const SITE_SETTINGS = 'site';
 
-/** What a secret is sealed for: a sealed text is useless under the name of another setting. */
+/**
+ * The context with which a secret is sealed. A text that was sealed for one setting cannot be opened for another one.
+ */
 const contextOf = (name: ChangeableName) => `setting ${name}`;
 
 /** The text to store for a setting: secrets are sealed. */

@@ -48,7 +48,7 @@ export function usableValues(
   return { values, unusable, contradictions };
 }
 
-/** Whether a line about settings names this one. */
+/** Whether an error about settings names this setting. */
 export function mentions(error: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`).test(error);
 }

@@ -54,7 +54,7 @@ const STYLED = [
   })),
 ];
 
-/** Every other file that a page may load. All of them are served by us. */
+/** Every other file that a page may load. Pages load nothing from other sites. */
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   // The public pages load it after site.css.
@@ -86,7 +86,7 @@ const FILES = [
 export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 
 export type Assets = {
-  /** The operator's logo, or ours. */
+  /** The operator's logo, or Tallyport's. */
   logo: Logo & { path: string; isOwn: boolean };
   /** The path of a file under the site's base. It contains the content's hash, so caches may keep it for ever. */
   path(name: AssetName): string;
@@ -165,8 +165,8 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
             .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
-      // The rules follow from the colour in the address, so every process can serve them, also while it still has
-      // another colour.
+      // The rules follow from the colour in the address. So every process can serve them, even if its own settings
+      // still have another colour.
       app.get(accentPath(':colour'), ASSET, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();

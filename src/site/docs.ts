@@ -38,7 +38,7 @@ function hashSource(script: string): string {
 }
 
 /**
- * A bar above the reference with a link to the site, and our colours and type face for the reference. Scalar's CSS
+ * A bar above the reference with a link to the site, and the site's colours and font for the reference. Scalar's CSS
  * variables take them, and leave space for the bar.
  */
 async function backTo(href: string, { asset, logo, name }: Site): Promise<string> {
@@ -73,7 +73,9 @@ const SCRIPT = 'js/scalar.js';
  * request.
  */
 type Reference = {
-  /** The page with the name and logo of the listing, which are its key. */
+  /**
+   * The page. `look` is the listing's name and logo: if it differs from that of the last call, the page is made again.
+   */
   pageFor: (look: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
   version: string;
@@ -131,7 +133,7 @@ const SCRIPTS = { times: 20, windowMs: MINUTE };
 
 /**
  * `/docs`: the API reference, made from the OpenAPI document at `openApiUrl` (`/listing/openapi.json`). The script is
- * served by us, not by a CDN.
+ * served by this process, not by a CDN.
  */
 export async function docsPage(
   app: FastifyInstance,

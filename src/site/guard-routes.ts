@@ -24,7 +24,7 @@ declare module 'fastify' {
     signedIn: SignedIn | null;
     /** The server of an `owner` or `sole-owner` route. */
     ownServer: WithId<Server> | null;
-    /** The user may see the server of the route, but not change it. */
+    /** True if the user may see the server of the route, but not change it. */
     isReadOnly: boolean;
   }
 }

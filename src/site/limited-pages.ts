@@ -45,8 +45,9 @@ function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 
 /**
- * Images and widgets of servers that one process makes for a network; an IPv6 /48 gets four times as many. One takes 4 to
- * 9 ms. They are more than pages, because the image proxy of a forum or chat asks for those of all its users.
+ * How many images and widgets of servers one process makes for a network in a minute; an IPv6 /48 gets four times as
+ * many. One takes 4 to 9 ms. The limit is higher than that of pages, because a forum or chat requests the images of all
+ * its users from one address.
  */
 const IMAGES = { times: 600, windowMs: MINUTE };
 

@@ -66,7 +66,7 @@ function chosen({ headers: { cookie } }: FastifyRequest): Language | undefined {
   return isLanguage(value) ? value : undefined;
 }
 
-/** The first of our languages in `Accept-Language` (RFC 9110, 12.5.4); `de-AT` counts as `de`. */
+/** The first language in `Accept-Language` (RFC 9110, 12.5.4) in which there are pages; `de-AT` counts as `de`. */
 function preferred({ headers }: FastifyRequest, otherwise: Language): Language {
   const accepted = parseAccept((headers['accept-language'] ?? '').slice(0, MAX_HEADER))
     .filter(({ q }) => q > 0)

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Whether a page of our own sent the request (protection against CSRF). Browsers send cookies with requests of other
+ * Whether a page of this site sent the request (protection against CSRF). Browsers send cookies with requests of other
  * sites too, and Bull Board has no check of its own.
  *
  * If there is an `Origin`, it must be that of `publicUrl` or the address that the browser used. Without an `Origin`,

@@ -174,7 +174,7 @@ async function cachedOrMade(
 function sendAnswer(reply: FastifyReply, type: string, { body, etag, link }: CachedAnswer): FastifyReply {
   reply.header('etag', etag);
   if (link) reply.header('link', link);
-  // The answer contains a cookie of a renewed session, so it is private.
+  // If the answer contains a cookie of a renewed session: it is private.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
   return reply
     .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)

@@ -61,7 +61,7 @@ export async function site(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
     // `same-origin` sends no referrer to other sites. `no-referrer` would be too strict: browsers would send `Origin:
-    // null` with our own forms, and the check below would refuse them.
+    // null` with this site's forms, and the check below would refuse them.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;

@@ -6,7 +6,7 @@ import type { Vote } from './vote.ts';
 /** Replaces a player's name that was removed. */
 export const ERASED_PLAYER = '(erased)';
 
-/** No name has such a key, because keys of names have no space at their beginning. */
+/** The key of a name never begins with a space, so no player with a name has such a key. */
 const PREFIX = ' erased ';
 
 /** A filter on `usernameKey`: votes whose player has a name. Every other key is greater than those of removed names. */
@@ -82,7 +82,7 @@ export async function removeName(
 ): Promise<boolean> {
   const update: Document[] = [
     { $set: { username: ERASED_PLAYER, usernameKey: key } },
-    // Listeners may repeat the name in their answer.
+    // A listener may repeat the name in its reply (`words`), and a plugin may use it in the key of its claim.
     { $unset: ['delivery.attempts.words', 'claim.key'] },
   ];
   const { _id, serverId, usernameKey } = vote;

@@ -33,7 +33,7 @@ export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string
 /** How many servers one query counts. */
 const SLICE = 500;
 
-/** A counter may have this many minutes that are no longer compared before they are removed. */
+/** If a counter has more than this many minutes that no repair compares again: they are removed. */
 const OLD_MINUTES_KEPT = 16;
 
 const LEASE = 'repair-counters';

@@ -8,7 +8,7 @@ import { DELIVERY_STATES, type Delivery, type DeliveryState, type Vote } from '.
 export const VOTE_SELECTIONS = [...DELIVERY_STATES, 'sent-not-confirmed'] as const;
 export type VoteSelection = (typeof VOTE_SELECTIONS)[number];
 
-/** The class and outcome of a delivery whose attempt details are no longer stored: see `isConfirmed`. */
+/** The outcome code of a delivered vote whose attempt details are no longer stored: see `isConfirmed`. */
 const CODE_BY_COUNT = {
   $cond: [{ $gt: ['$delivery.codes.acknowledged', 0] }, 'acknowledged', 'sent-not-confirmed'],
 };

@@ -26,8 +26,8 @@ const TIME_LIMIT_MS = 20 * SECOND;
 
 /**
  * The players with the most votes for a server in a UTC month (`2026-11`, by default the current one), without excluded
- * votes and players whose name was removed. Of equal players, the one whose last vote is older is first. Reads that month's votes of the server once, by
- * their index.
+ * votes and players whose name was removed. If two players have equally many votes: the one whose last vote is older is
+ * first. Reads that month's votes of the server once, by their index.
  */
 export function topVoters(
   { votes, clock }: Deps,
@@ -69,7 +69,7 @@ export function topVoters(
 /** The lists of one process: those that are cached, and the reads that run, by server. */
 type Lists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
-/** The lists by collection, so that each platform of a process has its own. */
+/** The lists by collection: a process with several databases, such as a test, has separate lists. */
 const listsOf = new WeakMap<Collection<Vote>, Lists>();
 
 /**

@@ -4,7 +4,7 @@ import { t } from '../language/t.ts';
 /** The most code points a name may have. */
 export const LONGEST_USERNAME = 50;
 
-/** The most code points a description may have. */
+/** The lengths of a name in code points, for JSON schemas. */
 export const USERNAME_BOUNDS = { minLength: 1, maxLength: LONGEST_USERNAME };
 
 /**

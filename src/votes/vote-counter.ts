@@ -8,22 +8,26 @@ const voteCounterDefinition = {
   /** Votes by UTC day of the month, without excluded ones: `{'01': 12, '21': 3}`. */
   days: { type: Schema.Types.Mixed, required: true },
   /**
-   * The same increments by minute (see `minuteOf`), including excluded votes: `{'29640042': 3}`. Only the newest
-   * minutes are stored: a recount needs them to know which votes of today are counted already.
+   * Votes by UTC minute (see `minuteOf`), including excluded votes: `{'29640042': 3}`. Only the newest minutes are
+   * stored: a recount needs them to know which votes of today are counted already.
    */
   minutes: { type: Schema.Types.Mixed },
   /** Increases with each recount. A recount is repeated if another one has increased it meanwhile. */
   recounts: { type: Number },
   /**
-   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`, or only their number once the day is over
-   * and all count in full. A missing day is not weighed yet.
+   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. If the day is over and all its votes
+   * count in full: only their number. A missing day is not weighed yet.
    */
   weighed: { type: Schema.Types.Mixed },
   /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */
   less: { type: Schema.Types.Mixed },
-  /** For the same days: how many votes weigh nothing until an operator decides, `{'21': 380}`. */
+  /**
+   * For days that weigh less than their votes: how many votes weigh nothing until an operator decides, `{'21': 380}`.
+   */
   waiting: { type: Schema.Types.Mixed },
-  /** Increases when an operator's decision makes all days due again: what was weighed before is not stored after it. */
+  /**
+   * Increases when an operator's decision makes all days due again. A weight computed before that is not stored later.
+   */
   reweighed: { type: Number },
 } as const;
 
@@ -44,7 +48,7 @@ export type DayWeight = {
   tenths: number;
   /** Whether the day was over and its statistics were computed. If so, only a recount changes the weight. */
   isFinal: boolean;
-  /** The most players that our checks saw; null where they see no number. */
+  /** The highest number of players that a probe saw; null if probes see no number. */
   players: number | null;
   /**
    * How many votes weigh less because many came from one network. This field and the next three are absent if there are

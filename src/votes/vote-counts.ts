@@ -7,12 +7,12 @@ import type { Logger } from '../platform/log.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 
-/** `2026-11` of a moment, in UTC. */
+/** The UTC month of a moment: `2026-11`. */
 export function monthOf(at: Date): string {
   return at.toISOString().slice(0, 7);
 }
 
-/** `21` of a moment, in UTC. */
+/** The UTC day of the month of a moment: `21`. */
 export function dayOf(at: Date): string {
   return at.toISOString().slice(8, 10);
 }
@@ -200,7 +200,7 @@ export class VoteCounts {
   }
 }
 
-/** The votes that were added to a counter since `from` was the batch that collected. */
+/** The votes that were added to a counter in the batch `from` and in all later ones. */
 function votesSince(from: Batch, key: string): number {
   let votes = 0;
   for (let batch: Batch | undefined = from; batch; batch = batch.next)

@@ -3,7 +3,7 @@ import { isSelected, selected, type VoteSelection } from './sent-not-confirmed.t
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
-/** How many votes a page has, unless its reader wants fewer or more. */
+/** How many votes a page has, unless `limit` is given. */
 export const VOTES_A_PAGE = 50;
 
 /** If a cursor skips more votes of one moment than this, their number is checked first. */

@@ -14,8 +14,8 @@ import type { Nested } from '../platform/document.ts';
  * - `waiting`: not sent yet; waits for its listener or for its own next time.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
- * - `unconfirmed`: as many ambiguous outcomes as the owner allows, or open in a backup that was restored; it may have
- *   arrived. Only the owner sends it again.
+ * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or it was waiting, being
+ *   sent or held in a backup that was restored. Only the owner sends it again.
  * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
@@ -32,7 +32,7 @@ const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {
-  /** The id of the taking. Votes that were taken together have the same id; two attempts of one vote never do. */
+  /** The id of the take. Votes that were taken together have the same id; two attempts of one vote never do. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
@@ -114,7 +114,7 @@ const deliveryDefinition = {
   queuedAt: { type: Date },
   /** The vote fails at this time if it is not delivered; absent unless waiting or sending. */
   expiresAt: { type: Date },
-  /** On mongod's clock; absent unless sending. */
+  /** When the lease of the attempt expires, on mongod's clock; absent unless sending. */
   leaseUntil: { type: Date },
   /** The `request_id` with which it was taken; absent unless sending. The index `taken_by_request` finds it. */
   requestId: { type: String },
@@ -132,8 +132,8 @@ const deliveryDefinition = {
   events: { type: [new Schema(eventDefinition, nested)], required: true },
   deliveredAt: { type: Date },
   /**
-   * A restored backup had it open or in a quarantine: it may have been delivered since. Until somebody sends it again,
-   * nothing does. Absent otherwise.
+   * When a backup was restored in which this vote was waiting, being sent or held. It may have been delivered after the
+   * backup was taken, so only a resend by hand sends it again. Absent otherwise.
    */
   restoredAt: { type: Date },
 } as const;
@@ -202,7 +202,7 @@ voteSchema.index(
   { votedAt: -1 },
   { name: FAILED_VOTES, partialFilterExpression: { 'delivery.state': 'failed' } },
 );
-// Only votes whose Votifier v1 listener closed without an answer: few listeners do.
+// A partial index: few Votifier v1 listeners close the connection without an answer.
 voteSchema.index(
   { serverId: 1, votedAt: 1, 'delivery.state': 1 },
   {
@@ -224,7 +224,7 @@ voteSchema.index(
   { name: RESTORED_VOTES, partialFilterExpression: { 'delivery.restoredAt': { $exists: true } } },
 );
 
-// Few plugins send a key with a claim.
+// A partial index: few plugins send a key with a claim.
 voteSchema.index(
   { serverId: 1, 'claim.key': 1 },
   { name: 'claim_keys', partialFilterExpression: { 'claim.key': { $exists: true } } },

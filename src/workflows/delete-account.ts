@@ -109,7 +109,7 @@ function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | nu
       [{ $set: { begunAt: { $ifNull: ['$begunAt', now] }, email: { $literal: user.email } } }],
       { returnDocument: 'after', writeConcern: DURABLE },
     );
-    // The request was cancelled meanwhile.
+    // If the request was cancelled meanwhile: nothing is deleted.
     if (!begun) return null;
     await users.updateOne(
       { _id: userId, suspendedAt: null },
@@ -192,7 +192,7 @@ async function removeServersOf(
   );
   for (const serverId of noted?.serverIds ?? []) {
     lease.throwIfLost();
-    // An operator may have transferred the server meanwhile.
+    // If an operator has transferred the server meanwhile: it stays.
     if (await servers.findOne({ _id: serverId, ownerId: userId })) await removeServer(deps, serverId, by);
     await accountDeletions.updateOne({ _id: userId }, { $pull: { serverIds: serverId } });
   }

@@ -31,7 +31,7 @@ type EraseDeps = {
   clock: Clock;
 };
 
-/** How many documents lost the name, or would lose it. `remaining`: votes that still have it. */
+/** How many documents lost the name or, with `dryRun`, would lose it. `remaining`: votes that still have it. */
 export type Erased = {
   votes: number;
   reviews: number;

@@ -18,12 +18,13 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** How many names are compared at most of each group (new, hidden and removed servers), the newest first. */
+/** At most this many names of each group (new, hidden and removed servers) are compared, the newest first. */
 const COMPARED = 1_000;
 
 /**
- * Finds servers for operators, also hidden and removed ones. First by id, by the owner's e-mail address, or by the
- * beginning of a name, address or slug; then by parts of a name and similar spellings, like the public search.
+ * Finds servers for operators, including hidden and removed ones. The first results match by id, by the owner's e-mail
+ * address, or by the beginning of a name, address or slug. Then follow names that contain or resemble the text, as in
+ * the public search.
  *
  * @param limit - the most servers to return
  */

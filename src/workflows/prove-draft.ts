@@ -20,7 +20,7 @@ import { seenFigures } from './seen-figures.ts';
 
 export type ProveDeps = DraftCheckDeps & LeaseDeps & ListingDeps;
 
-/** How long to wait at most while another process decides about the same address. */
+/** If another process decides about the same address: a proof waits for it at most this long. */
 const DECIDE_MS = 10 * SECOND;
 
 /**
@@ -130,7 +130,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
     async ({ throwIfLost }): Promise<UnderLock> => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return { kind: 'taken' };
-      // The user may have cancelled the move meanwhile, or an operator may have transferred the server.
+      // If the user cancelled the move meanwhile, or an operator transferred the server: the move is gone.
       const isStillPlanned = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (isStillPlanned) throwIfLost();
       const moved = isStillPlanned

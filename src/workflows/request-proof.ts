@@ -84,7 +84,7 @@ export async function knownOfDraft(
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
-    // The server is listed already: an earlier call was interrupted, or another one runs at the same time.
+    // If the server is listed already: an earlier call was interrupted, or another one runs at the same time.
     await finishListing(deps, draftId, listed, prover.email);
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }

@@ -59,7 +59,8 @@ export async function transferServer(
     { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
   );
   if (!before) return null;
-  // A server without an owner was listed by an operator, who gave the tokens to its future owner: they stay valid.
+  // If the server had no owner: an operator listed it and gave the tokens to its future owner, so the tokens stay
+  // valid.
   const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
   // A pending move of the previous owner is cancelled.
   await deps.serverDrafts.deleteOne({ serverId });

@@ -6,7 +6,7 @@ import { isDuplicateKey } from '../mongo.ts';
 const auditEntryDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   at: { type: Date, required: true },
-  /** Who made the change: a user's e-mail address, or `cli`. */
+  /** Who made the change: a user's e-mail address, or a fixed name such as `cli` or `automatic`. */
   by: { type: String, required: true },
   /** What was done: `vote.forget`, `listener.set`. */
   action: { type: String, required: true },

@@ -31,7 +31,7 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 /**
  * Counts one check against a user's allowance, in one conditional update.
  *
- * @returns null when the check is allowed; otherwise when the next one is
+ * @returns null when the check is allowed; otherwise when the next check is allowed
  */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },
@@ -56,8 +56,8 @@ export async function useCheckAllowance(
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // A duplicate key means that the allowance is used up, or that another process inserted the document at the same
-    // moment.
+    // If the key exists: the allowance is used up, or another process inserted the document at the same moment. This
+    // read finds out which; in the second case the loop tries again.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }

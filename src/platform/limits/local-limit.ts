@@ -12,7 +12,7 @@ const MOST_KEYS = 20_000;
  * Counts a use of `key`.
  *
  * @param cost - 1 by default
- * @returns null when the use is allowed; otherwise when the next one is
+ * @returns null when the use is allowed; otherwise when the next use is allowed
  */
 export type LocalLimit = (key: string, cost?: number) => Date | null;
 

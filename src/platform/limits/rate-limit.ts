@@ -80,7 +80,7 @@ async function upsertLimit(
   try {
     return await upsert();
   } catch (error) {
-    // Another process inserted the limit at the same moment, so now it can be updated.
+    // If another process inserted the limit at the same moment: this call updates it.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   }

@@ -12,7 +12,7 @@ const ENTRY = fileURLToPath(new URL('./picture-child.ts', import.meta.url));
 const PICTURES_A_CHILD = 50;
 /** If a child has more memory than this after a picture, in bytes, it is replaced too. */
 const MOST_MEMORY = 400 * 1_024 * 1_024;
-/** After this time without work a child ends, so that an idle worker has none. */
+/** After this time without work a child ends, so that an idle worker has no child. */
 const IDLE_MS = 30 * SECOND;
 /** How long one picture may take, including the start of the child. */
 const DEADLINE_MS = 30 * SECOND;

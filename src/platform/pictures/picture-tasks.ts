@@ -12,7 +12,7 @@ export type PictureTasks = {
   banner: { input: { bytes: Buffer }; result: { wide: Made; narrow: Made } };
   /** A game server's icon as WebP. */
   icon: { input: { bytes: Buffer }; result: Made };
-  /** One of our SVG drawings as PNG. Its `<image href="picture:banner"/>` shows the picture with this name. */
+  /** One of Tallyport's SVG drawings as PNG. Its `<image href="picture:banner"/>` shows `pictures.banner`. */
   drawing: { input: { svg: string; pictures?: DrawnPictures }; result: Buffer };
   /** A logo that the operator uploaded, as WebP. */
   'site-logo': { input: { bytes: Buffer; format: 'svg' | 'png' | 'webp' }; result: Made };

@@ -1,13 +1,13 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import { MINUTE, SECOND } from '../clock.ts';
 
-/** How often a process says that it runs. */
+/** How often a process updates its `seenAt`. */
 export const SEEN_EVERY_MS = 10 * SECOND;
 
-/** A process that said nothing for this long was killed, hangs, or cannot reach MongoDB. */
+/** If a process has not updated its `seenAt` for this long: it was killed, hangs, or cannot reach MongoDB. */
 export const LOST_AFTER_MS = 45 * SECOND;
 
-/** How long a process stays in the list after its last word. */
+/** How long a process stays in the list after its last `seenAt`. */
 const KEPT_MS = 15 * MINUTE;
 
 const runningProcessDefinition = {
@@ -18,7 +18,7 @@ const runningProcessDefinition = {
   version: { type: String, required: true },
   /** The migrations that this version has, by name. */
   migrations: { type: [String], required: true },
-  /** By mongod's clock, as `seenAt`. */
+  /** Both times are by mongod's clock. */
   startedAt: { type: Date, required: true },
   seenAt: { type: Date, required: true },
 } as const;

@@ -38,7 +38,7 @@ export function nameField({ values, errors }: Typed): Html {
   });
 }
 
-/** The field for a new password. `hint` is what its reader must know besides the rules. */
+/** The field for a new password. `hint` is the text below its label, by default the rule for its length. */
 export function newPasswordField(
   { errors }: Pick<Typed, 'errors'>,
   label = t('Password'),

@@ -3,8 +3,8 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
 /**
- * Where a user goes after signing in, if they did not ask for another page: owners, also of a draft, to the dashboard,
- * operators to the admin area, players to their favourites.
+ * The start page of a user: the page after signing in, if they did not ask for another one. Owners and members go to
+ * the dashboard, operators to the admin area, users with a draft to the dashboard, and all others to their favourites.
  */
 export async function homeOf(
   deps: Pick<AppDeps, 'users' | 'servers' | 'serverDrafts'>,

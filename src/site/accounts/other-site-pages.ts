@@ -71,7 +71,8 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
     access: ANYONE,
     run: async ({ request, reply, values }) => {
       const { name } = configuredSite(deps, id);
-      // Without a page to return to: the sign-in page leads a signed-in user to the own start page.
+      // If there is no page to return to: the sign-in page redirects the user, who is signed in by then, to their start
+      // page.
       const next = nextPage(app, values.next, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
       if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
@@ -146,13 +147,14 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
     }
     giveCookies(reply, answer.headers);
     const location = redirectOf(answer, origin);
-    // Success is read from the session cookie, not from the address: `next` of the user may contain a parameter
-    // `error`.
+    // Success is read from the session cookie, not from the address: the page that the user asked for may have a
+    // parameter `error` of its own.
     if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);
     }
-    // The provider's `error`. Anybody can send any value in this parameter, so it is checked.
+    // The `error` that the provider sent. Anybody can send any value in this parameter, so only a short word is
+    // accepted.
     const code = location?.searchParams.get('error') ?? '';
     return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
   });

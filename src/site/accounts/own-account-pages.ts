@@ -31,6 +31,7 @@ import type { AccountParts } from './account-parts.ts';
 import { accountPage } from './own-account-views.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
+/** At most this many sessions are shown. “Sign out everywhere” also ends those that are not shown. */
 const MAX_SESSIONS = 50;
 
 const nameForm = z.object({ name: shownText(60) });
@@ -184,5 +185,3 @@ function sessionForms(app: FastifyInstance, { deps, auth }: Pick<AccountParts, '
     },
   });
 }
-
-/** At most this many sessions are shown. “Sign out everywhere” also ends those that are not shown. */

@@ -32,7 +32,7 @@ const forgotForm = z.object({
     .pipe(z.email({ error: () => t('must be an e-mail address') })),
 });
 
-/** Longer than any token that we make. */
+/** Longer than any token in a link. */
 const MAX_TOKEN_LENGTH = 200;
 
 /** A value that cannot be a token is answered like a link that is no longer valid. */

@@ -20,7 +20,7 @@ import { newPassword, refuseOwn } from './sign-up-pages.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { setUpPage } from './two-factor-views.ts';
 
-/** Without a script, users paste the code or the whole link. */
+/** If the page's script does not run: users paste the code or the whole link. */
 const codeText = z
   .string()
   .max(2_048)
@@ -44,15 +44,15 @@ const USELESS = defineMessage(
 );
 
 /**
- * `/setup`: makes the first operator, for somebody with a setup link. As soon as the site has an operator, nobody else
- * can tell its paths from unknown ones.
+ * `/setup`: makes the first operator, for somebody with a setup link. Once the site has an operator, these paths answer
+ * 404 to everybody else, like unknown paths.
  */
 export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { deps } = parts;
   const onlyWithoutOperator = async ({ signedIn }: FastifyRequest) => {
     if (!(await hasOperator(deps))) return null;
-    // The operator who reloads the page after the form goes on.
+    // If the new operator reloads the page after the form: a redirect to the next step.
     if (signedIn?.user.role === 'operator') return `${base}/operator/setup`;
     throw unknownPath();
   };
@@ -97,7 +97,7 @@ function unknownPath(): RefusedError {
   return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
 }
 
-/** Counts a code, and refuses one that does not work; null if it works. */
+/** Counts a try of a code. Returns the refusal if the code does not work; null if it works. */
 async function refuseCode(
   { deps }: AccountParts,
   request: FastifyRequest,
@@ -126,14 +126,14 @@ async function makeOperator(
   const { deps, auth } = parts;
   const { base } = request.server.site;
   const made = await hashingFor(hashingClientOf(request), () => makeFirstOperator(deps, auth, given));
-  // Somebody else used the link while this form was filled in or sent.
+  // If somebody else used the link while this form was filled in or sent: nothing was made.
   if (made === 'has-operator') return { page: takenPage(base), status: 409 };
   if (made === 'useless-link') return uselessCode(base);
   request.log.info({ event: 'setup.operator_made', userId: made._id.toHexString() });
   try {
     return await enter(parts, request, reply, given);
   } catch (error) {
-    // The operator exists, so the link is useless: the sign-in page is the way on.
+    // If signing in failed: the operator exists and the link is used up, so the user continues on the sign-in page.
     request.log.warn({ event: 'setup.sign_in_failed', error: String(error) });
     return `${base}/sign-in?done=operator-made`;
   }
@@ -217,7 +217,7 @@ function operatorPage(base: string, typed: Typed): Page {
   };
 }
 
-/** The page if another request with a right code made the operator a moment earlier. */
+/** The page if another request with a valid code made the operator a moment earlier. */
 function takenPage(base: string): Page {
   const made = t('The operator was made a moment ago, with this or another link. Nothing was changed now.');
   return {

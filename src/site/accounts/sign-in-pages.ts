@@ -157,7 +157,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
   });
 }
 
-/** The second step, after a right password. */
+/** The second step of the sign-in, after the right password: a code of the second factor. */
 function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPage(app, next, '');

@@ -61,13 +61,16 @@ const addressForm = z.object({
 
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
-/** The form of a listing that sends mail, or of one that does not. An operator may change which it is. */
+/**
+ * The fields of both forms: of a listing that sends mail, and of one that does not. An operator may switch while it
+ * runs.
+ */
 const anyForm = signUpForm.partial({ name: true, password: true });
 
 /**
  * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form asks only for the address, and
  * the user chooses name and password behind a link (see verify-email-pages.ts). Without mail: the form creates the
- * account at once. In both cases the user goes on to `next`, or else to the own start page.
+ * account at once. In both cases the user then goes to `next`, or else to their start page (`homeOf`).
  */
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;

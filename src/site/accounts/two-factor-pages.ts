@@ -105,7 +105,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
   });
 }
 
-/** Where a user goes on whose second factor was just turned on; the operator of a new site to the list of its set-up. */
+/** Where a user goes after turning the second factor on. The operator of a site without servers goes to the set-up. */
 async function onwardsFrom(deps: Parts['deps'], base: string, user: User): Promise<string> {
   if (user.role !== 'operator') return `${base}/account`;
   const server = await deps.servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });

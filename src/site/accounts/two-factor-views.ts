@@ -71,8 +71,8 @@ function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
 }
 
 /**
- * The page with the new secret as a QR code and as text. It asks for a first code. `skip`: where a user goes who wants
- * no second factor now.
+ * The page with the new secret as a QR code and as text. It asks for a first code. `skip`: the address of a link for
+ * users who want no second factor now.
  */
 export function setUpPage(path: string, totpUri: string, { skip }: { skip?: string | undefined } = {}): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
@@ -142,7 +142,7 @@ export function backupCodesPage(codes: string[], onwards: string, { isNew = fals
   };
 }
 
-/** Always black on white, which QR readers need. */
+/** A QR code as SVG. It is black on white in both colour schemes, because QR readers need that. */
 function qrCode(text: string): Html {
   return raw(renderSVG(text, { border: 2 })) as Html;
 }

@@ -69,7 +69,7 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
         () => hashingFor(hashingClientOf(request), () => finishSignUp(deps, auth, data)),
         (result) => typeof result !== 'string',
       );
-      // The limit refused the account before the link was used up, so the link still works.
+      // If the limit of accounts refused: the link was not used up, so it still works later.
       if (made.retryAt) return tooManyAccounts(made.retryAt);
       const finished = made.result;
       if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };

@@ -23,7 +23,9 @@ import { setUpCard } from './set-up-list.ts';
 const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
 
-/** `/operator`: the inbox of what needs attention, one tab for each kind. Without a tab, the first that has something. */
+/**
+ * `/operator`: the inbox, one tab for each kind. If the query names no tab: the first tab that has an item is shown.
+ */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const numbers = inboxNumbers(deps);
@@ -59,7 +61,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
     });
   });
 
-  // Bookmarks of the earlier page of reports.
+  // Earlier versions had the page of reports at this path. So bookmarks of it still work.
   app.get('/complaints', OPERATOR, async (_request, reply) =>
     reply.redirect(inboxPath(base, 'reports'), 301),
   );

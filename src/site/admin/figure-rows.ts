@@ -25,7 +25,7 @@ const sum = (title: string, column: string, of: (day: SiteFigures) => number | u
   shown: number,
 });
 
-/** A figure that is as it was on the last day. */
+/** A figure whose value is that of the last day. */
 const last = (
   title: string,
   column: string,
@@ -98,7 +98,7 @@ export const FIGURES: Figure[] = [
   last('Storage: indexes', 'index_bytes', ({ storage }) => storage?.indexBytes, bytes),
 ];
 
-/** How a figure changed: `+12 %`; for shares the difference in points. Empty if it did not, or one value is unknown. */
+/** How a figure changed: `+12 %`; for shares, the difference in points. Empty if it is equal, or a value is unknown. */
 export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
   if (now === null || before === null || now === before) return '';
   if (column === 'success_rate') return signed(100 * (now - before), ' points');

@@ -19,7 +19,7 @@ import { comparison, week, weekFigures } from './figures-comparison.ts';
 /** The days of the charts, four weeks; and of the CSV file, two years. */
 const PAGE_DAYS = 28;
 const FILE_DAYS = 731;
-/** After this time without a count, the page says that none is made. */
+/** If the last count is older than this: the page says that no figures are counted. */
 const LATE_MS = 130 * MINUTE;
 
 /** `/operator/figures`: the figures of the site by UTC day, and days and weeks against those before. */

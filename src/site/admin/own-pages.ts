@@ -19,7 +19,7 @@ import { conflict, SETTINGS_MESSAGES, settingsPath } from './settings-frame.ts';
 
 const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 
-/** The largest form: every character may be sent as three bytes, each written with three. */
+/** The body limit in bytes: a character may have three bytes in UTF-8, and a form sends each byte as `%XX`. */
 const OPTIONS = { ...OPERATOR, bodyLimit: 10 * LONGEST_PAGE };
 
 /** The card with links to the operator's own pages. */

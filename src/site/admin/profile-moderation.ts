@@ -50,7 +50,7 @@ function content(base: string, { name }: Server, profile: Profile, part: Profile
   if (part === 'description') return description(profile.description ?? '');
   if (part === 'banner') return banner ? bannerImage(base, banner, name) : '';
   if (part === 'icon') return iconImage(base, icon);
-  // As text and not as a link, so that an operator does not open an unknown site by accident.
+  // Addresses are shown as text and not as links, so that an operator does not open an unknown site by accident.
   return html`<ul class="plain">${LINKS.map((link) => profile[link])
     .filter(Boolean)
     .map((address) => html`<li class="mono">${address}</li>`)}</ul>`;

@@ -30,7 +30,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Bull Board loads two fonts from Google. We remove the link and use system fonts. */
+/** Matches the link with which Bull Board loads two fonts from Google. It is removed, so that system fonts are used. */
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
 /**

@@ -5,7 +5,7 @@ import { textArea } from '../shared/parts.ts';
 /** The names of the two reason fields of a form, and which of them is required. */
 type Reasons = {
   typed: Typed;
-  /** The field that the owner reads. `reader` names that person in the label. */
+  /** The field whose text the owner or author reads. `reader` names them in its label: `the author`. */
   forOwner: { name: string; reader: string; required?: boolean };
   internal: { name: string; required?: boolean };
   /** A suffix that makes the ids unique, if a page has several such forms. */
@@ -14,7 +14,7 @@ type Reasons = {
 
 const LONGEST = 500;
 
-/** The two reasons of a decision: one that its owner reads, and one for operators only. */
+/** The fields for the two reasons of a decision: one that the owner or author reads, and one for operators only. */
 export function reasonFields({ typed: { values, errors }, forOwner, internal, of }: Reasons): Html {
   const field = (name: string, label: string, hint: string, required = false) =>
     textArea({

@@ -12,7 +12,7 @@ import { keyed, resultNotice } from './inbox/inbox-parts.ts';
 import { reasonFields } from './reason-fields.ts';
 import { selection } from './review-selection.ts';
 
-/** The list in which a decision is made, if it is not the page of the reviews. */
+/** Where the operator decides: in the inbox, or (undefined) on the page of reviews. */
 export type ReviewList = 'inbox' | undefined;
 
 /** What the cards of reviews need. `servers` is by id. */
@@ -146,7 +146,7 @@ function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Da
   return html`<p class="small">${account} ${vote}</p>`;
 }
 
-/** Who wrote the review, if known, and when it was edited. */
+/** When the author last edited the review, and a link to the author's account. Empty without an edit and an account. */
 function changedBy(base: string, { personId: userId, editedAt }: Review, now: Date): Content {
   const writer = userId
     ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by a registered user</a>`

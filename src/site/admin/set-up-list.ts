@@ -61,7 +61,7 @@ const STEPS: Record<SetUpStep, Step> = {
 
 type StepDeps = Pick<AppDeps, 'config' | 'setUpSteps' | 'servers'>;
 
-/** All steps in their order. Whether one is done follows from the settings and the data. */
+/** All steps in their order. Whether a step is done follows from the settings and the data. */
 export async function listSteps(deps: StepDeps, site: Site): Promise<ListedStep[]> {
   const [closed, done] = await Promise.all([readClosedSteps(deps), doneSteps(deps, site)]);
   return SET_UP_STEPS.map((step) => ({
@@ -75,7 +75,7 @@ async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Rec
   const server = await servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
   return {
     name: site.name !== DEFAULTS.SERVICE_NAME,
-    // Only a person knows whether they have looked.
+    // Tallyport cannot know whether an operator has looked at the checks: the operator closes this step by hand.
     checks: false,
     mail: config.SMTP_URL !== undefined,
     contact: site.contact !== undefined || site.pages.has('contact'),

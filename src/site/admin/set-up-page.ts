@@ -11,7 +11,7 @@ import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { type ListedStep, listSteps } from './set-up-list.ts';
 
-/** All steps that are still open. */
+/** The form value that means all steps that are still open. */
 const REST = 'rest';
 
 /** `/operator/setup`: the steps after the first operator was made, until each is done or not needed. */

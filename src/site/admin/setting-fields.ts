@@ -221,7 +221,9 @@ function shown(value: unknown): string {
   return value.map(({ text, href }: { text: string; href: string }) => `${text} ${href}`).join(', ');
 }
 
-/** How a colour will look on light and dark pages, with its contrasts. Empty for a text that is no colour. */
+/**
+ * How a colour will look on light and dark pages, with its contrasts. If the text is no colour: the rule for colours.
+ */
 export function colourPreview(colour: string): Html {
   if (!/^#[0-9a-f]{6}$/i.test(colour.trim()))
     return html`<p class="error">Must be a colour such as #0f6168.</p>`;

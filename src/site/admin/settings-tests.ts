@@ -20,7 +20,9 @@ export function testButtons(base: string, group: SettingGroup, config: Config): 
   return '';
 }
 
-/** The routes of those buttons. A worker connects to the mail server and the provider, and the page waits for it. */
+/**
+ * The routes of `testButtons`. A worker connects to the mail server or the provider; the request waits for its result.
+ */
 export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
   formRoute(app, {
     path: '/settings/test/mail',

@@ -11,7 +11,7 @@ import { type Findings, readRedis } from '../../process/redis-findings.ts';
 import { exactTime } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 
-/** What the site saw about one thing, and what mends it. */
+/** The result of one check: what the site found, and what the operator can do about it. */
 export type Check = {
   id: 'address' | 'https' | 'proxy' | 'mail' | 'clock' | 'versions';
   title: string;
@@ -26,12 +26,12 @@ type CheckDeps = Pick<AppDeps, 'config' | 'clock' | 'clockSkew' | 'mongo' | 'pro
 /** How long the checks wait for MongoDB and Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** Where the mail server is set. */
+/** The page with the settings of the mail server, under the site's base. */
 const MAIL_SETTINGS = '/operator/settings/mail';
 
 const restart = 'and restart web, worker and scheduler';
 
-/** Looks at the request and the services, and says what it saw. Never throws, and changes nothing. */
+/** Checks the site by this request and its services. Never throws, and changes nothing. */
 export async function checkSite(deps: CheckDeps, request: FastifyRequest): Promise<Check[]> {
   const { base } = request.server.site;
   const [clock, versions] = await Promise.all([clockCheck(deps), versionCheck(deps)]);

@@ -10,7 +10,7 @@ import type { AdminParts } from './admin-parts.ts';
 import { setUpCard } from './set-up-list.ts';
 import { type Check, checkSite } from './site-checks.ts';
 
-/** `/operator/system`: what the site saw, the processes with their versions, and pending migrations. */
+/** `/operator/system`: the checks of the site, the processes with their versions, and pending migrations. */
 export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/system', OPERATOR, async (request, reply) => {
@@ -25,7 +25,7 @@ export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   });
 }
 
-/** The kinds of process without one of which something stops. */
+/** At least one process of each of these kinds must run. The text says what stops otherwise. */
 const NEEDED = {
   worker: 'No worker runs: votes are accepted, but not forwarded.',
   scheduler: 'No scheduler runs: servers are not checked, and figures and ranks are not computed.',
@@ -83,7 +83,7 @@ function versionNotice(versions: string[], earlierHosts: string[] | null): Conte
   return notices;
 }
 
-/** The machine's name and the process's number: `web-1`, number 7 is `web-1:7`. */
+/** The machine and the process number in the id of a process, such as `web-1:7`: without the last part of the id. */
 function machineOf(processId: string): string {
   return processId.split(':').slice(0, -1).join(':');
 }

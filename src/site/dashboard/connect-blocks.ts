@@ -35,7 +35,7 @@ export type Block = {
 /** The placeholder for the claim key. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
-/** Whether the relay is among the first: for Minecraft: Java Edition, and where the server fetches its votes. */
+/** Whether the relay is shown before other plugins: if the game is Minecraft, or if the server fetches its votes. */
 export function usesRelay({ server: { game }, listener }: Connected): boolean {
   return listener?.protocol === 'fetch' || (game?.startsWith('minecraft') ?? false);
 }

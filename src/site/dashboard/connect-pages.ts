@@ -163,8 +163,8 @@ function connectBody(
   const path = serverPath(base, server, '/connect');
   const shown = (block: Block) => blockCard(base, connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
-  // On other games it is open as well if the server fetches its votes or the key was just made.
   const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
+  // If the key of the relay was just made: its card is visible for every game, because it shows the key.
   const isForRelay = usesRelay(connected) || relayKey !== undefined;
   const twoWays = t(
     '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',

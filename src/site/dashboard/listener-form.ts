@@ -66,12 +66,12 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   });
 }
 
-/** The choice for a new listener. If a plugin can claim votes too, nothing is chosen beforehand. */
+/** The choice of rewards for a new listener. If a plugin can claim votes too: no option is preselected. */
 function newRewardsField({ hasClaimKeys, typed: { values, errors } }: Form): Html {
   return rewardsField(values.rewards ?? (hasClaimKeys ? undefined : 'push'), errors.rewards);
 }
 
-/** The choice what happens to unconfirmed votes. Empty if there are none. */
+/** The choice of what happens to unconfirmed votes. Empty if there are none. */
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');

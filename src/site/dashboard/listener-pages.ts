@@ -162,7 +162,8 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
     id: 'listener-state',
     href: path,
     announcement: listenerAnnouncement(listener),
-    // Whoever starts the relay sees its first call at once.
+    // If the listener fetches and no call has come yet: the part refreshes often, so the owner sees the first call at
+    // once.
     open: listener.waiting > 0 || (listener.protocol === 'fetch' && !listener.fetched),
     body: card({
       title: t('Status'),
@@ -184,12 +185,12 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     refusalOf: settingsRefusal,
     run: async ({ request, data }) => {
       const { _id: serverId } = serverOf(request);
-      // Only with two ways to get rewards is there something to choose.
+      // If the server has a claim key: there are two ways to reward players, and the owner must choose one.
       if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
       const { set, secret } = await store(deps, serverId, data, userOf(request).email);
-      // A new secret is shown without a test vote: the owner must first set it on the server, which needs it to answer.
+      // If there is a new secret: it is shown without a test vote, because the owner must first set it on the server.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
-      // Nothing fetches yet: the owner gets the relay and its key first.
+      // If the server will fetch its votes: no program fetches yet, so the owner first gets the relay and its key.
       if (set.protocol === 'fetch')
         return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
       const saved = notice('good', t(SAVED[await doneOf(deps, set)]));
@@ -234,7 +235,8 @@ async function store(
   const unanswered = {
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
-    // Without claim keys the listener is the only way; a listener that exists keeps its choice.
+    // If the form has no choice: the listener is the only way to reward players. A listener that exists keeps its
+    // choice.
     rewards: data.rewards ?? 'push',
   };
   if (protocol === 'fetch') {

@@ -4,13 +4,15 @@ import { EarlierProcessesError } from '../../platform/earlier-processes.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
-/** The refusal for an error of the secret, and while older processes run; undefined for other errors. */
+/**
+ * The refusal for an error of the secret, or because processes of an earlier version run; undefined for other errors.
+ */
 export function settingsRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
   if (!(error instanceof EarlierProcessesError)) return secretRefusal(error, values);
   return refused(409, t(EARLIER_PROCESSES[error.code]));
 }
 
-/** For owners, without the addresses of processes. */
+/** The sentences for owners. They do not name the machines of the processes, as the error's message does. */
 const EARLIER_PROCESSES = {
   'earlier-processes': defineMessage(
     'Nothing was saved: a part of this listing still runs an earlier version, which does not know servers that fetch their votes. Try again when its operator has finished the upgrade.',

@@ -141,7 +141,7 @@ function diagnosisIn(ending: Ending): Diagnosis | null {
 function missingResult(ending: Ending): Refused {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
-  // The listener was changed between the request and the test.
+  // If the listener was changed between the request and the test: the test was refused.
   if (result.kind === 'refused') return refusedFor(result);
   return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }

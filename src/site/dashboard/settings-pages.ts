@@ -181,7 +181,8 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
         await saveMove(deps, server, data, user._id);
         return prove(request);
       }
-      // An operator does not prove the ownership of the new address (as on the command line), so it is changed at once.
+      // If an operator changes the address: no ownership proof is needed, as on the command line, so it changes at
+      // once.
       const tooMany = await takeCheck(request);
       if (tooMany) return tooMany;
       await editServer(deps, server._id, data, user.email);

@@ -115,7 +115,7 @@ function rankPart(base: string, days: RankDay[]): Html {
   });
 }
 
-/** The values that the server reported itself, as separate charts beside those of our checks. */
+/** The values that the server reported itself, as charts of their own: the other charts have the values of probes. */
 function reportedPart(path: string, reported: History, now: Date, days: number): Html {
   const about = t(
     'The server reported these values through the API. The charts above, averages and uptime come from our own checks.',

@@ -153,7 +153,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   })}`;
 }
 
-/** Tells that Steam confirmed the SteamID of a vote. */
+/** The mark of a vote whose SteamID Steam confirmed. */
 function provenMark(): Html {
   return html` <span class="small soft" title="${t('proven: Steam confirmed the SteamID')}">${t('proven')}</span>`;
 }

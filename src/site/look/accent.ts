@@ -71,7 +71,7 @@ function shadesOf(colour: string, scheme: keyof typeof SCHEMES): Shades {
   };
 }
 
-/** The first mix of two colours that is right, from `one` towards `other`. */
+/** Mixes `one` with more and more of `other`, and returns the first mix for which `isRight` is true. */
 function mixedUntil(one: string, other: string, isRight: (colour: string) => boolean): string {
   for (let part = 0; part < 1; part += STEP) {
     const colour = mixed(one, other, part);
@@ -107,7 +107,7 @@ function parsed(colour: string): Colour {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)) as Colour;
 }
 
-/** CSS rules that replace our accent colour by the operator's. They must follow the stylesheet. */
+/** CSS rules that replace Tallyport's accent colour with the operator's. They must follow the stylesheet. */
 export function accentRules(colour: string): string {
   const { light, dark } = accentShades(colour);
   const tokens: Record<string, keyof Shades> = {

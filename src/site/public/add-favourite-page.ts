@@ -17,9 +17,9 @@ import type { WantedFavourite } from './wanted-favourite.ts';
 type Deps = PublicParts['deps'];
 
 /**
- * `/favourites/:serverId`: where a visitor arrives who pressed a star and then signed in or up. In the browser in which
- * the star was pressed, the server is added at once. Elsewhere, such as behind a link from a mail or from another site,
- * a button asks first, because opening an address must not change anything.
+ * `/favourites/:serverId`: the page after a visitor pressed a star and then signed in or up. In the browser in which
+ * the star was pressed, the server is added at once. In any other case, such as a link in a mail or on another site, a
+ * button asks first, because opening an address must not change anything.
  */
 export function addFavouritePage(
   app: FastifyInstance,

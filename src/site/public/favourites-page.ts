@@ -41,8 +41,8 @@ const MESSAGES = { added: defineMessage('The server is now among your favourites
 
 /**
  * `/favourites`: the user's favourite servers, with the time of the next vote for each. The form of
- * `/favourites/:serverId` adds or removes one. If nobody is signed in, it leads to the sign-up, because most visitors have
- * no account, and the star is remembered until then.
+ * `/favourites/:serverId` adds or removes one. If nobody is signed in: the form redirects to the sign-up page, because
+ * most visitors have no account, and a cookie remembers the server until they have one.
  */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
@@ -141,7 +141,7 @@ function players(server: WithId<Server>, now: Date): Content {
   return html`<span class="players"><b>${count(onlinePlayers)}</b>${playersBar(onlinePlayers, maxPlayers)}</span>`;
 }
 
-/** The link to vote; inside the cooldown, when the player voted and may vote next. */
+/** The link to vote. During the cooldown: the time of the player's vote, and the time of the next one. */
 function voteOf(
   { base, config, now }: List,
   { username, nextVoteAt }: Favourite,

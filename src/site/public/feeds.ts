@@ -25,7 +25,7 @@ export function feedPath(game?: string | undefined): string {
   return `${game ? gamePath(game) : ''}/feed.atom`;
 }
 
-/** The title of such a feed. */
+/** The title of the feed of new servers, of all games or of one. */
 export function feedTitle(listing: string, game?: string | undefined): string {
   return game
     ? t('New {game} servers on {listing}', { game: gameName(game), listing })

@@ -52,7 +52,7 @@ export function gameTiles(site: Site, games: Choice[]): Html {
   );
 }
 
-/** The same for tags. */
+/** A list of links to the pages of tags, with a picture and the number of servers of each. */
 export function tagTiles({ base }: Site, tags: (Tag & { servers: number })[]): Html {
   return tiles(
     tags.map(({ key, name, servers }) => ({

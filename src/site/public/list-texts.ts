@@ -70,7 +70,7 @@ export function listSummary(
     return `${counted(total, 'server')}, ${order}${age}`;
   }
   if (total === 0) return '';
-  // The totals may be computed a little earlier than the list.
+  // If the totals are older than the first listed server: they are 0 and are not shown.
   const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
   return `${counted(total, 'server')}${among}, ${order}`;
 }

@@ -17,7 +17,7 @@ import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts
 import type { Site } from '../shared/site-settings.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** How many favourites are read, the newest ones; how many of them are shown, and how many similar servers. */
+/** At most this many favourites (the newest ones) are read, favourites are shown, and similar servers are shown. */
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;

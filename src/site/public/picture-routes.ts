@@ -8,15 +8,15 @@ import { ANYONE } from '../route-options.ts';
 import type { PublicParts } from './public-parts.ts';
 
 /**
- * Caches pictures in memory, so that a popular page needs few reads of MongoDB. So a deleted picture may be served for
- * up to a minute more.
+ * Caches pictures in memory, so that a popular page needs few reads of MongoDB. If a picture is deleted: it may be
+ * served for up to a minute more.
  */
 const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
 
 /** The bytes behind a picture's address never change, because the address contains their hash. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** `/pictures/<hash>.webp`: icons and banners. All stored pictures are WebP files that we encoded ourselves. */
+/** `/pictures/<hash>.webp`: icons and banners. All stored pictures are WebP files that Tallyport encoded. */
 export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
 

@@ -81,7 +81,7 @@ async function keepUpToDate(
 
 async function orderDrawing(deps: AppDeps, { _id, slug }: WithId<Server>, key: string): Promise<void> {
   await markCardDue(deps, _id, key);
-  // If Redis does not answer, the mark in the database remains, and the scheduler finds it later.
+  // If Redis does not answer: the mark stays in the database, and the scheduler finds it later.
   await deps.producer.add('draw-cards', { serverId: _id.toHexString() }, { subject: slug });
 }
 

@@ -110,10 +110,12 @@ type Entry = { path: string; changedAt?: Date | null | undefined };
 
 /** The file of the pages that are not servers'. */
 const PAGES = 'pages.xml';
-/** The beginning of the files of the servers without a game. No game's id has a hyphen. */
+/**
+ * The names of the files with servers without a game begin with this. No game has this id, because ids have no hyphen.
+ */
 const WITHOUT_GAME = 'without-game';
 
-/** Which servers a file has: those of a game, and the how many-th file of them it is. */
+/** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */
 type Part = { game: string | null; file: number };
 
 function partOf(name: string): Part | null {

@@ -69,7 +69,7 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/** The bar at the foot of the window, on phones only. A browser that has voted here shows its last link (theme.js). */
+/** The bar at the foot of the window, on phones only. If this browser has voted here, CSS shows only the last link. */
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">

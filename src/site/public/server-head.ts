@@ -34,8 +34,8 @@ export function serverHead(site: Site, view: View): Html {
 }
 
 /**
- * Country, game with version, languages, and marks; those that are known. The rating is shown where the figures are
- * far below.
+ * Country, game with version, languages, and marks, as far as they are known. The stylesheet shows the rating here only
+ * on narrow pages, where the key figures are far below.
  */
 function about(base: string, server: Server, { info, found }: Seen): Content {
   const { game, profile } = server;

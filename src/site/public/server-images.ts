@@ -74,7 +74,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
 /** The colours of a server's status on the banner. */
 const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
 
-/** The banner: name, address, players and rank on the dark ground of our pages' heads. */
+/** The banner: name, address, players and rank on the dark background that heads of pages have. */
 export function bannerImage(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const { deep, line, text, soft } = CARD_COLOURS;

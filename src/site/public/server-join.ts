@@ -39,8 +39,9 @@ export function joinColumn(site: Site, view: View): Html {
 }
 
 /**
- * Instead of the form, in a browser that has voted here within 24 hours: when the next vote is possible. Scripts show it
- * (theme.js, vote.js), because the page is the same for all visitors. The empty name of the link keeps the form empty.
+ * Instead of the form, in a browser that has voted here within 24 hours: when the next vote is possible. Scripts show
+ * it (theme.js, vote.js), because the page is the same for all visitors. The link has an empty `username`, so that the
+ * script of the vote page does not fill in the remembered name.
  */
 function votedHere({ base }: Site, server: Server): Html {
   const time = t('You voted here; next vote in <b>{time}</b> hours.', {
@@ -64,7 +65,7 @@ function playersNow(server: Server, seen: Seen): Html {
   if (playersHidden) {
     return html`<p class="now-state">${icon('eye-off')} ${t('Online, players hidden')}</p>`;
   }
-  // Nothing has told the number of players yet.
+  // If no probe and no report has told the number of players yet: only the status is shown.
   if (lastCheckedAt === null) return html`<p class="now-state">${t('Online')}</p>`;
   const b = (text: Html) => html`<b>${text}</b>`;
   const players = count(onlinePlayers);

@@ -46,7 +46,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       readerOf(deps, request, server, typed),
       ownNameOf(deps, request, server),
     ]);
-    // The page is cached for visitors, so it does not know who is proven.
+    // The page is cached for all visitors, so it cannot contain the SteamID that Steam confirmed for one browser.
     const voting = { config: deps.config, account: accountOf(deps, request), ownName, provenId: null };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };

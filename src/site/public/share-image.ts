@@ -38,7 +38,7 @@ export const CARD_ICON = { width: 168, height: 168 } as const;
 
 const LEFT = 64;
 const RIGHT = SHARE_IMAGE.width - LEFT;
-/** Where the icon begins, and where the name and the address stand beside it. */
+/** The top edge of the icon, and the left edge of the name and the address beside it. */
 const ICON_TOP = 222;
 const BESIDE = LEFT + CARD_ICON.width + 36;
 /** A name is drawn in the largest of these sizes that fits, in pixels. */

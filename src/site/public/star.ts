@@ -27,7 +27,7 @@ export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Conten
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
   const sign = icon('star', isFavourite ? 'solid' : 'outline');
-  // The words for readers contain the visible text, which would be read twice.
+  // Screen readers skip the visible text, because the words for them contain it.
   const seen = text ? html`<span aria-hidden="true">${text}</span>` : '';
   const words = html`<span class="for-readers">${does}: ${name}</span>`;
   return html`<button class="star" type="submit" form="${FORM}"

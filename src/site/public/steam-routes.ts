@@ -17,10 +17,10 @@ import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverOfForm, slugOfRequest } from './server-address.ts';
 
-/** How many sign-ins through Steam a network may begin, and how many it may finish. Families and schools share one. */
+/** How many sign-ins through Steam a network may begin, and how many it may finish. A school shares one network. */
 const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };
 
-/** A HEAD request of a link checker would begin or use up a sign-in. */
+/** HEAD is not answered: such a request of a link checker would begin or use up a sign-in. */
 const OPTIONS = { ...ANYONE, exposeHeadRoute: false } as const;
 /** Steam may hang. So the return takes no slot for pages: some hanging sign-ins would occupy all slots. */
 const RETURN_OPTIONS = { ...OPTIONS, config: { ...ANYONE.config, skipsSlotHook: true } } as const;
@@ -30,7 +30,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
   const { site } = app;
   const signIn = createSteamSignIn(deps, deps.clock);
   const formOf = (server: Pick<Server, 'slug'>) => `${site.base}${publicPath(server, '/vote')}`;
-  // The return address has the slug of the request, which an earlier name of the server may have been.
+  // The return address has the slug of the request, which may be an earlier slug of the server.
   const placeOf = (request: FastifyRequest, { _id }: WithId<Server>): SignInPlace => ({
     serverId: _id,
     returnAddress: `${site.url}${publicPath({ slug: slugOfRequest(request) }, '/vote/steam/return')}`,
@@ -40,7 +40,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
 
   app.get('/servers/:slug/vote/steam', OPTIONS, async (request, reply) => {
     const server = await steamServer(deps, request);
-    // The link of a cached page: it does not know that this browser's player signed in before.
+    // If the player of this browser has signed in before: a cached page shows the link to sign in anyway.
     if (provenIds.find(request.headers.cookie)) return redirect(reply, formOf(server));
     await take(deps, 'steam-sign-in', request);
     const { address, cookie } = signIn.begin(placeOf(request, server), request.headers.cookie);

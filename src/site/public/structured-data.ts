@@ -87,7 +87,7 @@ export function searchDataOf(
   };
 }
 
-/** What a server's page knows about the server. */
+/** The data of a server's page that the items of the page are made from. */
 export type Described = {
   server: Pick<Server, 'name' | 'slug' | 'game' | 'profile'>;
   info: ServerInfo;

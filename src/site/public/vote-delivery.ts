@@ -83,7 +83,7 @@ function deliveredText(
     : t('Arrived in {time}.', { time });
 }
 
-/** How long a delivery took: `0.3 s`, `12 s`, `3 minutes`. It is at least 0.1 s, also if two clocks differ. */
+/** How long a delivery took: `0.3 s`, `12 s`, `3 minutes`. If two clocks differ: it is still at least 0.1 s. */
 function timeTaken(ms: number): string {
   if (ms >= MINUTE) return duration(ms);
   const seconds = ms / SECOND;

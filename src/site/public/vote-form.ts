@@ -85,11 +85,13 @@ function formPart(site: Site, view: VotePageView): Html {
     </section>`;
 }
 
-/** Instead of the form: who has voted, and that the next vote is later. */
+/**
+ * The part that replaces the form during the cooldown: it says who has voted. The panel below it shows the next vote.
+ */
 function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { votedAt }: VoteStreak): Html {
   const page = `${site.base}${publicPath(server)}`;
   const player = html`<bdi>${nameIn(typed)}</bdi>`;
-  // An empty name: the script neither fills in the remembered name nor leads back here.
+  // The link has an empty name. So the script neither fills in the remembered name nor leads back here.
   const other = provenId ? '' : html`· <a href="${page}/vote?username=">${t('Vote as another player')}</a>`;
   return stamp(
     site,

@@ -29,14 +29,14 @@ export function identityField({ server, provenId, typed, ownName }: Omit<Voting,
     hint: rule.hint(nameOptionsOf(server)),
     value: typed.values.username ?? ownName ?? '',
     error: typed.errors.username,
-    // The sentence is above the field: with the focus there, screen readers read it too.
+    // If the name has an error: the field gets the focus, so that screen readers read the error, which is above it.
     autofocus: Boolean(typed.errors.username),
     // In UTF-16 code units. A code point has at most two.
     maxlength: 2 * rule.longest,
     inputmode: rule.inputmode,
     required: true,
     autocomplete: 'username',
-    // `none` on `autocapitalize` and similar attributes: otherwise a phone changes “steve” into “Steve ” or a word.
+    // Without these attributes, the keyboard of a phone would change “steve” into “Steve ” or another word.
     autocapitalize: 'none',
     autocorrect: 'off',
     spellcheck: false,

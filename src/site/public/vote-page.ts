@@ -54,7 +54,7 @@ const session = z
   .string()
   .regex(/^[\w-]{16,64}$/)
   .catch('');
-/** Its rule depends on the server's game (`readPlayerName`). */
+/** Any text: `readPlayerName` checks it by the rule of the server's game. */
 const username = fieldText;
 const challengeForm = z.object({ username, session });
 const voteForm = z.object({

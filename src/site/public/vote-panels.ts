@@ -24,7 +24,10 @@ export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
     d="${paths[kind]}"/></svg>`;
 }
 
-/** Dots come in fives, like the strokes of a tally. Of a long streak, the last three fives are drawn. */
+/**
+ * The dots of a streak are in groups of five, like tally strokes. If a streak is long: only its last three groups are
+ * drawn.
+ */
 const TALLY = 5;
 const MOST_DOTS = 3 * TALLY;
 

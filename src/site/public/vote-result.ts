@@ -118,7 +118,7 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
   return html`${sign('tick')}<h1 tabindex="-1">${t('Your vote counts, {player}.', { player })}</h1>`;
 }
 
-/** Where the server stands: its votes and rank, and how far the next rank is. */
+/** The server's votes and rank, and how many votes the server above it is ahead. */
 function rankLine(site: Site, result: VoteState): Html {
   const { base } = site;
   const { above } = result;

@@ -15,7 +15,7 @@ export type WantedFavourite = {
 };
 
 /**
- * The cookie is set by a form of our own, whose origin was checked, so a link of another site cannot add a favourite. Its
+ * A form of this site sets the cookie, and its origin is checked. So a link of another site cannot add a favourite. Its
  * path is `/favourites`, so the browser does not send it with public pages, which are cached for visitors.
  */
 export function createWantedFavourite(config: Pick<Config, 'PUBLIC_URL' | 'basePath'>): WantedFavourite {

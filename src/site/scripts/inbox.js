@@ -42,7 +42,7 @@ document.addEventListener('change', ({ target }) => {
     try {
       localStorage.setItem('inbox-keys', target.checked ? 'on' : 'off');
     } catch {
-      // The browser stores nothing for this site: the keys stay on.
+      // If the browser stores nothing for this site: the keys stay on.
     }
   }
   if (target.matches('.pick input')) showPicked();
@@ -65,8 +65,8 @@ function step(by) {
   all[next].scrollIntoView({ block: 'nearest' });
 }
 
-// Presses the control of a key: that of the selected items if there are any, or else that of the current one. What needs
-// a reason or cannot be undone opens its form instead.
+// Presses the control of a key: that of the selected items if there are any, or else that of the current item. If a
+// decision needs a reason or cannot be undone: its form opens instead.
 function press(key) {
   const isMany = boxes().some(({ checked }) => checked);
   const place = isMany ? document : entries()[currentIndex()];
@@ -124,7 +124,7 @@ document.addEventListener('submit', (event) => {
 function showAnswer(answer, text, at) {
   const page = new DOMParser().parseFromString(text, 'text/html');
   const fresh = page.querySelector('[data-inbox]');
-  // The answer is another page, such as the list of blocks or the sign-in.
+  // If the answer is another page, such as the list of blocks or the sign-in: open it.
   if (!fresh && answer.ok) return location.assign(answer.url);
   if (!fresh) {
     document.querySelector('main').replaceWith(page.querySelector('main'));

@@ -25,7 +25,8 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
-// A link to share opens the system's dialog. Where there is none, it leads to the addresses and codes on the page.
+// A link to share opens the system's dialog. If the browser has none: the link jumps to the addresses and codes on the
+// page.
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('[data-share]') : null;
   if (!link || !navigator.share) return;
@@ -55,7 +56,7 @@ document.addEventListener('click', ({ target }) => {
   try {
     localStorage.setItem('theme', theme);
   } catch {
-    // The browser stores nothing for this site: the choice holds for this page.
+    // If the browser stores nothing for this site: the choice holds for this page.
   }
 });
 systemIsDark.addEventListener('change', showTheme);
@@ -70,7 +71,7 @@ for (const choice of document.querySelectorAll('[name="list-view"]')) {
     try {
       localStorage.setItem('list', kind);
     } catch {
-      // The browser stores nothing for this site: the choice holds for this page.
+      // If the browser stores nothing for this site: the choice holds for this page.
     }
   });
 }
@@ -81,7 +82,7 @@ function quietVoted() {
   try {
     voted = JSON.parse(localStorage.getItem('voted-servers')) ?? {};
   } catch {
-    // The browser stores nothing for this site.
+    // If the browser stores nothing for this site: no server counts as voted for.
   }
   for (const link of document.querySelectorAll('[data-voted-text] a.vote')) {
     const { next } = voted[link.pathname.replace(/\/vote$/, '')] ?? {};
@@ -131,7 +132,7 @@ document.addEventListener('htmx:before:response', (event) => {
     return;
   }
   event.preventDefault();
-  // The user was signed out or the page is gone: reload to show that.
+  // If the user was signed out or the page is gone: reload to show that.
   if (raw.redirected || raw.status === 404) location.reload();
   else event.target.classList.add('stale');
 });

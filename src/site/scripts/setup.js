@@ -1,4 +1,5 @@
-// The page of a setup link: sends the code of the address's fragment, which the browser itself never sends.
+// The script of the page behind a setup link. It sends the code, which is in the fragment of the address: browsers do not
+// send fragments to the server.
 
 const form = document.querySelector('[data-setup-code]');
 

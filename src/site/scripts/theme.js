@@ -1,17 +1,18 @@
-// Runs before the page is drawn, so that a page does not appear in the other scheme, with the other kind of list or with
-// the vote form of a server that this browser has voted for first.
+// Runs before the page is drawn. Otherwise the page would first appear in the wrong colour scheme, with the wrong kind
+// of list, or with a vote form although this browser has voted for the server.
 try {
   const theme = localStorage.getItem('theme');
   if (theme === 'light' || theme === 'dark') {
     document.documentElement.dataset.theme = theme;
-    // The empty page before the stylesheet has this colour.
+    // The browser gives the empty page this colour until the stylesheet is loaded.
     document.querySelector('meta[name="color-scheme"]').content = theme;
   }
   const list = localStorage.getItem('list');
   if (list === 'cards' || list === 'compact') document.documentElement.dataset.list = list;
-  // On the page of such a server, scripts/vote.js shows the time that is left.
+  // If this browser has voted for the server of the page: the stylesheet hides the form, and scripts/vote.js shows the
+  // time that is left.
   const voted = JSON.parse(localStorage.getItem('voted-servers'))?.[location.pathname];
   if (Date.parse(voted?.next) > Date.now()) document.documentElement.dataset.voted = '';
 } catch {
-  // The browser stores nothing for this site: the page follows the system and shows cards.
+  // If the browser stores nothing for this site: the page follows the system and shows cards.
 }

@@ -36,7 +36,7 @@ function forgetVoted() {
   try {
     localStorage.removeItem('voted-servers');
   } catch {
-    // Nothing is stored.
+    // If the browser stores nothing for this site: there is nothing to forget.
   }
 }
 
@@ -55,7 +55,7 @@ function offerToForget(username) {
     try {
       localStorage.removeItem('player-names');
     } catch {
-      // Nothing is stored.
+      // If the browser stores nothing for this site: there is nothing to forget.
     }
     forgetVoted();
     username.value = '';
@@ -66,8 +66,8 @@ function offerToForget(username) {
 
 /**
  * Notes that this tab sends the form, and whether the browser keeps the player's name: the page of the vote stores the
- * vote only then, because anybody may open its link.
- * A page of this script is shown instead if the vote is refused, so it ends the note.
+ * vote only then, because anybody may open its link. If the vote is refused: the next page has this script too, which
+ * calls this function without a path and removes the note.
  */
 function noteSent(path) {
   try {
@@ -75,7 +75,7 @@ function noteSent(path) {
     const keepsName = names?.dataset.remember !== undefined;
     if (path) sessionStorage.setItem('sent-vote', JSON.stringify({ path, keepsName }));
   } catch {
-    // The browser stores nothing for this site.
+    // If the browser stores nothing for this site: the vote is not remembered.
   }
 }
 
@@ -101,7 +101,7 @@ function showVoted() {
 noteSent();
 if (names) fillInName();
 showVoted();
-// The form of a user whose browser makes no proof is sent without this script.
+// If the form needs no proof (that of an established account): the browser sends it, and this script only notes it.
 if (names && !form) names.addEventListener('submit', () => noteSent(new URL(names.action).pathname));
 document.querySelector('#forget-name')?.addEventListener('submit', forgetVoted);
 
@@ -155,7 +155,9 @@ function solve(challenge) {
   }).finally(() => worker.terminate());
 }
 
-/** Says why there is no vote. The disabled button has lost the focus: it goes to what the player does next. */
+/**
+ * Says why there is no vote. The button was disabled and lost the focus, so the focus moves to the player's next step.
+ */
 function sayWhyNot(error) {
   const button = form.querySelector('button.vote');
   const isAboutName = error.field === 'username' && form.elements.username.type !== 'hidden';
@@ -174,8 +176,8 @@ async function vote() {
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
     say(texts.proving);
-    // A random secret. If the form is sent from another network than the challenge was requested from, it shows that
-    // both requests come from the same page.
+    // A random secret. If the form is sent from another network than the request for the challenge: the secret shows
+    // that both requests come from the same page.
     form.elements.session.value = crypto.randomUUID();
     const challenge = await challengeFor(new URLSearchParams(new FormData(form)));
     const solution = await solve(challenge);
@@ -200,7 +202,7 @@ addEventListener('pageshow', ({ persisted }) => {
   form.elements.proof.value = '';
   form.querySelector('button.vote').disabled = false;
   say('');
-  // The server asked for another proof, because the browser's network changed after the challenge: vote again
+  // If the server asked for another proof, because the browser's network changed after the challenge: vote again
   // automatically, once.
   if (form.dataset.again !== undefined && !persisted) void vote();
 });

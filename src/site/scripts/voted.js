@@ -41,17 +41,17 @@ function rememberVote() {
   const voted = JSON.parse(page.dataset.voted);
   const sent = stored(sessionStorage, 'sent-vote');
   if (sent.path !== `${voted.path}/vote`) return;
-  // The script has left the form, where the focus was: screen readers go on with the result.
+  // The page with the form had the focus. Here the heading gets it, so that screen readers continue with the result.
   page.querySelector('h1').focus();
   try {
     sessionStorage.removeItem('sent-vote');
     remember(voted, sent.keepsName);
   } catch {
-    // The browser stores nothing for this site.
+    // If the browser stores nothing for this site: the vote is not remembered.
   }
 }
 
-/** An element with attributes and children. Texts stay texts, also if they look like HTML. */
+/** An element with attributes and children. Texts among the children are not parsed as HTML. */
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -63,7 +63,7 @@ const picture = (src, attributes) => make('img', { ...attributes, src, alt: '', 
 const largestUnit = (ms) =>
   ms >= 3_600_000 ? [Math.round(ms / 3_600_000), 'hour'] : [Math.max(1, Math.round(ms / 60_000)), 'minute'];
 
-/** A server of the list: with a link to vote if it is due, or else with the time until then. */
+/** The list item of a server: with a link to vote if the cooldown is over, or else with the time until then. */
 function rowOf([path, { name, username, next, banner, icon, look, initials }], texts) {
   const left = Date.parse(next) - Date.now();
   const inText = new Intl.RelativeTimeFormat(lang).format(...largestUnit(Math.max(0, left)));

@@ -31,7 +31,7 @@ export function placeOf({ top, foot }: ChartAxis, value: number): number {
   return round((100 * (top - value)) / (top - foot));
 }
 
-/** With one decimal: a thousandth of a chart is less than a pixel. */
+/** Rounds a percentage to one decimal: a thousandth of a chart is less than a pixel. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }

@@ -6,7 +6,7 @@ import { userOf } from '../guard-routes.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /**
- * Counts a form that makes us connect to a server against the user's allowance of checks
+ * Counts a form that makes Tallyport connect to a server against the user's allowance of checks
  * (docs/adr/0021-one-allowance-for-checks.md). Returns null, or the refusal of the form.
  */
 export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {

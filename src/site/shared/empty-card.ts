@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
 
-/** Five tally strokes that nobody has drawn yet. `height` is in CSS pixels. */
+/** Five tally strokes in outline, the sign of an empty list. `height` is in CSS pixels. */
 function strokes(height: number): Html {
   const size = html`width="${String(1.6 * height)}" height="${String(height)}"`;
   return html`<svg class="strokes" viewBox="0 0 64 40" ${size} aria-hidden="true"><path
@@ -14,7 +14,7 @@ export function emptyLine(text: Content): Html {
 }
 
 /**
- * What a card shows instead of a list that the reader can begin: a drawing, a sentence, and the button that leads on.
+ * What a card shows instead of an empty list that the reader can fill: a drawing, a sentence, and a button to begin.
  *
  * @param part - `icon` names the thing that is missing
  */

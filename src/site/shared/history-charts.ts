@@ -120,7 +120,7 @@ export function playersChart(title: string, history: History, now: Date): Html {
   });
 }
 
-/** The chart of the average latency of our checks in each part of the range, in ms. */
+/** The chart of the average latency of probes in each part of the range, in ms. */
 export function latencyChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
 }

@@ -116,7 +116,7 @@ function bars({ announcement, notice }: Site): Content {
   return html`<aside class="bars" aria-label="${t('Notices')}">${shown}${line}</aside>`;
 }
 
-/** The footer's links: our pages, the operator's pages, and the operator's links. */
+/** The footer's links: Tallyport's pages, the operator's pages, and the operator's links. */
 function footer(site: Site): Html {
   const { base, pages, footerLinks } = site;
   const contact = contactHref(site);
@@ -162,8 +162,8 @@ function themeSwitch(): Html {
 }
 
 /**
- * The link to sign in. From a page of the listing, it leads back to that page; from the home page and from forms, to
- * the user's own start page.
+ * The link to sign in. From a public page, the sign-in returns to that page; from the home page and from private pages,
+ * it goes to the user's start page.
  */
 function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
   const next = metadata && address !== '/' ? `?next=${encodeURIComponent(`${base}${address}`)}` : '';

@@ -38,7 +38,6 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
 
 /**
  * The badge with a listener's state. It says “active” only if a vote or a test vote arrived with the present settings.
-
  *
  * @param now - for the waiting votes of a listener that fetches; absent if the caller did not count them
  */
@@ -109,7 +108,7 @@ function shortNextTest(at: Date, now: Date): string {
   return t('Next test {time}.', { time: isSoon(at, now) ? t('in a few seconds') : relative(at, now) });
 }
 
-/** Beside “unreachable”, “in a moment” would sound as if nothing were wrong. */
+/** Whether a time is so close that `timeAgo` says “in a moment”. Beside “unreachable” that would sound harmless. */
 const isSoon = (at: Date, now: Date) => at.getTime() - now.getTime() < 5 * SECOND;
 
 const MAY_MANGLE = defineMessage(
@@ -246,7 +245,7 @@ function untroubled(listener: ListenerView): string {
       return t('No vote has arrived with these settings yet. Send a test vote to check them.');
     case 'failed': {
       const cause = tested ? t(explainFor(listener, tested.code).cause) : '';
-      // The cause then says that the vote may have arrived.
+      // If the outcome is ambiguous: the cause already says that the vote may have arrived.
       return tested && OUTCOMES[tested.code] === 'ambiguous'
         ? t(
             'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',

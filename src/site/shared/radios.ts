@@ -19,8 +19,8 @@ type Radios = {
 };
 
 /**
- * A choice of one of a few options, each with a sentence about what it means; where the options speak for themselves,
- * `select` is shorter.
+ * A choice of one of a few options, each with a sentence about what it means. If the options need no explanation: use
+ * `select`.
  */
 export function radios({ name, label, error, required = false, value, options }: Radios): Html {
   const invalid = error ? html` aria-invalid="true" aria-describedby="${name}-error"` : '';

@@ -56,8 +56,8 @@ export type SignInParts = { deps: AppDeps; auth: Auth };
 type Proof = { password: string; code?: string | undefined };
 
 /**
- * Checks the password, and a code if the second factor is on; then runs `work`. So someone with a stolen password, or
- * with an open session, cannot take the account over. Returns the refusal of the form if the check fails.
+ * Checks the password, and a code if the second factor is on; then runs `work`. So somebody who has only a stolen
+ * password or only an open session cannot take the account over. Returns the refusal of the form if the check fails.
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,

@@ -32,7 +32,7 @@ export function serverFigures(info: ServerInfo, { game }: { game: string | null 
   </div>`;
 }
 
-/** The mark beside a number of players that the server itself reported after our last successful probe. */
+/** The mark beside a number of players that the server itself reported after the last successful probe. */
 export function reportedMark(): Html {
   const title = t('Reported by the server. Our last successful check is older.');
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;

@@ -3,7 +3,9 @@ import type { Server } from '../../servers/server.ts';
 import { colourClasses, generatedIcon, initials } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 
-/** A banner that is wider than this many times its height is a strip: cut to our frame, its text would be lost. */
+/**
+ * If a banner is wider than this many times its height: it is a strip and is not cut, because its text would be lost.
+ */
 const STRIP = 5.5;
 
 /** What the pictures of a server need. */

@@ -35,7 +35,7 @@ export type Site = {
   readonly footerLinks: { text: string; href: string }[];
   /** The logo in the head of every page. It is also the favicon. */
   readonly logo: Logo;
-  /** The stylesheet of the operator's colour; null for ours. */
+  /** The path of the stylesheet with the operator's colour; null if the operator has set none. */
   readonly accentStyle: string | null;
   /** The address of one of the site's own files. */
   asset(name: AssetName): string;

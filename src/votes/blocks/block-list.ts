@@ -32,7 +32,7 @@ const blockDefinition = {
   at: { type: Date, required: true },
   /** The block has no effect from this time on. Absent if it has no end. */
   endsAt: { type: Date },
-  /** True until an operator lifts the block; then absent. */
+  /** True while the block is in the list. Absent after an operator lifted it, or after its end. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
   /** How many votes and vote forms the block stopped, and when it stopped the last one. */
@@ -40,7 +40,7 @@ const blockDefinition = {
   lastHitAt: { type: Date },
 } as const;
 
-/** How long a block that has ended is stored: a network may be personal data. */
+/** A block that has ended is deleted after this time, because a network may be personal data. */
 export const BLOCK_TTL_SECONDS = (90 * DAY) / SECOND;
 
 /** Players' names and networks whose votes operators block. */
@@ -57,10 +57,13 @@ export function isEffective({ isActive, endsAt }: Pick<Block, 'isActive' | 'ends
   return isActive === true && (!endsAt || now < endsAt);
 }
 
-/** The blocks that no operator lifted; with the kinds, the query uses the index of these. */
+/**
+ * A filter for the blocks of the list. It names all kinds, so that the query uses the unique index, which begins with
+ * them.
+ */
 export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 
-/** A change of the list applies in every process after this time. */
+/** A process uses a loaded list for this long. So a change of the list applies in every process within this time. */
 const TTL_MS = 5 * SECOND;
 
 /** If an earlier list is known, a slow MongoDB delays a vote by at most this long. */
@@ -69,7 +72,7 @@ const LONGEST_WAIT_MS = SECOND;
 /** Hits are written at most this long after the first of them. */
 const HITS_WRITTEN_WITHIN_MS = SECOND;
 
-/** The most entries that are in effect at once. */
+/** The most blocks that are in effect at once. */
 export const MOST_BLOCKS = 2_000;
 
 type Entry = Pick<Block, '_id' | 'isActive' | 'endsAt'>;
@@ -130,7 +133,7 @@ export class BlockList {
     return found.find((one) => isEffective(one, now)) ?? null;
   }
 
-  /** Counts a stopped vote. A crash loses the hits of the last second. */
+  /** Counts a vote or vote form that a block stopped. If the process crashes: the hits of the last second are lost. */
   countHit({ _id }: Entry, now: Date): void {
     const key = _id.toHexString();
     const hits = (this.#hits.get(key)?.hits ?? 0) + 1;
@@ -180,7 +183,7 @@ export class BlockList {
     }
   }
 
-  /** One query serves all votes that wait for it. */
+  /** Reads the list. If a read is running: returns its promise. */
   #load(): Promise<Loaded> {
     if (this.#loading) return this.#loading;
     const loading: Promise<Loaded> = this.#query()
@@ -193,7 +196,7 @@ export class BlockList {
       .finally(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
-    // If no vote waits for this read any more, nobody else handles its error.
+    // If no vote waits for this read any more: without this handler, its error would be an unhandled rejection.
     loading.catch(() => undefined);
     this.#loading = loading;
     return loading;

@@ -21,9 +21,9 @@ export type NewBlock = {
   value: string;
   /** For operators only. */
   reason: string;
-  /** Absent: until an operator lifts it. */
+  /** Absent if the block has no end. */
   endsAt?: Date | undefined;
-  /** Confirms a range below IPv4 /16 or IPv6 /32. */
+  /** True to confirm a range that is wider than an IPv4 /16 or an IPv6 /32. */
   isWideMeant?: boolean;
 };
 
@@ -37,7 +37,8 @@ const newBlock = z.object({
  * Blocks a player's name or a network. It applies in this process at once, in the others within five seconds.
  *
  * @param by - who decided, for the audit log
- * @throws {InvalidDocumentError} for the input; naming `isWideMeant` for a wide range that is not confirmed
+ * @throws {InvalidDocumentError} for invalid input, a value that is blocked already, or a full list; for the field
+ *   `isWideMeant` if a wide range is not confirmed
  */
 export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): Promise<Block> {
   const { kind, value: typed, reason } = parseInput(newBlock, input);
@@ -55,8 +56,8 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
 /**
- * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has no
- * other name. It takes effect when one of `addBlock` does.
+ * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has the
+ * hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five seconds.
  *
  * @param origin - as `networkKeys` gives it
  * @param by - who decided, for the audit log
@@ -119,7 +120,9 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/** Removes blocks that have ended from the list, so that new blocks, also of the same values, have room in it. */
+/**
+ * Removes ended blocks from the list. They would count against `MOST_BLOCKS`, and a value could not be blocked again.
+ */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }

@@ -12,7 +12,7 @@ const NARROW = { ipv4: 16, ipv6: 32 } as const;
 /**
  * Reads an address or a range in CIDR notation: `203.0.113.7`, `2001:db8::/32`. Bits after the prefix are cleared.
  *
- * @returns null for anything else, zone ids and IPv4 short forms (`10.1`) included
+ * @returns null for any other text, such as an address with a zone id or a short form of IPv4 (`10.1`)
  */
 export function parseNetwork(text: string): NetworkRange | null {
   const [, host = '', prefix] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text.trim()) ?? [];
@@ -43,7 +43,7 @@ export function isWide({ address, bits }: NetworkRange): boolean {
   return bits < NARROW[address.kind()];
 }
 
-/** Whether an address belongs to a range. `address` is already converted from a mapped one (`ipaddr.process`). */
+/** Whether an address belongs to a range. `address` is from `ipaddr.process`, which converts IPv4-mapped addresses. */
 export function isInRange(address: ipaddr.IPv4 | ipaddr.IPv6, range: NetworkRange): boolean {
   return address.kind() === range.address.kind() && address.match(range.address, range.bits);
 }

@@ -22,7 +22,7 @@ export type AcceptedFromApi = {
   nextVoteAt: Date;
   /** JSON (`VoteAnswer`); for a replay it is the first answer byte for byte. */
   body: string;
-  /** An earlier request with the same key was accepted, and this one cast nothing. */
+  /** True if an earlier request with the same key was accepted. Then this request cast nothing. */
   replayed: boolean;
 };
 
@@ -33,8 +33,8 @@ export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: s
  * Casts a vote of the API, under its idempotency key if it has one. The vote of a blocked name gets the same answer as any
  * other (the API has no answer for it), but it is held: not counted, not delivered, not claimable (ADR 98).
  *
- * @throws {DeadlineError} when the time is over and nothing was cast; {VoteResultUnknownError} when the vote may have been
- *   cast; the driver's error when the database failed before the vote was sent
+ * @throws {DeadlineError} when the deadline passed and nothing was cast; {VoteResultUnknownError} when the vote may have
+ *   been cast; the driver's error when the database failed before the vote was sent
  */
 export async function castVoteFromApi(
   deps: OnceDeps & HoldDeps,
@@ -66,8 +66,8 @@ async function quarantineOfBlock(
 type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usernameKey: string };
 
 /**
- * The exclusion that holds a server's votes of a blocked name, opened at its first vote. If an operator undoes it, its
- * votes count and are delivered, as if a quarantine is lifted.
+ * Finds the exclusion that holds a server's votes of a blocked name; creates it if there is none. If an operator undoes
+ * it, its votes count and are delivered, as when a quarantine is lifted.
  *
  * @throws the driver's error when MongoDB fails
  */

@@ -57,7 +57,7 @@ export type PageVote = {
   voter: Voter;
   /** The SteamID that Steam confirmed for the browser. */
   provenId?: string | null;
-  /** A secret of the page on which the browser votes; empty without one. */
+  /** The secret that the script of the form made for this vote; empty if the browser runs no script. */
   session?: string;
 };
 
@@ -67,7 +67,7 @@ type PageRefusal =
   /** The vote form is switched off. */
   | { kind: 'off'; by: 'operator' | 'owner' }
   | { kind: 'no-proof'; why: ProofOfWorkError }
-  /** The owner takes only SteamIDs that Steam confirmed, and this one is not. */
+  /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
   | { kind: 'not-proven' }
   /** Today the account or the network has already voted for the server as `most` other players. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
@@ -86,7 +86,7 @@ export type VoteFormError =
   | 'too-many-players'
   | 'vote-not-accepted';
 
-/** Whether the vote form of a server works; else who switched it off. */
+/** Who switched off the vote form of a server; null if it works. */
 export function whyOff(
   { WEB_VOTES }: Pick<Config, 'WEB_VOTES'>,
   { webVotes }: Pick<Server, 'webVotes'>,
@@ -152,12 +152,13 @@ function tooMany(
 }
 
 /**
- * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A voter
- * without an established account proves some work; an established account votes for a server as one player a day, and has
- * more room on its network. A vote that looks unusual is quarantined.
+ * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A
+ * voter without an established account sends a proof of work. An established account votes for a server as one player a
+ * day; of the limits of its network, only the larger one for all players applies to it. A vote that looks unusual is
+ * quarantined.
  *
- * If the process dies before the vote is cast, its place in the limits of the day stays used, and the same player may use
- * it again.
+ * If the process dies before the vote is cast: the vote still counts against the limits of the day. The same player may
+ * vote again without counting a second time.
  *
  * @throws as `castVoteFromApi` does
  */

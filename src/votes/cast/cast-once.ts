@@ -48,7 +48,7 @@ export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
 /** The lifetime of a key. */
 export const KEY_LIFETIME_MS = DAY;
 
-/** How long a request waits for the one that stored its key, before it finishes the vote itself. */
+/** If another request stored the key: a request waits this long for its answer, then it finishes the vote itself. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
@@ -75,7 +75,7 @@ export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>;
  * are read at majority and are durable before they are returned, so a failover or a crash does not change a replay. If a
  * request finds its key stored without an answer: it waits, then finishes the vote under the stored id.
  *
- * @param key - 1 to 255 visible ASCII characters; per server
+ * @param key - 1 to 255 visible ASCII characters; each server has its own keys
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
  * @param deadline - nothing is inserted under this key after it
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
@@ -159,7 +159,7 @@ async function storeKey(
     }
     const existing = await batcher.load(storedKeysLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // The key was freed, or it is not on a majority yet, so a rollback may still remove it.
+      // If the key was freed, or is not on a majority yet and may be rolled back: the loop tries to store it again.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
@@ -216,7 +216,7 @@ async function storeAnswer(
       await durability.confirm();
       return existing.answer;
     }
-    // The other answer is not on a majority yet: a rollback may still remove it.
+    // If the other answer is not on a majority yet: a rollback may still remove it, so the loop tries again.
     await pause(LOOK_AGAIN_MS);
   }
 }

@@ -33,7 +33,7 @@ export type CastRequest = {
   serverId: ObjectId;
   /** As `usernameSchema` gives it. */
   username: string;
-  /** The key of this name. */
+  /** As `usernameKey` makes it from the name. */
   usernameKey: string;
   /** The token that casts it; null for a vote of the vote form. */
   tokenId: ObjectId | null;
@@ -72,8 +72,8 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * The rule: at most one vote per player and server in any rolling 24 hours, also for concurrent requests on several
- * processes (design rule 1: the unique index on server, player and `seq` decides).
+ * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours, also for concurrent
+ * requests on several processes (design rule 1: the unique index on server, player and `seq` decides).
  *
  * @param deadline - nothing is inserted after it
  * @param voteId - the id of the vote; if a vote with this id exists, it is returned. Without it a new id is made
@@ -96,8 +96,8 @@ export async function castVote(
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
   if (castBefore) return acceptedBefore(deps, castBefore);
-  // A vote with our own id, inserted by another process meanwhile or not yet on a majority, does not refuse itself:
-  // inserting it again with the same number finds out its state.
+  // If the newest vote has the id of this request: another process inserted it meanwhile, or it is not on a majority
+  // yet. It does not refuse itself. Inserting it again with the same number finds out its state.
   const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
   if (earlier && !ownVote) {

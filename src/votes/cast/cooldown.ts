@@ -77,8 +77,8 @@ export async function checkVote(
 const NONE: NewestVotes = { live: null, imported: null };
 
 /**
- * Reads a player's newest votes with majority read concern. This takes one query if the newest vote is imported or
- * there is none, else two.
+ * Reads a player's newest votes with majority read concern. If the newest vote is imported, or there is no vote: this
+ * takes one query; else two.
  */
 async function newestVotesOf(
   votes: Collection<Vote>,
@@ -116,9 +116,9 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
 };
 
 /**
- * Each player's vote with the highest `seq`. One index step for each player, however many votes the player cast; a
- * `$group` would read all votes. The pairs are joined to one vote of their servers, so that a sharded cluster queries
- * only those servers' shards. A server without a vote has no result.
+ * Reads each player's vote with the highest `seq`: one step of the index for each player, however many votes the player
+ * cast. A `$group` would read all these votes. The pipeline begins with any one vote of these servers, replaces it by
+ * the list of players, and looks up each player's vote. An aggregation without that `$match` would query every shard.
  *
  * @returns the votes found, each with the index of its player in `players`
  */

@@ -59,7 +59,7 @@ export class CastDeadline {
 type CastResult = { kind: 'accepted'; voteId: UUID; replayed?: boolean } | { kind: 'refused' | 'key-reused' };
 
 /**
- * Casts a vote within its deadline, in a span of its own, which also records what happens after the deadline.
+ * Casts a vote within its deadline, in its own trace span. The span also records what happens after the deadline.
  *
  * @throws as `waitForCast` does
  */

@@ -15,7 +15,7 @@ import {
 } from '../../platform/mongo.ts';
 import { isImported, type Vote } from '../vote.ts';
 
-/** The connection to the database was lost during the insert: the vote may have been counted. */
+/** The result of the insert is unknown, for example because the connection was lost: the vote may have been counted. */
 export class VoteResultUnknownError extends AppError {
   constructor(cause: unknown) {
     super('the vote may have been counted', { cause });
@@ -25,7 +25,10 @@ export class VoteResultUnknownError extends AppError {
 /** The clocks of two processes differ by at most this much: each is within 2 s of mongod's clock. */
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
-/** A vote is cast at most this long after it read its server's open quarantine: the read takes up to 5 s. */
+/**
+ * A request reads its server's open quarantine for up to 5 s, then it casts its vote into it. If an operator decides in
+ * between: the `votedAt` of the vote is at most this much later than the decision, on the clocks of two processes.
+ */
 export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 
 /**
@@ -35,8 +38,8 @@ export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
 /**
- * The latest time at which a vote can have been inserted, on any correct clock; undefined if its `votedAt` does not
- * show that.
+ * The latest time at which a vote can have been inserted, on any correct clock; undefined for an imported vote, because
+ * it was inserted long after its `votedAt`.
  */
 export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
@@ -99,8 +102,8 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
       const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // If the existing vote has our id: after an unknown result, our own insert stored it. Otherwise another process
-      // did, which finished the same idempotent request.
+      // If the existing vote has the same id: after an unknown result, this call's insert stored it. Otherwise another
+      // process did, which finished the same idempotent request.
       if (existing) return { vote: existing, isNew: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);

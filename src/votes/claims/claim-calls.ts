@@ -15,7 +15,7 @@ export const LIST_COST = 25;
  * Counts the calls of one claim key.
  *
  * @param cost - 1, or `LIST_COST`
- * @returns null when the call is allowed; else when the next one is
+ * @returns null when the call is allowed; else the time from which the next call is allowed
  */
 export type ClaimCalls = (key: { _id: ObjectId }, cost?: number) => Date | null;
 

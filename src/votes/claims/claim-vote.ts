@@ -26,7 +26,9 @@ export type ClaimedPlayer = { serverId: ObjectId; username: string };
  */
 export type ClaimState =
   | { kind: 'off' | 'none'; vote: null }
-  /** `rewarded`: a plugin claimed the vote, the listener gets it, or the listing before rewarded it (imported). */
+  /**
+   * `rewarded`: a plugin claimed the vote, the listener gets it, or it is imported and was rewarded earlier elsewhere.
+   */
   | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
 
 /**
@@ -104,12 +106,12 @@ export async function claimVote(
     { returnDocument: 'after', writeConcern: DURABLE },
   );
   if (claimed) return { kind: 'claimed', vote: claimed, replayed: false };
-  // In the meantime another call claimed the vote, or an operator excluded it.
+  // If nothing was claimed: another call claimed the vote in the meantime, or an operator excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
   return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }
 
-/** The same call, sent twice at once, gets the first result. */
+/** If a plugin sends the same call twice at once: both get `claimed`. */
 function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
   const isSameCall = key !== undefined && vote.claim?.key === key;
   return isSameCall ? { kind: 'claimed', vote, replayed: true } : { kind: 'claimed-before', vote };
@@ -125,8 +127,8 @@ function findByKey(
 }
 
 /**
- * Makes a claim that was read durable. The read may show a claim that a failover rolls back later; then the player would
- * be rewarded a second time.
+ * If a read found a claim: makes sure that this claim is durable. A failover could roll the claim back later, and the
+ * player would be rewarded a second time.
  *
  * @returns false when a failover has removed the claim
  */

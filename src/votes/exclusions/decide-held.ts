@@ -9,7 +9,7 @@ import { castAfter } from './hold-later-votes.ts';
 import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
 
-/** How operators decide about held votes: they count and are delivered, or they stay out of the counts. */
+/** An operator's decision about held votes. `lift`: the votes count and are delivered. `exclude`: they never count. */
 export const HELD_DECISIONS = ['lift', 'exclude'] as const;
 export type HeldDecision = (typeof HELD_DECISIONS)[number];
 

@@ -90,7 +90,7 @@ function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
 }
 
-/** The votes that an exclusion chooses from, and how they are read: a player's by the index of players. */
+/** The votes in the range of an exclusion, and the sort by which MongoDB uses the index of players or that of times. */
 function votesToMark(exclusion: VoteExclusion) {
   const range = castInRange(exclusion);
   const { usernameKey } = exclusion;
@@ -100,8 +100,8 @@ function votesToMark(exclusion: VoteExclusion) {
 }
 
 /**
- * The excluded votes of its range, by the small index of excluded votes. The range of a quarantine is open: a vote that
- * was being cast when an operator decided belongs to it as well.
+ * A filter for the excluded votes in an exclusion's range, which uses the small index of excluded votes. The range of a
+ * quarantine has no end: a vote that was being cast when an operator decided belongs to it as well.
  */
 function excludedInRange(exclusion: VoteExclusion) {
   const { serverId, since, isQuarantine, _id } = exclusion;

@@ -8,10 +8,10 @@ type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclus
 /** A player with held votes of one quarantine. `seq` is the lowest number of these votes. */
 export type HeldName = { usernameKey: string; username: string; votes: number; seq: number; newest: Date };
 
-/** An open quarantine with the votes it holds: the newest names first. */
+/** An open quarantine, the number of votes that it holds, and their players, newest first. */
 export type OpenQuarantine = { quarantine: WithId<VoteExclusion>; votes: number; names: HeldName[] };
 
-/** The votes of one quarantine that are read: the newest ones. */
+/** At most this many votes of one quarantine are read, the newest first. */
 export const MOST_HELD_READ = 1_000;
 
 /** A page of open quarantines, the newest first. */
@@ -58,7 +58,7 @@ async function withVotes({ votes }: ReadDeps, quarantine: WithId<VoteExclusion>)
 /** The open quarantines of an origin on all servers, or a server's own one (`origin` is null). */
 export type QuarantineGroup<T = OpenQuarantine> = { origin: string | null; quarantines: T[] };
 
-/** Groups quarantines by their origin. The order of the first of each group stays. */
+/** Groups quarantines by their origin. The groups have the order of their first quarantines. */
 export function groupQuarantines<T extends { quarantine: Pick<VoteExclusion, '_id' | 'origin'> }>(
   open: T[],
 ): QuarantineGroup<T>[] {

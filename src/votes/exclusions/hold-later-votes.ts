@@ -45,7 +45,7 @@ async function moveVotes(
 ): Promise<void> {
   const heldFor = { ...(cause ? { cause } : {}), ...(shown.origin ? { origin: shown.origin } : {}) };
   const quarantineId = await openQuarantine(deps, serverId, shown.reason, heldFor);
-  // The votes were cast before the quarantine was opened.
+  // The votes were cast before the quarantine was opened, so its range must begin earlier.
   await deps.voteExclusions.updateOne({ _id: quarantineId }, { $min: { since: shown.until } });
   await deps.votes.updateMany({ serverId, _id: { $in: ids } }, [
     { $set: { excludedBy: { $setUnion: [{ $setDifference: ['$excludedBy', [_id]] }, [quarantineId]] } } },

@@ -5,8 +5,8 @@ import type { Vote } from '../vote.ts';
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
 
 /**
- * Since when names are known at a server: the time of their first vote, imported ones too. A name whose first vote does
- * not count, for example because it is held, is missing. It costs one step of an index for each name.
+ * The time of each name's first vote for a server, including imported votes. If the first vote does not count, for
+ * example because it is held: the name is missing in the result. The query takes one step of an index for each name.
  */
 export async function namesKnownSince(
   { votes }: { votes: Collection<Vote> },

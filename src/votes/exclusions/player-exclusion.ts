@@ -92,7 +92,7 @@ type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonFo
  * workers finish them, as those of `requestExclusion`. A repeated call with the same id completes an interrupted one and
  * changes nothing else.
  *
- * @param groupId - made when the votes were shown
+ * @param groupId - created when the form was shown, so sending the form twice stores one group
  * @returns the stored exclusions; none when the player has no votes in the range
  * @throws {ExclusionError}; {InvalidDocumentError} for a reason
  */

@@ -18,10 +18,10 @@ type Holding =
   | { serverId: ObjectId; blockId: ObjectId; state: 'excluded' };
 
 /**
- * The exclusion that holds votes of a server as they are cast, opened when there is none. Its votes have its id in
- * `excludedBy` and `quarantinedAt`, and they are neither counted nor delivered.
+ * Finds the open exclusion that holds new votes of a server; creates it if there is none. Its votes have its id in
+ * `excludedBy`, and they have `quarantinedAt`. They are neither counted nor delivered.
  *
- * @param about - what is stored when it is opened
+ * @param about - more fields of the exclusion, stored if this call creates it
  * @throws the driver's error when MongoDB fails
  */
 export async function openHoldingExclusion(
@@ -55,7 +55,7 @@ export async function openHoldingExclusion(
       await voteExclusions.insertOne(opened, { writeConcern: DURABLE });
       return opened._id;
     } catch (error) {
-      // If another process opened one at the same moment, it may not be on a majority yet.
+      // If another process opened one at the same moment: the next read finds it, once it is on a majority.
       if (!isDuplicateKey(error) || performance.now() >= deadline) throw error;
     }
   }
@@ -68,7 +68,8 @@ const MOST_ORIGINS = 20;
 type HeldFor = { cause?: QuarantineCause; origin?: string };
 
 /**
- * The open quarantine of a server for votes of one origin, opened when there is none. An operator decides about its votes.
+ * Finds a server's open quarantine for votes of one origin; opens it if there is none. An operator decides about its
+ * votes.
  *
  * @param reason - why the first vote looks unusual
  * @throws the driver's error when MongoDB fails
@@ -123,7 +124,7 @@ type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
  * Stores an operator's decision that the votes of a quarantine stay excluded; undo it with `requestInclusion`, which also
  * lifts an open quarantine. Votes that are cast after a decision enter a new quarantine.
  *
- * @param groupId - the decision about several servers that this is a part of
+ * @param groupId - the id of the decision, if it covers several servers
  * @returns the exclusion; null when no open quarantine has this id
  * @throws {InvalidDocumentError} for the reason
  */
@@ -168,7 +169,7 @@ export async function requestServerQuarantines(
 }
 
 /**
- * Blocks the network of a group for 30 days. Its held votes stay held until they are decided.
+ * Blocks the network of a group of quarantines for 30 days. Its held votes stay held until an operator decides.
  *
  * @returns the block; null when no open quarantine holds votes of such a network
  * @throws {InvalidDocumentError} when it is blocked already, or the list of blocks is full

@@ -39,8 +39,8 @@ export const UNFINISHED_STATES = [
 ] as const satisfies readonly (typeof EXCLUSION_STATES)[number][];
 
 /**
- * Why votes are quarantined: one network's votes; those of an IPv4 /16 or IPv6 /32; those of accounts of one mail domain;
- * or those of many new players of a server together.
+ * Why votes are quarantined. Too many came from one network, from one IPv4 /16 or IPv6 /32 (`neighbourhood`), from
+ * accounts of one mail domain, or from new players of a server together.
  */
 const QUARANTINE_CAUSES = ['network', 'neighbourhood', 'mail-domain', 'new-players'] as const;
 export type QuarantineCause = (typeof QUARANTINE_CAUSES)[number];
@@ -95,8 +95,8 @@ const voteExclusionDefinition = {
   /** Why the first vote of a quarantine was held. Absent in those of older versions. */
   cause: { type: String, enum: QUARANTINE_CAUSES },
   /**
-   * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds; absent when it is the
-   * server's votes together, and once it is decided. The quarantines of all servers with the same one are a group.
+   * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds. Absent if the
+   * quarantine holds votes of all origins, and after a decision. Open quarantines with the same `origin` are a group.
    */
   origin: { type: String },
   /** Present from a decision until a worker carries it out, if the decision covers only what the operator saw. */

@@ -17,8 +17,8 @@ export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>):
 }
 
 /**
- * Whether a name that a player voted with elsewhere may be theirs on a server too: no SteamID where a name is asked, and
- * no name where a SteamID is asked.
+ * Whether a name with which a player voted elsewhere may be their name on a server too. A SteamID does not fit a game
+ * that asks for a name, and a name does not fit a game that asks for a SteamID.
  */
 export function fitsServer(
   { game, ...server }: Pick<Server, 'game' | 'bedrockPrefix'>,
@@ -32,8 +32,9 @@ export function fitsServer(
 }
 
 /**
- * Reads what a player typed where the vote form of a server asks for a name, in the one spelling that is stored. All
- * spellings of a SteamID are one player. If the server has a vote of an older Minecraft name, that name is taken.
+ * Parses the name that a player typed in a server's vote form, and returns it in the spelling that is stored. All
+ * spellings of a SteamID give the same one. If today's rule refuses an old Minecraft name, but the server has a vote of
+ * it: the name is accepted.
  *
  * @returns the name, or a sentence for the player
  * @throws the driver's error when MongoDB fails
@@ -44,7 +45,7 @@ export async function readPlayerName(
   typed: string,
 ): Promise<{ name: string } | { error: string }> {
   const rule = NAME_RULES[nameKindOf(server.game)];
-  // A longer text is refused. It is cut, because reading it would take longer.
+  // If the text is much too long: the rule refuses the cut text as well, and reads it faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
   const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };

@@ -101,10 +101,10 @@ function timeOf(nonce: string): number {
 }
 
 /**
- * Asks the provider whether it signed an answer (section 11.4.2). It says so once for each answer. Redirects are not
+ * Asks the provider whether it signed an answer (section 11.4.2). It confirms each answer only once. Redirects are not
  * followed, and at most 256 KB are read.
  *
- * @returns null if it did
+ * @returns null if the provider signed it
  */
 export async function whyNotSigned(
   provider: string,

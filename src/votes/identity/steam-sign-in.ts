@@ -94,8 +94,9 @@ export function createSteamSignIn(
       const expected = { returnTo: returnTo(place, query.get('state') ?? ''), now: clock.now() };
       const answer = readAnswer(provider, query, expected);
       if ('error' in answer) return answer;
-      // The return address has the nonce, and the provider signs that address: so an answer that comes again has a nonce
-      // that is used. It is used up before the provider is asked, so that each sign-in causes one request.
+      // The nonce is in the return address, which the provider signs. If an answer comes a second time: its nonce is
+      // stored already. The nonce is stored before the provider is asked, so that each sign-in causes at most one
+      // request.
       try {
         await usedProofs.insertOne({ _id: `steam ${nonce}`, expiresAt });
       } catch (error) {

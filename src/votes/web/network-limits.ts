@@ -1,8 +1,8 @@
 import type { Config } from '../../platform/config.ts';
 
 /**
- * The number of players as which one network (IPv4 /24, IPv6 /64) may vote on a UTC day. An IPv6 /48 may vote as four times as many.
- * docs/adr/0108-accounts-count-against-their-network.md has the reasons.
+ * The number of players as which one network (IPv4 /24, IPv6 /64) may vote on a UTC day. An IPv6 /48 may vote as four
+ * times as many. docs/adr/0108-accounts-count-against-their-network.md has the reasons.
  */
 export type NetworkLimits = {
   /** New players for one server. More are refused. */
@@ -13,7 +13,7 @@ export type NetworkLimits = {
   players: number;
 };
 
-/** Enough for a class, and few for a farm. */
+/** Enough for a school class on one network, and too few for somebody who votes as many made-up players. */
 const MOST_PLAYERS = 30;
 
 /** The limits that follow from `WEB_VOTE_PLAYERS`. */

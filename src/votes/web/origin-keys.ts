@@ -46,18 +46,21 @@ export function networkKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${subnetOf(address)}`);
 }
 
-/** The network whose new players count together: an IPv4 /24 or, since one person has 65,536 of IPv6 /64, a /48. */
+/**
+ * The keyed hash of the network whose new players count together: the IPv4 /24, or the IPv6 /48, because one person may
+ * have all 65,536 /64 networks of a /48.
+ */
 export function widerNetworkKey(keys: Keys, address: string): string {
   const wider = widerNetworkOf(address);
   return keyed(keys, `network ${wider === networkOf(address) ? subnetOf(address) : wider}`);
 }
 
-/** The IPv4 /16 or IPv6 /32 of an address. */
+/** The keyed hash of the IPv4 /16 or IPv6 /32 of an address. */
 export function neighbourhoodKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${neighbourhoodOf(address)}`);
 }
 
-/** A registered domain of mail addresses. */
+/** The keyed hash of a registered domain of mail addresses. */
 export function mailDomainKey(keys: Keys, domain: string): string {
   return keyed(keys, `mail domain ${domain}`);
 }
@@ -67,7 +70,7 @@ export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
-/** The session of a vote form, whose secret only the browser has; the challenge contains this. */
+/** The keyed hash of a vote form's session. The challenge contains it; only the browser has the session itself. */
 export function sessionKey(keys: Keys, session: string): string {
   return keyed(keys, `session ${session}`);
 }
@@ -77,7 +80,7 @@ export function playerHash(keys: Keys, usernameKey: string): string {
   return keyed(keys, `player ${usernameKey}`);
 }
 
-/** The name of what one player did from one network. */
+/** The keyed hash of a network and a player together. */
 export function playerOfNetworkKey(keys: Keys, network: string, player: string): string {
   return keyed(keys, `player of network ${network} ${player}`);
 }

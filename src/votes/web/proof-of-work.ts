@@ -18,7 +18,7 @@ const usedProofOfWorkDefinition = {
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** A proof that a vote was cast with: each is accepted once, over all processes. */
+/** A proof of work with which a vote was cast. Each proof is accepted once, over all processes. */
 export const usedProofOfWorkSchema = new Schema(usedProofOfWorkDefinition, { collection: 'used_proofs' });
 usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 
@@ -113,7 +113,7 @@ export function makeChallenge(
       session,
       origin: idIn(origins, 'network'),
       site: idIn(origins, 'site'),
-      // Not altcha's own `expiresAt`, because altcha compares it with the system's clock instead of ours.
+      // Not altcha's own `expiresAt`, because altcha compares it with the system's clock instead of `clock`.
       expires: after(clock.now(), VALID_MS).getTime(),
     },
     ...secretsOf(config),
@@ -124,7 +124,7 @@ const idIn = (origins: Origin[], kind: Origin['kind']) => origins.find((one) => 
 
 const text = z.string().max(200);
 
-/** A solved challenge as the vote form sends it: base64 of JSON. Fields with the work's parameters pass unread. */
+/** A solved challenge as the vote form sends it: base64 of JSON. Other fields of `parameters` pass unchecked. */
 const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({

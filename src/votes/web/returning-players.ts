@@ -15,7 +15,7 @@ const returningPlayerDefinition = {
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** Which players come back to a network: those have proven more than a new name. */
+/** Which players came back to a network on several days. Such a player is more credible than a new name. */
 export const returningPlayerSchema = new Schema(returningPlayerDefinition, {
   collection: 'returning_players',
 });
@@ -42,7 +42,10 @@ export async function isReturning(deps: Deps, address: string, player: string): 
   return earlier.length >= EARLIER_DAYS;
 }
 
-/** Notes that a player votes from a network today. Held votes are not noted: a farm would prove its names with them. */
+/**
+ * Notes that a player votes from a network today. Do not call it for held votes: they would make invented names
+ * credible.
+ */
 export async function noteReturning(deps: Deps, address: string, player: string): Promise<void> {
   const now = deps.clock.now();
   const today = dayOf(now);
@@ -55,7 +58,7 @@ export async function noteReturning(deps: Deps, address: string, player: string)
   const upsert = () =>
     deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true });
   await upsert().catch((error: unknown) => {
-    // If another process inserted it at the same moment, it is updated now.
+    // If another process inserted the document at the same moment: this call updates it.
     if (!isDuplicateKey(error)) throw error;
     return upsert();
   });

@@ -9,14 +9,16 @@ import type { PlayerStatus } from './vote-origin.ts';
 
 /** Up to this many players who never voted for a server before may use its vote form in an hour. */
 const NEW_PLAYERS_AN_HOUR = 20;
-/** If the server has players, this many may for each player of its peak, up to a limit. */
+/** If the server has many players: this many new players for each player of its peak may vote in an hour. */
 const NEW_PLAYERS_A_PLAYER = 2;
-/** A game server may lie to a probe, too. */
+/** The limit of that, because a game server may also answer a probe with a false number. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** A server's own reports can be false: they count for at most this many players. */
 export const MOST_REPORTED_PLAYERS = 50;
 
-/** Why a vote is held. `origin`: the keyed hash of what is suspicious; absent when it is the server's votes together. */
+/**
+ * Why a vote is held. `origin`: the keyed hash of what is suspicious; absent if it is all votes of the server together.
+ */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
 type LimitDeps = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
@@ -58,7 +60,10 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
   return asVisitor(deps, hour, vote);
 }
 
-/** Takes one place from a part of the hour's budget of a server: `factor` of it, or `times` places. */
+/**
+ * Uses one place of a part of a server's budget for this hour. The part has `times` places, by default `factor` ×
+ * budget. False if no place is left.
+ */
 type Hour = (part: string, factor: number, times?: number) => Promise<boolean>;
 
 function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number): Hour {
@@ -69,9 +74,9 @@ function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number)
 }
 
 /**
- * A new player takes a place of the network, then one of its neighbourhood, then one of the server. The first player of a
- * network takes one of as many places as the server has; the others share half as many. So some busy networks do not take
- * the places of players on other networks.
+ * A new player uses a place of the network, then a place of its neighbourhood, then a place of the server. The server
+ * has its whole budget for the first players of networks, and half as many places for all further players. So a few
+ * busy networks do not use up the places of other networks.
  */
 async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;

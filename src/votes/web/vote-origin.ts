@@ -42,7 +42,9 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
-/** How a network knows a player. Only a new one counts against the limits of new players. */
+/**
+ * Whether a player has an established account, came back to the network, or is new. Only new ones count as new players.
+ */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
 /** A vote to count: for which server, as which player (`playerHash`). */
@@ -53,7 +55,7 @@ export type OriginRefusal = 'account' | 'new-players' | 'network';
 
 type OriginUse = {
   refusedBy: OriginRefusal | null;
-  /** The new players over all servers today of the network or, if its part of them is larger, of the IPv6 /48. */
+  /** Today's new players of the network, over all servers; or a quarter of those of the IPv6 /48, if that is more. */
   newPlayers: { count: number; origin: string };
 };
 
@@ -104,8 +106,8 @@ function isNew({ established, returning }: Entry): boolean {
 }
 
 /**
- * Which limit refuses another player of an origin. Null if none does, and for a player as which the origin has voted
- * before.
+ * Which limit refuses another player of an origin; null if none does. A player as which the origin has already voted
+ * for the server today is never refused.
  */
 function refusalOf(
   players: Entry[],
@@ -208,7 +210,7 @@ async function useOrigin(
       returnDocument: 'after',
     });
   const used = await upsert().catch((error: unknown) => {
-    // If another process inserted it at the same moment, it is updated now.
+    // If another process inserted the document at the same moment: this call updates it.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   });
@@ -218,10 +220,10 @@ async function useOrigin(
   return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', newPlayers };
 }
 
-/** So many of a server's newest networks and days are read, each with its players of the server. */
+/** At most this many of a server's documents (one for each network and day) are read, the newest first. */
 export const MOST_NETWORKS = 300;
 
-/** How many networks used a server's vote form, and how many of them for some players. */
+/** How many networks used a server's vote form, and how many of these voted as one of the given players. */
 export type NetworkCount = { all: number; ofPlayers: number };
 
 /**

@@ -5,19 +5,19 @@ import { type CountDeps, countSiteDay, type Waiting } from './count-site-day.ts'
 import type { SiteFigures } from './site-figures.ts';
 
 /**
- * A vote may be delivered up to three days after it was cast. A finished day is counted once on each of the four days
- * after it; then nothing changes any more but by hand.
+ * A vote may be delivered up to three days after it was cast. So a finished day is counted once on each of the four
+ * days after it. Later, only a resend by hand can change what became of its votes.
  */
 const OPEN_DAYS = 4;
 
-/** How far back days are counted that no run has counted, as after an upgrade. */
+/** If no run has counted a day, as after an upgrade: it is counted when it is at most this many days ago. */
 const CATCH_UP_DAYS = 35;
 
 /**
- * Counts the figures of today, and of the days before that are due. Runs at most once at a time; a run that dies leaves
- * days as they were before, and the next one counts them.
+ * Counts the figures of today, and of the earlier days that are due. One run at a time. If a run dies: the days that it
+ * has not counted keep their figures, and the next run counts them.
  *
- * @param waiting - what waits now
+ * @param waiting - reads which work waits now
  * @returns the days that were counted, today first
  * @throws as `withLease` does
  */
@@ -42,7 +42,10 @@ export function countFigures(
   );
 }
 
-/** Today, and earlier days that were never counted, or not yet today although votes of them may still wait. */
+/**
+ * The days to count: today, days that were never counted, and days that were not counted today yet while their votes
+ * may still wait.
+ */
 async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): Promise<string[]> {
   const first = addDays(today, -CATCH_UP_DAYS);
   const stored = await siteFigures
@@ -56,6 +59,7 @@ async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): 
 function isDue(day: string, countedAt: Date | undefined, today: string): boolean {
   if (!countedAt) return true;
   const countedOn = dayOf(countedAt);
-  // A day that was open at its last count changes until `OPEN_DAYS` later, also if the scheduler was down meanwhile.
+  // If the day was counted less than `OPEN_DAYS` after it: its figures may have changed since, so it is due again, even
+  // if the scheduler was down for days.
   return countedOn < today && countedOn < addDays(day, OPEN_DAYS);
 }

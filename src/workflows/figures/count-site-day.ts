@@ -22,7 +22,9 @@ export type CountDeps = {
   clock: Clock;
 };
 
-/** What only the present shows: waiting votes by age, and the age of the oldest work of each queue in seconds. */
+/**
+ * Figures that can only be measured now: waiting votes by age, and the age of the oldest work of each queue in seconds.
+ */
 export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
 
 type Range = { from: Date; to: Date };
@@ -31,7 +33,7 @@ type Range = { from: Date; to: Date };
  * Counts the figures of a UTC day from what is stored, and replaces those of an earlier count. Every sum reads an index
  * in slices or counts keys of an index, so a large site costs time and not memory.
  *
- * @param waiting - of today only; undefined for a day that is over, which keeps what was measured
+ * @param waiting - for today; undefined for a day that is over: it keeps the figures that were measured while it lasted
  */
 export async function countSiteDay(
   deps: CountDeps,
@@ -87,7 +89,7 @@ async function countServers(
 /** How many servers one aggregation sums. */
 const SLICE = 500;
 
-/** The players of a finished day, of probes, or of reports where no probe found the server online. */
+/** Sums the players of a finished day. If no probe found a server online: its reports count. */
 async function countPlayers(
   { servers, dailyStats, clock }: CountDeps,
   day: string,
@@ -126,7 +128,7 @@ function playersOf(serverIds: ObjectId[], day: string): object[] {
   ];
 }
 
-/** undefined if MongoDB has deleted records of that day. */
+/** Counts the mails of a day; undefined if MongoDB has deleted some of their records. */
 async function countMails({ mails, clock }: CountDeps, { from, to }: Range): Promise<SiteFigures['mails']> {
   if (clock.now().getTime() - from.getTime() >= MAIL_TTL_MS) return undefined;
   const written = { createdAt: { $gte: from, $lt: to } };

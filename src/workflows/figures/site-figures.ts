@@ -5,7 +5,7 @@ import type { Nested } from '../../platform/document.ts';
 const nested = { _id: false } as const;
 
 const servers = {
-  /** At the end of the day, or now. */
+  /** The servers that were listed at the end of the day; for today, at the time of the count. */
   listed: { type: Number, required: true },
   added: { type: Number, required: true },
   removed: { type: Number, required: true },
@@ -25,7 +25,7 @@ const mails = {
 } as const;
 
 const storage = {
-  /** On disk. */
+  /** The bytes on disk. */
   dataBytes: { type: Number, required: true },
   indexBytes: { type: Number, required: true },
   documents: { type: Number, required: true },
@@ -43,7 +43,7 @@ const siteFiguresDefinition = {
   signUps: { type: Number, required: true },
   /** Absent if the records of the mails were deleted before the day was counted. */
   mails: { type: new Schema(mails, nested) },
-  /** What cannot be counted later: measured with the last count of the day while it lasted. */
+  /** Measured at the last count before the day ended, because it cannot be counted later. */
   storage: { type: new Schema(storage, nested) },
   /** Waiting votes by the time since they were cast, as in the metrics. */
   waiting: { type: Schema.Types.Mixed },

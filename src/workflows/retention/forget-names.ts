@@ -112,7 +112,7 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
 }
 
 /**
- * Removes the names of a batch. `kept`: when the oldest vote was cast that keeps its name because its delivery or its
+ * Removes the names of a batch. `kept`: the time of the oldest vote that keeps its name because its delivery or its
  * quarantine is open.
  */
 async function forgetBatch(

@@ -84,7 +84,7 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
 
 type Query = Record<string, string>;
 
-/** What the decision did that led to this page. */
+/** A notice with the result of the decision that redirected to this page. */
 export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   const { deps, base } = inbox;
   const { done = '', group = '', block = '' } = query;

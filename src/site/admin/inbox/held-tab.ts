@@ -29,7 +29,7 @@ const CAUSES: Record<QuarantineCause, string> = {
 /** The most names of a group that are shown. */
 const NAMES_SHOWN = 8;
 
-/** The tab of held votes. One press decides about all held votes of a network or mail domain, on all servers. */
+/** The tab of held votes. One button decides about all held votes of a network or mail domain, on all servers. */
 export function heldTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   heldForms(inbox);
@@ -64,7 +64,7 @@ export function heldTab(inbox: Inbox): TabOf {
 type Blocks = Map<string, WithId<Block>>;
 type View = { base: string; now: Date; blocks: Blocks };
 
-/** The blocks of the networks of groups that are in effect. */
+/** The blocks that are in effect for the networks of these groups. */
 async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   const origins = groups.flatMap(({ origin }) => origin ?? []);
   if (origins.length === 0) return new Map();
@@ -103,7 +103,7 @@ function votesText(quarantines: HeldOnServer[]): string {
   return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
 }
 
-/** What helps to decide, by server: names and their ages, networks, and players that our checks saw. */
+/** What helps to decide, by server: names and their ages, networks, and the number of players that probes saw. */
 function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Html {
   return dataTable<HeldOnServer>({
     caption: `Evidence: ${title}`,

@@ -5,7 +5,7 @@ import { notice, type Tone } from '../../shared/parts.ts';
 /** The id of the form for the selected items. Their check boxes are in the items. */
 const MANY = 'decide-many';
 
-/** The keys of the keyboard: `a` accepts, `x` refuses. */
+/** The keyboard keys for decisions: `a` accepts, `x` refuses. */
 export type Key = 'a' | 'x';
 
 /** Marks the control that a key presses (see scripts/inbox.js). */
@@ -13,7 +13,7 @@ export function keyed(key: Key, control: Content): Html {
   return html`<div data-press="${key}">${control}</div>`;
 }
 
-/** One thing to decide, with a check box if `select` is set. The title needs no link to be read without the body. */
+/** One item of the inbox, with a check box if `select` is set. */
 export function inboxItem(item: {
   id: string;
   /** The value that the check box adds to the form for the selected items, and what it selects. */
@@ -40,10 +40,10 @@ export function inboxItem(item: {
   </article>`;
 }
 
-/** The form for the selected items: `buttons` choose the decision, `more` are further fields. */
+/** The form for the selected items. `buttons` are made by `manyButton`; `hidden` are further fields. */
 export function manyForm(form: { to: string; hidden?: Record<string, string>; buttons: Content }): Html {
   const { to, hidden = {}, buttons } = form;
-  // The first button of a form is pressed by Enter in a check box. This one does nothing.
+  // If a user presses Enter in a check box: browsers press the first button of its form. So the first one is disabled.
   return html`<form method="post" action="${to}" id="${MANY}" class="card many">
     <button type="submit" hidden disabled></button>
     ${hiddenFields(hidden)}
@@ -55,7 +55,9 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
   </form>`;
 }
 
-/** A button of `manyForm`. Its value says the decision. All are quiet: the loud ones are in the items. */
+/**
+ * A button of `manyForm`. Its value is the decision. The style is `quiet`, because the main buttons are in the items.
+ */
 export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
   return html`<div data-press-many="${key}">
     <button type="submit" name="decision" value="${value}" class="quiet">${text}</button>
@@ -84,7 +86,7 @@ export function resultNotice(tone: Tone, text: Content, actions: Content = ''): 
   return notice(tone, html`<div class="actions"><span data-result>${text}</span>${actions}</div>`);
 }
 
-/** The moment that a page was read, for a decision that covers only what it shows. */
+/** Shows when the page was made: a decision on it covers only what it shows. */
 export function asOf(now: Date, path: string): Html {
   return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
 }

@@ -19,7 +19,7 @@ export const INBOX_TABS = {
 export type InboxTab = keyof typeof INBOX_TABS;
 export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
 
-/** The number of things in each tab. Undefined: not known, because Redis does not answer. */
+/** The number of items in each tab. `jobs` is undefined if Redis does not answer. */
 export type InboxCounts = AttentionCounts & { jobs: number | undefined };
 
 /** The path of a tab, with further parameters. */
@@ -36,7 +36,7 @@ export function firstTab(counts: InboxCounts): InboxTab | null {
   return TAB_NAMES.find((tab) => counts[tab] !== 0) ?? null;
 }
 
-/** The tabs with their numbers. An empty one has none. */
+/** The tabs with their numbers. An empty tab shows no number. */
 export function inboxTabs(base: string, counts: InboxCounts, current: InboxTab | null): Html {
   return html`<nav class="tabs inbox-tabs" aria-label="What needs attention">
     ${TAB_NAMES.map((tab) => {

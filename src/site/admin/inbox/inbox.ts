@@ -65,7 +65,7 @@ export function joinedIds(ids: ObjectId[]): string {
   return ids.map((id) => id.toHexString()).join('-');
 }
 
-/** The whole number of a query parameter; 0 if it is none. */
+/** The value of a query parameter as a whole number; 0 if it is not one. */
 export function wholeNumber(text: string | undefined): number {
   return /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
 }

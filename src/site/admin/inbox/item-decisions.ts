@@ -15,7 +15,7 @@ import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 type Decision = {
   name: string;
   run(deps: AppDeps, ids: ObjectId[], by: string): Promise<number>;
-  /** @param changed - how many items it changed */
+  /** The sentence about the result. @param changed - how many items the decision changed */
   said(changed: number): string;
 };
 
@@ -27,8 +27,9 @@ export type ItemDecisions = {
   /** The items in a sentence, such as “reports”. */
   items: string;
   decision: Decision & {
-    /** What the undo button undoes, for readers of the page. @param missed - how many items others decided first */
+    /** What the undo button undoes, for screen readers. */
     of: string;
+    /** The sentence about items that other operators decided first. @param missed - their number */
     missed(missed: number): string;
   };
   undo: Decision;

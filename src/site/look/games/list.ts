@@ -1,4 +1,4 @@
-/** The games of which this folder has a drawing, by their ids in gamedig. */
+/** The games for which this folder has a drawing, by their ids in gamedig. */
 export const GAME_PICTURES = [
   'factorio',
   'minecraft',
