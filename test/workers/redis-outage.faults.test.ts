@@ -48,14 +48,16 @@ it('accepts 2,000 votes quickly while Redis is suspended, and delivers when it c
   await allArrive(alpha, votes);
 
   await redis.pause();
-  const calls = vi.spyOn(deps.producer, 'add').mock.results;
+  // A vote is announced instead if the worker keeps the lease of the listener.
+  const adds = vi.spyOn(deps.producer, 'add').mock.results;
+  const announcements = vi.spyOn(deps.producer, 'announceDueVotes').mock.results;
   let acceptedBefore = 0;
   for (let n = 0; n < 200; n += 1) {
     const casts = Array.from({ length: 10 }, (_, i) => (i === 0 ? alpha : paused).cast(`player ${n}-${i}`));
     const [vote] = await Promise.all(casts);
     if (vote) votes.push(vote);
-    const first = await Promise.race([calls[n * 10]?.value, 'not answered']);
-    if (first === 'not answered') acceptedBefore += 1;
+    const newest = (announcements.at(-1) ?? adds.at(-1))?.value;
+    if ((await Promise.race([newest, 'not answered'])) === 'not answered') acceptedBefore += 1;
   }
   // By now every add has been answered or given up, so this would also hold if votes were accepted only after their job
   // was added.

@@ -280,14 +280,12 @@ test('however requests arrive and batches fail, each request gets the result of 
           end: batcher.load(registering, register, ask).catch((error: unknown) => error),
         });
     }
-    let isDone = false;
-    const ending = Promise.all(asked.map(({ end }) => end)).finally(() => {
-      isDone = true;
-    });
-    while (!isDone) {
+    const ending = Promise.all(asked.map(({ end }) => end));
+    const next = async () => {
       await turn();
       vi.advanceTimersByTime(20);
-    }
+    };
+    while ((await Promise.race([ending, next()])) === undefined);
     const ends = await ending;
     return asked.map(({ n }, i) => ({ n, end: ends[i] instanceof Error ? ends[i].message : ends[i] }));
   };
