@@ -85,6 +85,7 @@ export class KeptLeases {
       before.isCalled = true;
       return 'busy';
     }
+    this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
     const kept: Kept = { job, leased: null, since: 0, isCalled: false };
     let leased = before?.leased ?? null;
     // Votes alone need no job: something else has happened.
@@ -111,7 +112,6 @@ export class KeptLeases {
     if (this.#isClosed || this.#isPaused || isLost || isOld) return false;
     if (now.pause || queueOf(now) !== 'forward-votes') return false;
     this.#channel.open();
-    this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
     kept.leased = leased;
     kept.since = performance.now();
     return true;

@@ -17,7 +17,7 @@ const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
 /** How often a drain counts whether its listener has a backlog. */
-const COUNTED_EVERY_MS = SECOND;
+const COUNTED_EVERY_MS = SECOND / 4;
 
 /**
  * How many votes of a backlog are taken at once at most. The next votes are taken only while no more outcomes than
@@ -76,7 +76,7 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken, and then once a
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken, and then four times a
     // second: votes may come faster than four at a time can be sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
