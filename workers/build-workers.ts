@@ -234,8 +234,9 @@ export function buildWorkers(
       stop.abort();
       mongodb.close();
       const closing = [...workers.values()].map((worker) => worker.close());
-      const closed = Promise.all([...closing, ...replaced, sweeping, replacing]);
-      underWay.add(forwarding.keptLeases.close());
+      const keptLeases = forwarding.keptLeases.close();
+      underWay.add(keptLeases);
+      const closed = Promise.all([...closing, ...replaced, sweeping, replacing, keptLeases]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       pictureProcess.close();
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);

@@ -34,7 +34,7 @@ export function forwardVotes(
   metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
   signals: StopSignals,
 ): { processors: Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>>; keptLeases: KeptLeases } {
-  const { clock, config, producer, queues, secrets, tracing } = deps;
+  const { clock, config, producer, producerRedis, queues, secrets, tracing } = deps;
   const drainDeps: DrainDeps = {
     ...deps,
     send: createSend(config),
@@ -62,7 +62,12 @@ export function forwardVotes(
     ...deps,
     concurrency: config.WORKER_CONCURRENCY,
     addJob: (job) => producer.add('forward-votes', job),
-    isPaused: () => within(SECOND, queues['forward-votes'].isPaused()),
+    ending: signals.waitNoLonger,
+    async isPaused() {
+      // Without Redis the question would wait for it.
+      if (producerRedis.status !== 'ready') throw new Error('Redis is away');
+      return within(SECOND, queues['forward-votes'].isPaused());
+    },
     async drain(payload) {
       try {
         const result = await drain('forward-votes', payload, { log: deps.log, onOutcome: forwarded });
@@ -82,10 +87,11 @@ export function forwardVotes(
     payload: Payload<DeliveryQueue>,
     own: Pick<DrainDeps, 'log' | 'onOutcome' | 'onBegin'>,
   ): Promise<DrainResult> {
-    const turn = queue === 'forward-votes' ? keptLeases.begin(payload) : undefined;
+    const turn = queue === 'forward-votes' ? keptLeases.begin(payload, own.onBegin === undefined) : undefined;
     if (turn === 'busy') return { kind: 'busy' };
+    let result: DrainResult | undefined;
     try {
-      const result = await drainListener({ ...drainDeps, ...own }, new ObjectId(payload.serverId), {
+      result = await drainListener({ ...drainDeps, ...own }, new ObjectId(payload.serverId), {
         ...signals,
         queue,
         kept: turn,
@@ -96,7 +102,7 @@ export function forwardVotes(
         void producer.announceDueVotes(payload.serverId, { isChanged: true });
       return result;
     } finally {
-      turn?.end();
+      turn?.end(result !== undefined && result.kind !== 'busy');
     }
   }
 

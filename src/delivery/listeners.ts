@@ -127,7 +127,7 @@ export async function removeListener(
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
-  if (removed.protocol === 'fetch') await deps.producer.announceDueVotes(serverId.toHexString());
+  await deps.producer.announceDueVotes(serverId.toHexString(), { isChanged: true });
   await recordAudit(deps, {
     by,
     action: 'listener.remove',
@@ -145,7 +145,9 @@ export async function pauseListener(
 ): Promise<Listener | null> {
   const pause = { at: deps.clock.now(), by: 'owner' };
   const listener = await changeListener(deps, { serverId }, by, 'listener.pause', asLiterals({ pause }));
-  if (listener) logChange(deps, listener, 'listener.paused', by);
+  if (!listener) return null;
+  logChange(deps, listener, 'listener.paused', by);
+  await deps.producer.announceDueVotes(serverId.toHexString(), { isChanged: true });
   return listener;
 }
 

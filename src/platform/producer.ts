@@ -121,7 +121,7 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
   },
 };
 
-/** Publishes messages, each once; those that are announced while one batch is sent share a round trip. */
+/** Publishes messages in one round trip; equal ones once. */
 const announceBatch: BatchLoader<RedisConnection, { channel: string; message: string }, true> = {
   most: BULK,
   async load(connection, announced) {
@@ -129,7 +129,7 @@ const announceBatch: BatchLoader<RedisConnection, { channel: string; message: st
     if (!first) return [];
     const pipeline = connection.pipeline();
     for (const one of new Set(announced.map(({ message }) => message))) pipeline.publish(first.channel, one);
-    await pipeline.exec();
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
     return announced.map(() => true);
   },
 };

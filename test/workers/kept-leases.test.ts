@@ -48,12 +48,14 @@ it('a vote that Redis did not announce is found within a second, by the process 
   expect(await jobsOf(deps)).toBe(jobs);
 });
 
-it('changed settings are used for the next vote, and a pause is kept', async () => {
+it('the worker notices changed settings, and releases the lease', async () => {
   const deps = await castingDeps();
   await startWorker(deps.config);
   const alpha = await keptServer(deps);
   const { serverId } = alpha;
   await alpha.set({ secret: 'another-token-of-this-test' });
+  // The worker has read the new settings: they are another queue's.
+  await noLeases(deps);
   const vote = await alpha.cast('Steve');
   await vi.waitUntil(async () => (await deps.listeners.findOne({ serverId }))?.pause, EVENTUALLY);
   expect((await alpha.delivery(vote)).attempts.at(-1)?.code).toBe('bad-signature');
@@ -82,4 +84,24 @@ it('if a lease was released after the process that casts the vote saw it, its la
   const vote = await alpha.cast('Steve');
   await deps.producer.announceDueVotes(alpha.serverId.toHexString());
   await arrived(alpha, vote);
+});
+
+it('an announced vote of a listener whose lease a dead worker has adds one job, not a job after each job', async () => {
+  const deps = await castingDeps({ RELAY_INTERVAL_MS: '60000' });
+  await startWorker(deps.config);
+  const alpha = await keptServer(deps);
+  const { 'forward-votes': queue } = deps.queues;
+  await queue.pause();
+  await noLeases(deps);
+  await queue.resume();
+  const until = new Date(Date.now() + 60_000);
+  const lease = { owner: 'a dead worker', until, listens: true };
+  await deps.listeners.updateOne({ serverId: alpha.serverId }, { $set: { lease } });
+  const jobs = await jobsOf(deps);
+  await alpha.cast('Steve');
+  await vi.waitUntil(async () => (await leaseOf(deps, alpha))?.called, EVENTUALLY);
+  // Each job announces the vote once more. Two seconds after the release, nothing follows any longer.
+  const began = performance.now();
+  await vi.waitUntil(() => performance.now() - began > 3_000, EVENTUALLY);
+  expect((await jobsOf(deps)) - jobs).toBeLessThan(12);
 });

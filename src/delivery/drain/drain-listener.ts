@@ -63,7 +63,7 @@ async function drainOnce(
   try {
     return await drainAndRelease(deps, leased, options);
   } catch (error) {
-    await leased.release().catch(() => giveBackWithRetries(given, serverId, leased.owner, endOf(options)));
+    await leased.release().catch(() => leased.giveBack(endOf(options)));
     throw error;
   }
 }

@@ -20,7 +20,16 @@ const ADDED_EVERY_MS = SECOND / 4;
 type Job = Payload<'forward-votes'>;
 
 /** A listener whose lease this process has. `leased` is null while a drain works with it. */
-type Kept = { job: Job; leased: LeasedListener | null; since: number; isCalled: boolean };
+type Kept = {
+  job: Job;
+  leased: LeasedListener | null;
+  /** When the lease was kept, on `performance.now()`. */
+  since: number;
+  /** Votes may be due that its drain has not seen. */
+  isCalled: boolean;
+  /** The listener may have changed since its drain read it. */
+  isChanged: boolean;
+};
 
 /** One drain of a listener. */
 export type KeptTurn = {
@@ -32,8 +41,12 @@ export type KeptTurn = {
    * @returns whether it is kept; otherwise the drain releases it
    */
   keep(leased: LeasedListener): boolean;
-  /** Ends the drain. If votes may be due that it did not see, another one follows. */
-  end(): void;
+  /**
+   * Ends the drain. If votes may be due that it did not see, another one follows.
+   *
+   * @param hadLease - false if another process has the lease and hears of these votes
+   */
+  end(hadLease: boolean): void;
 };
 
 type Deps = ChannelDeps & {
@@ -42,6 +55,8 @@ type Deps = ChannelDeps & {
   /** Drains a listener whose votes may be due. Never throws. */
   drain(job: Job): Promise<void>;
   addJob(job: Job): Promise<boolean>;
+  /** Aborted when the process ends. */
+  ending: AbortSignal;
   /** Whether an operator has paused the queue `forward-votes`. */
   isPaused(): Promise<boolean>;
 };
@@ -76,20 +91,24 @@ export class KeptLeases {
   /**
    * Begins a drain.
    *
+   * @param isAnnounced - votes were announced; false if a job began it, which something else than a vote has added
    * @returns `'busy'` when another drain of this process has the listener, which then looks for due votes once more
    */
-  begin(job: Job): KeptTurn | 'busy' {
-    const { serverId } = job;
+  begin({ serverId, listenerId }: Job, isAnnounced: boolean): KeptTurn | 'busy' {
+    const job = { serverId, listenerId };
     const before = this.#byServer.get(serverId);
     if (before && !before.leased) {
       before.isCalled = true;
+      before.isChanged ||= !isAnnounced;
       return 'busy';
     }
-    this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
-    const kept: Kept = { job, leased: null, since: 0, isCalled: false };
+    if (!this.#isClosed) {
+      this.#channel.open();
+      this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
+    }
+    const kept: Kept = { job, leased: null, since: 0, isCalled: false, isChanged: false };
     let leased = before?.leased ?? null;
-    // Votes alone need no job: something else has happened.
-    if (!before?.isCalled) leased?.expectChange();
+    if (!isAnnounced || before?.isChanged) leased?.expectChange();
     this.#byServer.set(serverId, kept);
     return {
       takeOver: () => {
@@ -98,9 +117,10 @@ export class KeptLeases {
         return taken;
       },
       keep: (one) => this.#keep(kept, one),
-      end: () => {
-        if (!kept.leased) this.#forget(serverId, kept);
-        if (!kept.isCalled) return;
+      end: (hadLease) => {
+        if (!hadLease) this.#byServer.delete(serverId);
+        else if (!kept.leased) this.#forget(serverId, kept);
+        if (!hadLease || !kept.isCalled) return;
         if (kept.leased) this.#drain(kept);
         else void this.#deps.addJob(job);
       },
@@ -111,7 +131,6 @@ export class KeptLeases {
     const { now, isLost, isOld } = leased;
     if (this.#isClosed || this.#isPaused || isLost || isOld) return false;
     if (now.pause || queueOf(now) !== 'forward-votes') return false;
-    this.#channel.open();
     kept.leased = leased;
     kept.since = performance.now();
     return true;
@@ -134,7 +153,7 @@ export class KeptLeases {
   /** Wakes the drain of a server, if this process has the lease of its listener or had it just now. */
   #wake(id: string, isChanged: boolean): void {
     const kept = this.#byServer.get(id);
-    if (isChanged) kept?.leased?.expectChange();
+    if (kept && isChanged) kept.isChanged = true;
     if (!kept) {
       const released = this.#released.get(id);
       const now = performance.now();
@@ -142,7 +161,7 @@ export class KeptLeases {
       released.from = now + ADDED_EVERY_MS;
       void this.#deps.addJob(released.job);
     } else if (!kept.isCalled) {
-      if (kept.leased) this.#drain(kept);
+      if (kept.leased && !this.#isClosed) this.#drain(kept);
       else kept.isCalled = true;
     }
   }
@@ -155,7 +174,8 @@ export class KeptLeases {
   async #releaseOld(): Promise<void> {
     const now = performance.now();
     for (const [id, { until }] of this.#released) if (until < now) this.#released.delete(id);
-    this.#isPaused = await this.#deps.isPaused().catch(() => false);
+    if (this.#byServer.size === 0) return;
+    this.#isPaused = await this.#deps.isPaused().catch(() => this.#isPaused);
     await this.#release(
       ({ since, leased }) => this.#isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
     );
@@ -167,13 +187,9 @@ export class KeptLeases {
       // If it was called, its drain begins soon.
       if (!leased || (kept.isCalled && !this.#isClosed) || !which(kept)) return;
       this.#forget(id, kept);
-      const { called, changed } = await leased.release();
-      if (called || changed || kept.isCalled) await this.#deps.addJob(job);
+      const released = await leased.release().catch(() => leased.giveBack(this.#deps.ending));
+      if (released?.called || released?.changed || kept.isCalled) await this.#deps.addJob(job);
     });
-    for (const released of await Promise.allSettled(releases)) {
-      // The lease expires by itself.
-      if (released.status === 'rejected')
-        this.#deps.log.warn({ event: 'lease.not_released', reason: String(released.reason) });
-    }
+    await Promise.all(releases);
   }
 }

@@ -17,7 +17,7 @@ import type { OpenedListener } from '../send-vote.ts';
 import { givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth } from './breaker.ts';
-import { readAgain, releaseLease, renewLease } from './listener-lease.ts';
+import { giveBackWithRetries, readAgain, releaseLease, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /** How often the listener's settings are read again. The lease is renewed when a third of it has passed. */
@@ -93,11 +93,6 @@ export class LeasedListener {
   /** Whether the lease is lost, for good: the listener was removed or fetches now, or another worker has had the lease. */
   get isLost(): boolean {
     return this.#isLost;
-  }
-
-  /** The owner of the lease. */
-  get owner(): string {
-    return this.#owner;
   }
 
   get log(): Logger {
@@ -276,6 +271,11 @@ export class LeasedListener {
     const { batcher, listeners } = this.#deps;
     const statement = { q: { _id, serverId, revision }, u: { $max: { answerStep } } };
     await batcher.load(changeListeners, listeners, statement);
+  }
+
+  /** Releases the lease after `release` has failed, as `giveBackWithRetries`. */
+  giveBack(ending: AbortSignal): Promise<void> {
+    return giveBackWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
   }
 
   /**

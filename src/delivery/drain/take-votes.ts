@@ -19,6 +19,7 @@ import {
   takenVote,
   withoutAttempt,
 } from './attempt-record.ts';
+import { isFreshVote } from './backlog-throttle.ts';
 import { recordOutcomes } from './record-outcomes.ts';
 
 /**
@@ -69,6 +70,9 @@ const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[];
     });
   },
 };
+
+/** The same for tests and backlogs: other listeners do not wait for these. */
+const otherDueVotes: typeof dueVotesLoader = { ...dueVotesLoader };
 
 /** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
 type SharedTake = {
@@ -135,10 +139,12 @@ const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
 const LONG_LEASE_MS = 5 * SECOND;
 
 /** A text that is equal for takes that may share a statement. */
-function kindOfTake({ listener, reason, now, attempt }: SharedTake): string {
+function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
   const { released, lease, serverId } = listener;
   const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
-  if (reason.test || !isLong) return serverId.toHexString();
+  // Votes that wait for long would widen the range of the statement, and with it what it reads of other backlogs.
+  const isFresh = next.every((vote) => isFreshVote(vote, now));
+  if (reason.test || !isLong || !isFresh) return serverId.toHexString();
   const { protocol, revision, answerStep, maxSendings } = attempt;
   const cause = [released?.at.getTime(), released?.by, reason.relayedAt?.getTime()];
   return [protocol, revision, answerStep, maxSendings, ...cause].join(' ');
@@ -187,7 +193,8 @@ export async function takeVotes(
   const { votes, clock, batcher, processId } = recording;
   const { serverId } = listener;
   const asked = { listener, test: reason.test, most, clock };
-  const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
+  const isUsual = !reason.test && most <= MAX_CONCURRENT_ATTEMPTS;
+  const { found, now } = await batcher.load(isUsual ? dueVotesLoader : otherDueVotes, votes, asked);
   const isSentOnce = maxSendingsOf(listener) === 1;
   const firstNotDue = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
