@@ -24,7 +24,7 @@ export type AccountChangeDeps = Outbox & {
 export type AccountMailDeps = Outbox & Pick<AccountChangeDeps, 'config'>;
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
-/** `{site}` is the other site. */
+/** The mail about each change. `{site}` stands for the name of the site that was linked or unlinked. */
 const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
   'two-factor-on': {
     subject: 'Your second factor is on',

@@ -27,7 +27,7 @@ import {
 } from './sign-in-rules.ts';
 import { takeSignUp } from './sign-up-limits.ts';
 
-/** OWASP recommends at least 15 characters for passwords without a second factor; the minimum of NIST is 8. */
+/** In characters. NIST requires at least 8; OWASP recommends at least 15 for passwords without a second factor. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 
 /** An unused session expires after this time. */
@@ -36,7 +36,7 @@ export const SESSION_MS = 14 * DAY;
 /** Lifetime of a one-time link. */
 const LINK_MS = HOUR;
 
-/** Passes the client's IP address to the library, which reads addresses from headers only. */
+/** The header that passes the client's IP address to the sign-in library, which reads addresses from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
 export type AuthDeps = SignInRuleDeps & {
@@ -44,7 +44,10 @@ export type AuthDeps = SignInRuleDeps & {
   log: Logger;
   passwords: PasswordHasher;
   mongo: { db: Db };
-  /** Gives a user the imported servers that are reserved for their address, at sign-up and sign-in. Never rejects. */
+  /**
+   * At sign-up and sign-in: gives the user the imported servers that are reserved for their e-mail address. Never
+   * rejects.
+   */
   adoptServers: (userId: ObjectId) => Promise<void>;
   addressChanges: Collection<AddressChange>;
 };
@@ -56,8 +59,9 @@ type Library = ReturnType<typeof openLibrary>;
 type GiveLink = (link: OneTimeLink) => Promise<void>;
 
 /**
- * The sign-in library on our database. Routes and the CLI call `auth.api`. Only the library routes that the site
- * mounts are reachable over HTTP. If an operator changes a setting of it, such as a provider, the next call uses it.
+ * Opens the sign-in library (Better Auth) on our database. Routes and the CLI call `auth.api`. Only the library routes
+ * that the site mounts are reachable over HTTP. If an operator changes a setting that the library uses, such as a
+ * provider, the next call uses the new value.
  *
  * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
  */
@@ -125,8 +129,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       },
       validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
-        // If the other site has not confirmed the address, it may belong to another person: an account with it would
-        // prevent this person's sign-up.
+        // If the other site has not confirmed the e-mail address, the address may belong to somebody else. An account
+        // with it would prevent its real owner from signing up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
         if (source.action === 'create-user') {
           const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
@@ -148,7 +152,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     },
     account: {
       modelName: 'credentials',
-      // An unconfirmed account does not block the owner of its address: see validateUserInfo.
+      // If an unconfirmed account has the address, the owner of the address can still sign in: see validateUserInfo.
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
       updateAccountOnSignIn: false,
     },
@@ -179,7 +183,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
             discord: {
               clientId: config.DISCORD_CLIENT_ID,
               clientSecret: config.DISCORD_CLIENT_SECRET,
-              // As in openid-plugin.ts, an address that is not verified counts as none.
+              // If Discord has not verified the address, it counts as no address, as in openid-plugin.ts.
               mapProfileToUser: ({ verified }) => (verified === true ? {} : { email: '' }),
             },
           },
@@ -190,8 +194,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
         create: {
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
-            // The link is noted before it is stored. If the process dies between the two, no link exists that its user
-            // was not notified of.
+            // The audit entry and the mail about the link are written before the link. If the process dies between the
+            // two, no link exists about which its user got no mail.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },
@@ -202,7 +206,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
           before: async ({ userId }, context) => {
             const { path, body } = context ?? {};
             await refuseSession(sources, new ObjectId(userId), { path, body });
-            // A session that replaces another one after a password change keeps the time of its last code.
+            // If a session replaces another one after a password change, it keeps the time of the last code.
             const before = context?.context.session;
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
             return { data: { secondFactorAt: includesCode(path) ? clock.now() : given } };
@@ -212,8 +216,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       },
     },
     hooks: { before: refuseUsedCode(sources) },
-    // If the database fails, the library would print the error and answer 500. With `throw`, the route logs the error and
-    // answers.
+    // If the database fails, the library would print the error and answer 500. With `throw`, the route logs the error
+    // and answers.
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [
       twoFactor({
@@ -227,7 +231,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     advanced: {
       cookiePrefix: 'tallyport',
       useSecureCookies: config.PUBLIC_URL.startsWith('https:'),
-      // The cookie lives as long as the stored state, because some users confirm an address at the other site first.
+      // Some users must confirm their address at the other site before they return. So the cookie of the OAuth state
+      // lives as long as the stored state.
       cookies: { state: { attributes: { maxAge: (10 * MINUTE) / SECOND } } },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: config.basePath || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },

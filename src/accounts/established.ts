@@ -2,14 +2,14 @@ import { after, DAY } from '../platform/clock.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
-/** From this age on an account counts for more than a visitor. Younger accounts can be made in any number at once. */
+/** From this age on, an account counts as a player of its own. Anybody can make many younger accounts at once. */
 export const ESTABLISHED_AFTER_MS = 7 * DAY;
 
-/** An account that counts as a player of its own. */
+/** What identifies an account that counts as a player of its own. */
 export type EstablishedAccount = {
   /** Two accounts of one mailbox are one player. */
   mailbox: string;
-  /** The registered domain of the address; null for providers where everybody gets an address. */
+  /** The registered domain of the address; null if the domain gives an address to everybody, as mail providers do. */
   domain: string | null;
 };
 

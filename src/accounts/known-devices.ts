@@ -16,7 +16,7 @@ export type KnownDevices = {
   /**
    * Finds the device that a request's `Cookie` header names.
    *
-   * @returns null unless the browser has signed in as `email` before
+   * @returns the id of the device; null unless the browser has signed in as `email` before
    */
   find(cookies: string | undefined, email: string): string | null;
 };

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const causes = new AsyncLocalStorage<{ cause?: Error }>();
 
 /**
- * Better Auth logs some errors instead of throwing them. Stores such an error for the {@link withCause} or
- * {@link withLoggedError} call that caused it.
+ * Better Auth logs some errors instead of throwing them. This function stores such an error for the {@link withCause}
+ * or {@link withLoggedError} call that caused it.
  */
 export function noteCause(details: readonly unknown[]): void {
   const call = causes.getStore();
@@ -15,8 +15,8 @@ export function noteCause(details: readonly unknown[]): void {
 /**
  * Runs `work`, which calls Better Auth.
  *
- * @throws the original error, for example of the database, if Better Auth logged one. Better Auth's own error does not name
- * the cause.
+ * @throws if Better Auth logged an error: that error, for example of the database. Better Auth's own error does not
+ *   name the cause.
  */
 export async function withCause<T>(work: () => Promise<T>): Promise<T> {
   const call: { cause?: Error } = {};

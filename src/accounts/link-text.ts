@@ -2,8 +2,8 @@ import { type MailText, type Site, signed } from './mail-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 
 /**
- * The mail with a one-time link. It contains no text that was typed into a form: anybody can enter a stranger's
- * address in the form, and would send this person text in our name.
+ * The mail with a one-time link. Anybody can enter a stranger's address in a form. If the mail contained other text of
+ * the form, that person could send the stranger any text in our name. So it contains none.
  */
 export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): MailText {
   const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);

@@ -4,7 +4,7 @@ import { type Clock, DAY, HOUR } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { Allowance, RateLimit } from '../platform/limits/rate-limit.ts';
 
-/** Mails to one address, whoever causes them and on whichever page, because anybody can enter an address. */
+/** Mails to one address, counted over all clients and all pages, because anybody can enter an address. */
 const BY_RECIPIENT: Allowance = { times: 5, windowMs: HOUR };
 const BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /** Mails that one user causes to other addresses, from all networks. */
@@ -23,10 +23,10 @@ export type EnteredMail = {
 };
 
 /**
- * Counts one mail to an address that somebody entered, across all web processes. Every page that causes such a mail calls
- * this function: sign-up, forgotten password, sign-in to an unconfirmed account, change of address, invitation.
+ * Counts one mail to an address that somebody entered, across all web processes. Every page that causes such a mail
+ * calls this function: sign-up, forgotten password, sign-in to an unconfirmed account, change of address, invitation.
  *
- * @returns null when the mail may be sent; otherwise when the next one may
+ * @returns null if the mail may be sent; otherwise the time from which the next one may be sent
  */
 export function countMail(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },

@@ -3,7 +3,10 @@ import type { Config } from '../platform/config.ts';
 export type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 export type MailText = { subject: string; text: string };
 
-/** A mail about an account: the listing's name after the subject, and its name and address below the text. */
+/**
+ * A mail about an account. The listing's name is added to the subject, and its name and address are added below the
+ * text.
+ */
 export function mailText(site: Site, subject: string, ...paragraphs: string[]): MailText {
   return { subject: `${subject} (${site.SERVICE_NAME})`, text: signed(site, ...paragraphs) };
 }

@@ -6,12 +6,12 @@ export function mailboxOf(email: string): string {
   return `${name.replaceAll('.', '')}@gmail.com`;
 }
 
-/** The domains of one provider, which ignores dots in addresses. */
+/** Gmail's domains. Gmail ignores dots in addresses. */
 const GMAIL = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * The domain that somebody registered to have an address: `mail.example.co.uk` is `example.co.uk`. The owner of a
- * domain can make any number of hosts below it.
+ * The registered domain of an e-mail address: for `ann@mail.example.co.uk` it is `example.co.uk`. The owner of a
+ * registered domain can make any number of hosts below it.
  */
 export function mailDomainOf(email: string): string {
   const labels = partsOf(email).host.split('.');
@@ -20,7 +20,7 @@ export function mailDomainOf(email: string): string {
   return labels.slice(-count).join('.');
 }
 
-/** The names directly below the domains of countries under which others register their domains: the `co` of `co.uk`. */
+/** The parts of country domains below which domains are registered, such as `co` in `co.uk`. */
 const SECOND_LEVELS = new Set(
   'ac asso co com edu fed firm gen go gob gouv gov gv id in info ltd me mil ne net nom or org plc sch web'.split(
     ' ',
@@ -34,8 +34,9 @@ function partsOf(email: string): { local: string; host: string } {
 }
 
 /**
- * Whether everybody can get a mailbox of this domain, but each costs some effort (a phone number, a captcha, a contract).
- * The users of such a domain do not know each other, so many accounts of it are no sign of one person.
+ * Whether the domain belongs to a public mail provider: everybody can get a mailbox there, and each mailbox costs some
+ * effort (a phone number, a captcha, a contract). Many accounts with addresses of such a domain are no sign of one
+ * person.
  */
 export function isPublicMail(domain: string): boolean {
   return PUBLIC_MAIL.has(domain);
@@ -43,7 +44,7 @@ export function isPublicMail(domain: string): boolean {
 
 const words = (text: string) => text.split(/\s+/);
 
-/** The domains are complete, because anybody can register `hotmail` below another top-level domain. */
+/** The list contains complete domains, because anybody can register `hotmail` below another top-level domain. */
 const PUBLIC_MAIL = new Set([
   ...[
     ['gmx', 'at ch co.uk com de fr net us'],

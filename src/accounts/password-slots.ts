@@ -12,7 +12,7 @@ export type HashingClient = {
 /** Limits for running and waiting calls. */
 type SlotLimits = {
   atOnce: number;
-  /** The length of each queue. One queue is for known devices, the other for all others. */
+  /** The length of each queue. One queue is for known devices, the other for all other clients. */
   waiting: number;
   /** Running and waiting calls of one network; counted separately for known devices and for all others. */
   perNetwork: number;

@@ -32,8 +32,8 @@ function inGroups(code: string, size: number): string {
 }
 
 /**
- * The error for a code that was used before. A code is valid for about a minute and works once, so that an onlooker
- * cannot reuse it.
+ * The error for a code that was used before. A code is valid for 90 seconds and works once, so that an onlooker cannot
+ * reuse it.
  */
 export function codeUsedError(): APIError {
   return new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });

@@ -13,7 +13,10 @@ export type LinkDeps = Outbox & {
   config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
 };
 
-/** Sends a one-time link to its user by mail. Without a mail server it logs a warning; an operator can make a link. */
+/**
+ * Sends a one-time link to its user by mail. If there is no mail server, it only logs a warning; an operator can then
+ * make a link.
+ */
 export async function sendLink(sources: LinkDeps, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
@@ -24,8 +27,8 @@ export async function sendLink(sources: LinkDeps, link: OneTimeLink): Promise<vo
 }
 
 /**
- * Mails a user that somebody signed up with their address or wanted to change to it, at most once a day. The pages do
- * not show that the account exists.
+ * Mails a user, at most once a day, that somebody signed up with the user's address or wanted to change to it. The
+ * pages do not show that the account exists.
  */
 export async function notifyKnownAddress(sources: LinkDeps, { email }: Pick<User, 'email'>): Promise<void> {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;

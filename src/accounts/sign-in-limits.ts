@@ -24,8 +24,8 @@ const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
 const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
 /**
- * One use of a code. The time is longer than an app's code is valid, which is its own half minute, the one before and
- * the one after.
+ * One use of an authenticator app's code. A code is valid in its own half minute, the one before and the one after. It
+ * is remembered for longer than that.
  */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
@@ -46,7 +46,7 @@ type Rule = Limit & {
   countsAll?: boolean;
 };
 
-/** The widest rule comes first, so that tries of a network over its limit do not count against accounts. */
+/** The widest rule comes first: if a network is over its limit, its tries do not count against accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {
@@ -69,7 +69,7 @@ function rulesOf({ email, address, device }: Try): Rule[] {
  * Counts one try to sign in, across all web processes. Wrong tries from one network do not lock out other networks or
  * known devices.
  *
- * @returns null when the try is allowed; otherwise the time from which the next try is allowed
+ * @returns null if the try is allowed; otherwise the time from which the next try is allowed
  */
 export function countTry(limits: Limits, who: Try): Promise<Date | null> {
   return takeAll(limits, rulesOf(who));

@@ -10,7 +10,7 @@ import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
-/** The dependencies of the rules that the sign-in library does not have. */
+/** The dependencies of the sign-in rules that Better Auth does not have. */
 export type SignInRuleDeps = AccountChangeDeps & {
   config: Parameters<typeof otherSites>[0];
   clock: Clock;
@@ -28,10 +28,12 @@ export function includesCode(path: string | undefined): boolean {
 }
 
 /**
- * Decides before another site's account is linked to the user with its address. An unconfirmed account with this
- * address becomes the user's, and its earlier password, second factor and sessions are deleted. An account that
- * requires its password is not linked: the link would open it once the second factor is off or the user is no longer an
- * operator.
+ * Decides whether another site's account may be linked to the user who has the same e-mail address. If the user's
+ * address is unconfirmed, the account at the other site gets the user; the earlier password, second factor and sessions
+ * are deleted. If the user must sign in with a password, the accounts are not linked: the link would give access once
+ * the second factor is off or the user is no longer an operator.
+ *
+ * @returns undefined if they may be linked; otherwise the code of the error
  */
 export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
@@ -62,8 +64,9 @@ export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerI
 }
 
 /**
- * Refuses a used code before the library sees it. The library would end the pending sign-in; now the user can enter
- * the next code. Guessing a used code takes wrong codes too, and the library counts those.
+ * If a code was used before, refuses it before Better Auth checks it. Better Auth would end the pending sign-in; now
+ * the user can enter the next code. This adds no unlimited guesses: whoever guesses also sends wrong codes, and Better
+ * Auth counts those.
  */
 export function refuseUsedCode(deps: SignInRuleDeps) {
   return createAuthMiddleware(async (request) => {
@@ -77,7 +80,9 @@ export function refuseUsedCode(deps: SignInRuleDeps) {
   });
 }
 
-/** Whether an account cannot be used through another site. The library requires the second factor only after a password. */
+/**
+ * Whether an account cannot be used through another site. Better Auth asks for the second factor only after a password.
+ */
 export function requiresPassword({
   role,
   twoFactorEnabled,

@@ -13,7 +13,7 @@ type Limits = {
   config: Pick<Config, 'SIGN_UPS_PER_NETWORK' | 'SIGN_UPS_PER_MAIL_DOMAIN'>;
 };
 
-/** A new account, or the request for a link to make one. */
+/** A new account, or a request for a sign-up link. */
 export type NewAccount = {
   email: string;
   /** The network address of the request. */
@@ -24,13 +24,14 @@ export type NewAccount = {
 const OF_MAILBOX = 2;
 
 /**
- * The limit of a public provider is this many times that of another domain, because anybody can get an address of it.
+ * Many users have an address at a public mail provider, so its limit is this many times the limit of another domain.
  */
 const PUBLIC_FACTOR = 50;
 
 /**
- * The limits of new accounts in 24 hours: of a mailbox, of an address (half of its network's), of its IPv4 /24 or IPv6 /48,
- * and of the registered domain of the mail address. The narrowest comes first, so that one mailbox does not use up others.
+ * The limits of new accounts in 24 hours: for a mailbox, for the client's network (an IPv4 address or IPv6 /64), for
+ * the subnet around it (IPv4 /24 or IPv6 /48, twice as many), and for the registered domain of the e-mail address. The
+ * narrowest limit comes first, so that one mailbox does not use up the others.
  */
 function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
   const { SIGN_UPS_PER_NETWORK: network, SIGN_UPS_PER_MAIL_DOMAIN: mailDomain } = config;
@@ -54,15 +55,16 @@ function hashed(text: string): string {
 
 /**
  * Counts one new account, across all web processes and all ways to sign up. Call it when the user has shown that the
- * address is theirs, so that nobody uses up the limit of a domain with made-up addresses. A refused account counts
- * nowhere.
+ * e-mail address is theirs, so that nobody uses up the limit of a domain with made-up addresses. If the account is
+ * refused, no limit counts it.
  *
- * @returns null when the account may be made; else from when on the next one may
+ * @returns null if the account may be made; otherwise the time from which the next one may be made
  */
 export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Date | null> {
   const taken: string[] = [];
   for (const { key, allowance } of limitsOf(deps, account)) {
-    // Unlike `useAllowance`, a refusal leaves the count alone: a place that is refunded later is free at once.
+    // Unlike `useAllowance`, this call does not count a refusal. So after a refund, the next account is allowed at
+    // once.
     const { taken: granted, resetAt } = await useAllowances(deps, key, allowance, 1);
     if (granted === 0) {
       await refundAll(deps, taken);
@@ -74,10 +76,10 @@ export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Dat
 }
 
 /**
- * Makes an account within the limits. When `make` throws, or makes none, nothing is counted.
+ * Makes an account within the limits. If `make` throws or makes no account, nothing is counted.
  *
  * @param isMade - whether the result is a new account
- * @returns what `make` returned; or from when on the next account may be made
+ * @returns the result of `make`; or `retryAt`, the time from which the next account may be made
  */
 export async function makeWithinLimits<T>(
   deps: Limits,
@@ -106,10 +108,11 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 
 /**
  * Whether the network of a request has used up its new accounts. Callers check this limit before they send a link: a
- * link that cannot make an account is not sent. The limit does not depend on the address, because the answer would tell
- * strangers whether accounts were made with it.
+ * link that cannot make an account is not sent. The answer does not depend on the e-mail address; otherwise it would
+ * tell strangers whether accounts were made with that address.
  *
- * @returns null when one more may be made; else from when on
+ * @param address - the network address of the request
+ * @returns null if one more account may be made; otherwise the time from which it may be made
  */
 export async function networkSignUpsUsed(deps: Limits, address: string): Promise<Date | null> {
   const limits = limitsOf(deps, { email: '', address }).slice(1, 3);

@@ -20,8 +20,8 @@ type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Conf
  *
  * Unconfirmed accounts, made by an earlier version or by a listing without mail, get the same link.
  *
- * @param next - the page to which the user returns. It is stored and not part of the link: anybody can enter a stranger's
- * address, and would choose the text of a link in our mail.
+ * @param next - the page to which the user returns. It is stored and is not part of the link: anybody can enter a
+ *   stranger's address, and could otherwise choose the text of a link in our mail.
  */
 export async function offerAccount(sources: SigningUp, email: string, next = ''): Promise<void> {
   const { users, verifications, clock, config } = sources;
@@ -52,8 +52,8 @@ export async function sendEntryLink(sources: SigningUp, auth: Auth, email: strin
 }
 
 /**
- * The address that a sign-up link confirms, and the page to which the user returns (`''` for none); null when the link is
- * unknown or expired.
+ * The address that a sign-up link confirms, and the page to which the user returns (`''` for none); null when the link
+ * is unknown or expired.
  */
 export async function readSignUp(
   { verifications, clock }: Links,
@@ -80,7 +80,7 @@ export async function finishSignUp(
   const { email } = link;
   const context = await auth.$context;
   const hash = await context.password.hash(password);
-  // When the form is sent twice at once, only one request continues.
+  // If the form is sent twice at once, only one request continues.
   const used = await verifications.findOneAndDelete(usable(token, clock));
   if (!used) return 'useless-link';
   await verifications.deleteMany({ value: email });

@@ -5,15 +5,18 @@ const ROLES = ['owner', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * The sign-in library reads and writes these collections itself. If two sign-ups with one address run at the same time:
- * because of the unique indexes of these schemas, they make one user.
+ * Better Auth reads and writes the collections of this file itself. If two sign-ups with one address run at the same
+ * time, the unique indexes of these schemas let only one of them make a user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
-  /** When the address last changed; absent or null if it never did. Audit entries of an earlier time may be another user's. */
+  /**
+   * When the address last changed; absent or null if it never did. Older audit entries with the present address may be
+   * about another user.
+   */
   emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },
@@ -51,7 +54,7 @@ const sessionDefinition = {
   expiresAt: { type: Date, required: true },
   ipAddress: { type: String },
   userAgent: { type: String },
-  /** When a code of the second factor was last given in this session. */
+  /** When the user last entered a code of the second factor in this session; null if never. */
   secondFactorAt: { type: Date, default: null },
 } as const;
 
@@ -91,7 +94,7 @@ verificationSchema.index({ identifier: 1 });
 verificationSchema.index({ value: 1 });
 verificationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
-/** Secrets of authenticator apps and backup codes, encrypted by the library. */
+/** Secrets of authenticator apps and backup codes, encrypted by Better Auth. */
 const secondFactorDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   userId: { type: Schema.Types.ObjectId, required: true },

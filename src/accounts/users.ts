@@ -21,11 +21,14 @@ export type UserDeps = LeaseDeps & {
   clock: Clock;
 };
 
-/** The operator who makes a decision; `cli` when nobody is signed in. */
+/**
+ * Who makes a decision. At the command line, `userId` is null and `by` is `cli`; otherwise `by` is the operator's
+ * address.
+ */
 export type Decider = { userId: ObjectId | null; by: string };
 
 /**
- * A decision about a user is not possible.
+ * Thrown if a decision about a user is not possible.
  *
  * - `user-not-found`
  * - `yourself`: operators cannot suspend themselves or change their own role.
@@ -76,7 +79,7 @@ export async function suspendUser(
 /** Lets a suspended user sign in again. */
 export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
-    // Deletes a session that started at the moment of the suspension: it must not become valid again.
+    // If a session started at the moment of the suspension, it still exists. It must not become valid again.
     await endSessions(deps, userId);
     await change(deps, userId, {
       $set: { suspendedAt: null },
@@ -97,7 +100,7 @@ export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Deci
   });
 }
 
-/** Removes a lost second factor and mails the user. Ends all sessions, also one on the lost phone. */
+/** Removes a lost second factor and mails the user. Ends all sessions, including a session on the lost phone. */
 export async function resetTwoFactor(
   deps: UserDeps & AccountMailDeps,
   userId: ObjectId,
@@ -182,7 +185,8 @@ export async function ensureUser(
   };
   const ensure = async () => {
     const stranger = await users.findOne({ email, emailVerified: { $ne: true } });
-    // Runs before the address becomes confirmed, so that it runs again if the process dies in between.
+    // If the process dies after this line, the address is still unconfirmed, and the next call revokes the access
+    // again.
     if (stranger) await revokeAccess(deps, stranger._id);
     return users.findOneAndUpdate(
       { email, ...(stranger ? {} : { emailVerified: true }) },
@@ -194,7 +198,7 @@ export async function ensureUser(
     );
   };
   const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
-    // If a simultaneous call made the user first, this finds that user.
+    // If a simultaneous call made the user first, the second call finds that user.
     if (isDuplicateKey(error)) return ensure();
     throw error;
   });
@@ -272,7 +276,7 @@ export function decidingAlone<T>(deps: LeaseDeps, work: (lease: ActiveLease) => 
 /**
  * Checks that an operator remains without this user.
  *
- * @param leaving - other operators who will not remain either
+ * @param leaving - other operators who leave too
  * @throws {UserError} `last-operator`
  */
 export async function refuseLastOperator(

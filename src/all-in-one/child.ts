@@ -3,14 +3,14 @@ import type { Running } from '../embedded/keep-running.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Variables } from '../platform/environment.ts';
 
-/** Our processes stop within 10 s (design rule 12); after this time they are killed. */
+/** A child that has not stopped after this time is killed. Normally it stops within 10 s (design rule 12). */
 const STOP_TIMEOUT_MS = 20 * SECOND;
 
 /**
  * Starts one of our processes as a child.
  *
  * - If this process ends, the child notices it through the IPC channel (endWithParent).
- * - The child inherits the output streams. With a pipe, it would write to a closed one after this process is killed.
+ * - The child inherits the output streams. With pipes, a child of a killed process would write to a closed pipe.
  * - The child has its own process group: Ctrl-C in the terminal reaches only this process, which then stops its
  *   children in order.
  *

@@ -10,8 +10,8 @@ import { createLogger } from '../platform/log.ts';
 const RETRIED_EVERY_MS = SECOND;
 
 /**
- * Migrates the database. If a restore into it is unfinished, it first waits for its end, while the services keep
- * running, so that `tallyport restore` in another terminal can use them.
+ * Migrates the database. If a restore into the database is unfinished, it waits until the restore has ended. The
+ * services keep running meanwhile, so that `tallyport restore` in another terminal can use them.
  *
  * @throws what `migrate` throws, except {CodedError} `restore-unfinished`
  */

@@ -5,8 +5,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
 /**
- * If an earlier start was killed, its processes close their ports only a moment later: so a taken port is tried again
- * for this long.
+ * How long a taken port is tried again. If an earlier start was killed, its processes close their ports a moment later.
  */
 const TIMEOUT_MS = 2 * SECOND;
 

@@ -39,15 +39,15 @@ type StartOptions = {
   log: Say;
   /** The environment of the configuration; the processes get it too. */
   env?: Variables;
-  /** Ends the start: the processes are stopped, and the promise rejects with the signal's reason. */
+  /** If this signal aborts, the processes are stopped, and the promise rejects with the signal's reason. */
   signal?: AbortSignal;
 };
 
 /**
  * Starts the whole platform on this machine and waits until its web process is ready. If a restore into the database is
- * unfinished, it first waits for its end. A process that later exits by itself is restarted.
+ * unfinished, it first waits until the restore has ended. If a process exits by itself later, it is restarted.
  *
- * @throws {ServiceError} when a part is missing or does not start; everything is stopped then.
+ * @throws {ServiceError} if a part is missing or does not start; everything is stopped then.
  */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
   const { log, env = ownEnvironment(), signal } = options;
@@ -96,7 +96,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   }
 }
 
-/** Rejects with the signal's reason. */
+/** Rejects with the signal's reason when the signal aborts. */
 function whenAborted(signal: AbortSignal | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -112,7 +112,7 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, PORT, PUBLIC_URL: config.PUBLIC_URL.replace(/:0(?=\/|$)/, `:${PORT}`) };
 }
 
-/** Variables for the processes that were determined in this file. They replace those of our own environment. */
+/** The variables of a child process that this file determines. They replace those of our own environment. */
 function childVariables(config: ConnectedConfig, metricsPort: number): Variables {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY, PUBLIC_URL, PORT } = config;
   return {
@@ -127,11 +127,11 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Node resolves host names in this thread pool. If the pool had its default of four threads, a few name servers that
-    // do not answer would delay every listener.
+    // Node resolves host names in this thread pool. If the pool had its default of four threads, a few name servers
+    // that do not answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // The delay lets a load balancer choose another web process. With one web process, no delay before its shutdown is
-    // needed.
+    // The delay lets a load balancer choose another web process before the shutdown. There is only one web process
+    // here, so no delay is needed.
     SHUTDOWN_DELAY_MS: '0',
   };
 }

@@ -142,8 +142,8 @@ const transform: typeof describeSchemas = (document) => {
 };
 
 /**
- * Makes an OpenAPI 3.1 document of all routes that have a tag and are registered later. It is made from the schemas of
- * the routes; `openApiDocument` serves it.
+ * Makes an OpenAPI 3.1 document of all routes that have a tag and are registered after this call. It is made from the
+ * schemas of the routes; `openApiDocument` serves it.
  */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
   const options: FastifyDynamicSwaggerOptions = {

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
 /**
- * The largest document that is read. MongoDB limits documents to 16 MB; those of its own collections may have some KB
- * more.
+ * The largest document that is read. MongoDB limits documents to 16 MB, but documents of its own collections may be
+ * some KB larger.
  */
 const LARGEST_DOCUMENT = 17 * 1_024 * 1_024;
 

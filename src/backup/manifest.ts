@@ -8,7 +8,7 @@ const FORMAT = 1;
 
 /**
  * Collections that a backup leaves out: sessions, links that were sent by mail, short-lived records of processes,
- * uploaded files (their metadata may contain a place), and previews, which can be drawn again.
+ * uploaded files (the metadata of a photo may contain a place), and previews, which can be drawn again.
  */
 const LEFT_OUT = new Set([
   'sessions',

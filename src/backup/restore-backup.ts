@@ -243,19 +243,19 @@ class Changes {
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // If a resend was still owed at the backup, it may have been made since: it is cancelled.
+        // If a resend was requested before the backup and not finished, it may have run since. So it is cancelled.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // If a banner was waiting to be encoded: its uploaded file is not in the backup, and the server's owner sees that it
-        // was lost.
+        // If a banner was waiting to be encoded, its uploaded file is not in the backup. The server's owner sees that
+        // it was lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // If a message was above a server's limit: it was counted but not sent, and another message reports it. So it is
-    // not sent now either.
+    // If the limit of notifications held a message back, it was counted and another message reports the number. So it
+    // is not sent now either.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

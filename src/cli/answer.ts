@@ -8,7 +8,7 @@ export type Answer = {
   json: unknown;
   /** The result as text. */
   text: string;
-  /** 1: the command ran, but what it did failed. 3: a vote was sent but not confirmed. Absent: 0. */
+  /** 1: the command ran, and its action failed. 3: a vote was sent but not confirmed. Absent: 0. */
   exitCode?: 1 | typeof UNCONFIRMED;
 };
 
@@ -23,7 +23,7 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
 type Needs<A> = SessionNeeds & {
   /** Checks the arguments before anything is opened, and throws if they do not fit together. */
   check?: (...given: A & unknown[]) => void;
-  /** The command starts work of a worker, so it waits up to a second for Redis. */
+  /** Set if the command creates work for a worker: it then waits up to a second for Redis. */
   wakes?: boolean;
 };
 

@@ -3,16 +3,16 @@ import type { Terminal } from './terminal.ts';
 
 /** A command, or a group of commands, right after `tallyport`. */
 export type TopCommand = {
-  /** Its name, then what the help of `tallyport` shows after it. */
+  /** The name of the command, and the arguments that the help of `tallyport` shows after it. */
   usage: string;
   description: string;
-  /** Loads what adds its options and commands. */
+  /** Loads the function that adds the options and subcommands of this command. */
   load(): Promise<(command: Command, terminal: Terminal) => void>;
 };
 
 /**
- * In the order of the help. Each is loaded only if it was called: all of them together take ten times as long as the
- * help of `tallyport`.
+ * The commands in the order of the help. Only the called command is loaded: with all of them, the help of `tallyport`
+ * would take ten times as long.
  */
 export const TOP_COMMANDS: TopCommand[] = [
   {
@@ -115,7 +115,7 @@ export const TOP_COMMANDS: TopCommand[] = [
   },
 ];
 
-/** Adds all commands to `program`; only the one that `args` call has its options and commands. */
+/** Adds all commands to `program`. Only the command that `args` name gets its options and subcommands. */
 export async function addCommands(program: Command, args: string[], terminal: Terminal): Promise<void> {
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   const called = first === 'help' ? second : first;

@@ -4,7 +4,7 @@ import { findServer } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';
 
-/** The name of the command line as actor in the audit log. */
+/** The actor of the command line's changes in the audit log. */
 export const BY = 'cli';
 
 /**

@@ -39,7 +39,7 @@ const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 export function relative(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
-    // Use the next larger unit already from 95 % of it, so that 59 minutes and 59 seconds are "1 hour" and not "60
+    // If a duration is at least 95 % of a unit, this unit is used: 59 minutes and 59 seconds are "1 hour" and not "60
     // minutes".
     if (Math.abs(distance) >= 0.95 * size) return RELATIVE.format(Math.round(distance / size), unit);
   }

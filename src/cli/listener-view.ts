@@ -74,7 +74,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
   ]);
 }
 
-/** When and by what votes were last fetched. */
+/** When votes were last fetched, and by which program. */
 function fetchedText({ fetched }: ShownListener, now: Date): string {
   if (!fetched) return 'never';
   return `${when(fetched.at, now)}${fetched.agent ? ` by “${fetched.agent}”` : ''}`;

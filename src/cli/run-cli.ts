@@ -82,7 +82,7 @@ export async function reportFailure(
   error: unknown,
   { streams, json }: Pick<Terminal, 'streams' | 'json'>,
 ): Promise<1 | 2> {
-  // It loads the database's driver, whose errors it names, so it is loaded only if a command failed.
+  // failure.ts loads MongoDB's driver, so it is loaded only if a command failed.
   const { failureOf } = await import('./failure.ts');
   const { code, message, exitCode } = failureOf(error);
   if (json) streams.stdout.write(`${JSON.stringify({ error: message, code }, null, 2)}\n`);

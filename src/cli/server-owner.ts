@@ -26,7 +26,7 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
   const { _id, slug } = await serverOf(deps, text);
   const user = await nextOwner(deps, email);
   const given = await transferServer(deps, _id, user, BY);
-  // The server was removed in the meantime.
+  // `given` is null if the server was removed in the meantime.
   if (!given) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const { revokedTokens } = given;
   return {
@@ -38,13 +38,13 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
   };
 }
 
-/** The address of a server's owner; null when it has none. */
+/** The e-mail address of a server's owner; null if it has none. */
 export async function ownerEmail(deps: AppDeps, server: Server): Promise<string | null> {
   const { ownerId } = server;
   return (ownerId && (await ownersOf(deps, [server])).get(ownerId.toHexString())) || null;
 }
 
-/** The addresses of servers' owners, by their ids. */
+/** The e-mail addresses of servers' owners, by user id in hex. */
 export async function ownersOf({ users }: AppDeps, servers: Server[]): Promise<Map<string, string>> {
   const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
   const found = users.find({ _id: { $in: ids } }, { projection: { email: 1 } });

@@ -202,7 +202,7 @@ async function edit(
   };
   const { _id } = await serverOf(deps, text);
   const edited = await editServer(deps, _id, changes, BY);
-  // The server was removed in the meantime.
+  // `edited` is null if the server was removed in the meantime.
   if (!edited) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const json = serverJson(edited, deps.clock.now(), await ownerEmail(deps, edited));
   return { json, text: `Changed ${edited.slug}.` };

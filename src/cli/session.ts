@@ -103,8 +103,8 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   terminal.onInterrupt({
     async stop() {
       if (interrupted) say(terminal, interrupted);
-      // If the services are still opening, or wait for another command to end: closing them could take long, so the wait
-      // has a limit.
+      // If the services are still opening, or wait for another command to end: closing them could take long, so the
+      // wait has a limit.
       await within(LONGEST_CLOSE_MS, close()).catch(() => undefined);
     },
     kill: () => services?.kill(),

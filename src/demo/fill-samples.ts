@@ -13,7 +13,7 @@ import { writeSampleReviews } from './sample-reviews.ts';
  */
 const PAST_MARK = 'sample.history';
 
-/** The mark that the ranks of past days are stored. */
+/** The audit log entry that marks that the ranks of past days are stored. */
 const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
@@ -67,6 +67,6 @@ async function finish(deps: AppDeps, some: ListedSample[]): Promise<void> {
   for (const { serverId, sample } of some)
     await recordAudit(deps, { by: 'demo', action: PAST_MARK, serverId, details: { name: sample.name } });
   await requestRanks(deps.producer);
-  // Otherwise the pages of figures show the first votes after an hour.
+  // Without this job, the pages of figures would show no votes for up to an hour.
   await deps.producer.add('count-figures', {});
 }

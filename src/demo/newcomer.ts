@@ -15,7 +15,7 @@ export type Newcomer = {
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Starts the fake server for this user. If an earlier demo left a message file, it is used again. */
+/** Starts this game server and its vote listener. If an earlier demo left a message file, that file is used again. */
 export async function openNewcomer(
   messageFile: string,
   events: DemoEvents,

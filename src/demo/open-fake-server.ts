@@ -48,13 +48,13 @@ function usualPort(game: string | null): number {
   return (game === null ? null : gameOf(game).port) ?? ANY_PORT;
 }
 
-/** The mark that each game's message gets, so that it is recognised as a sample server. */
+/** The text that is added to the message of each game's sample servers, so that users recognise them as samples. */
 const MARKS: Record<string, string> = {
   minecraft: '\n§8A sample, made up by Tallyport’s demo',
   mbe: ' §8(sample)',
 };
 
-/** The message of a sample server, with the mark that it is a sample. */
+/** The message of a sample server, with the text that marks it as a sample. */
 export function messageOf({ game, motd }: Sample): string {
   return `${motd}${MARKS[game ?? ''] ?? ' (sample)'}`;
 }

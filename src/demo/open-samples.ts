@@ -31,7 +31,8 @@ export type OpenSamples = {
  * Lists all sample servers, or finds those of an earlier demo, and starts the vote listeners of the first `VOTED_FOR`.
  *
  * @param addresses - the addresses of the sample servers, in the order of `SAMPLES`
- * @param relayFolder - where the last of these servers has its Votifier, if the relay serves it; null without Java
+ * @param relayFolder - the folder for the relay, which serves the last of the servers with a listener; null without
+ *   Java
  */
 export async function openSamples(
   deps: AppDeps,

@@ -80,7 +80,9 @@ async function drawHills(name: string): Promise<Buffer> {
   return sharp(Buffer.from(svg)).png({ palette: true }).toBuffer();
 }
 
-/** The icon of a sample as a data URL, as Minecraft servers send it: our drawing, or eight rows of symmetric squares. */
+/**
+ * The icon of a sample as a data URL, as Minecraft servers send it: our drawing, or eight rows of symmetric squares.
+ */
 export async function sampleIcon(name: string): Promise<string> {
   const svg = (await drawingOf(name, 'svg')) ?? drawSquares(name);
   const png = await sharp(svg, { density: 600 }).resize(64, 64, { kernel: 'nearest' }).png().toBuffer();

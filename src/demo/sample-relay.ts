@@ -15,7 +15,7 @@ const BY = 'the demo';
 /** Options with which a JVM starts quickly and stays small. */
 const SMALL_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx64m'];
 
-/** How long a relay may take to end by itself. */
+/** How long a relay may take to stop by itself. */
 const ENDS_WITHIN_MS = 4_000;
 
 /** Whether the machine has Java, which the relay needs. */
@@ -38,10 +38,10 @@ export async function writeVotifierFolder(
 type Served = { serverId: ObjectId; folder: string; url: string };
 
 /**
- * Lets a sample server fetch its votes, and runs the relay in its folder until `signal` is aborted: `writeVotifierFolder`
- * has written the Votifier beside it.
+ * Lets a sample server fetch its votes, and runs the relay in the server's folder until `signal` is aborted.
+ * `writeVotifierFolder` must have written the Votifier's configuration into this folder.
  *
- * @param say - called if the relay ends before that
+ * @param say - called if the relay ends before `signal` is aborted
  */
 export async function runSampleRelay(
   deps: AppDeps,

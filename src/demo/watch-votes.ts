@@ -8,7 +8,7 @@ import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** A message about a vote after a failed attempt; null if none failed. */
+/** A message about a vote after a failed attempt; null if no attempt failed or the vote was delivered. */
 function messageAbout({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
@@ -31,8 +31,8 @@ export async function waitingVotes({ votes }: Pick<AppDeps, 'votes'>, serverId: 
 }
 
 /**
- * Until `stopping` is aborted: calls `notify` for every waiting vote of a server whenever its message changes. While
- * the database does not answer, it is not called.
+ * Calls `notify` for every waiting vote of a server whenever the vote's message changes, until `stopping` is aborted.
+ * While the database does not answer, `notify` is not called.
  */
 export async function watchVotes(
   { votes }: Pick<AppDeps, 'votes'>,

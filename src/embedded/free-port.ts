@@ -5,7 +5,8 @@ import { ServiceError } from './service-error.ts';
 /**
  * The range of ports for services. Operating systems use ports from 32768 upwards for outgoing connections and for
  * listeners on port 0, so a lower port stays free while its service is stopped. The range ends below the usual ports of
- * game servers and of MongoDB (25565, 27015, 27017, 28015, 30120), whose services may just be stopped.
+ * game servers and of MongoDB (25565, 27015, 27017, 28015, 30120): these may be stopped at the moment, so that their
+ * ports look free.
  */
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 5_000;

@@ -12,8 +12,8 @@ export type ProcessIdentity = {
 };
 
 /**
- * The start time of the process `pid`, as a text; `undefined` when there is no such process. A zombie counts as ended,
- * because it has no resources any more.
+ * The start time of the process `pid`, as a text; `undefined` if there is no such process. A zombie counts as ended,
+ * because it no longer has resources.
  */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);

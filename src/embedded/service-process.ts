@@ -35,8 +35,9 @@ export type ServiceProcess = Running & { pid: number; port: number };
  * stop it before the processes that use it.
  *
  * @param port - if absent, a free one is chosen
- * @param onSpawn - called with each process before it answers: if this process crashes, the caller has recorded the other
- * @throws {ServiceError} when it exits at once or does not answer within 60 s; nothing is left running then.
+ * @param onSpawn - called with the id and port of each started process, before the service answers. If our process then
+ *   crashes, the caller has recorded the service
+ * @throws {ServiceError} if the service exits at once or does not answer within 60 s; nothing is left running then
  */
 export async function startService(
   kind: ServiceKind,

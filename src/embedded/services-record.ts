@@ -49,7 +49,7 @@ export async function writeRecord(dataDir: string, record: ServicesRecord): Prom
   await rename(`${path}.new`, path);
 }
 
-/** Removes the record, when no service runs on the data folder any more. */
+/** Removes the record. Called when no service uses the data folder any longer. */
 export async function removeRecord(dataDir: string): Promise<void> {
   await rm(join(dataDir, 'services.json'), { force: true });
 }

@@ -14,7 +14,7 @@ import { type Say, ServiceError } from './service-error.ts';
 import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
 import { withSharedSettings } from './shared-settings.ts';
 
-/** If a command uses the data: how long a start waits for its end. */
+/** How long a start waits for a running command that uses the same data. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
 
 /** The addresses of MongoDB and Redis for Tallyport's processes. */
@@ -123,12 +123,12 @@ async function look(
   };
 }
 
-/** Services that another process started and will stop; or that are configured. */
+/** Services that this process does not stop: another process started them, or their addresses are configured. */
 function borrowed(config: ConnectedConfig, description: string[]): OpenServices {
   return { config, description, started: [], close: async () => undefined, kill: () => undefined };
 }
 
-/** Configured addresses are not printed: they may contain passwords. */
+/** One line for each configured service. The addresses are not printed, because they may contain passwords. */
 function configuredLines(config: Config): string[] {
   return [
     ...(config.MONGODB_URI ? ['MongoDB: the one of MONGODB_URI'] : []),

@@ -16,7 +16,8 @@ type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
 const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
 
 /**
- * Counts one change of a user's favourites. Returns null when it is allowed; otherwise when the next one is allowed.
+ * Counts one change of a user's favourites. Returns null if it is allowed; otherwise the time of the next allowed
+ * change.
  */
 export function countFavouriteChange(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
@@ -35,7 +36,7 @@ export async function addFavourite(
   userId: ObjectId,
   serverId: ObjectId,
 ): Promise<boolean> {
-  // The filter of an upsert takes no `$expr`, so the last possible entry is looked for: while it is missing, the list
+  // An upsert's filter cannot contain `$expr`, so the filter checks the last possible entry: if it is missing, the list
   // has room.
   const hasRoom = { [`entries.${MOST_FAVOURITES - 1}`]: { $exists: false } };
   const entry = { serverId, at: clock.now() };
@@ -113,9 +114,10 @@ export type Favourite = {
 };
 
 /**
- * A page of a user's favourites, newest first, with the times of the next votes of `username`.
+ * A page of a user's favourites, newest first. For each server, it has the time at which the user's player may vote
+ * next.
  *
- * @param page - counted from 1; one past the end is empty
+ * @param page - counted from 1; a page after the last one is empty
  */
 export async function listFavourites(
   deps: Favourites & { servers: Collection<Server>; votes: Collection<Vote>; batcher: Batcher },

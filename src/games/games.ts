@@ -73,7 +73,7 @@ const ALIASES: Record<string, string> = {
 /** Names that gamedig writes in lower case. */
 const NAMES: Record<string, string> = { enshrouded: 'Enshrouded', unturned: 'Unturned' };
 
-/** Longer input is cut, in UTF-16 code units. No game has a longer name. */
+/** In UTF-16 code units. Longer input is cut; no game has a longer name. */
 const LONGEST_NAME = 100;
 
 /** Reduces `text` to letters and digits in lower case, for comparison. */
@@ -132,7 +132,9 @@ export function knownGame(text: string): Game {
   return game;
 }
 
-/** The current id of a stored game, which may be one that gamedig has renamed since; undefined if it is not in the list. */
+/**
+ * The current id of a stored game, which may be one that gamedig has renamed since; undefined if it is not in the list.
+ */
 export function storedGameId(game: string): string | undefined {
   return BY_SPELLING.get(game)?.id;
 }
@@ -157,7 +159,7 @@ export function findGame(id: string): Game | undefined {
 }
 
 /**
- * Like `knownGame`, but the servers of the game must also be ones that can be queried.
+ * Like `knownGame`, but also refuses a game whose servers cannot be queried.
  *
  * @throws {GameError} `game-unknown` with similar games
  * @throws {GameError} `game-not-asked`: its servers cannot be queried

@@ -6,14 +6,14 @@ import { steamIdOf } from './steam-ids.ts';
  * What a game's vote form asks for.
  *
  * - `minecraft`: a name of Minecraft: Java Edition, or one of Bedrock Edition with the server's prefix.
- * - `bedrock`: a gamertag, since a server of Bedrock Edition knows its players by it.
- * - `steam`: a SteamID, stored as its 17 digits, because the vote plugins of the game find votes by it.
+ * - `bedrock`: a gamertag, because a server of Bedrock Edition knows its players by their gamertags.
+ * - `steam`: a SteamID, stored as its 17 digits, because the game's vote plugins find votes by the SteamID.
  * - `name`: any name.
  */
 export const NAME_KINDS = ['name', 'minecraft', 'bedrock', 'steam'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** The games that ask for something else than any name, by gamedig's id. */
+/** The games whose vote form does not accept any name, by gamedig's id. */
 const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   minecraft: 'minecraft',
   mbe: 'bedrock',
@@ -29,24 +29,24 @@ const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   unturned: 'steam',
 };
 
-/** What the vote form of a stored game asks for; any name without a game. */
+/** What the vote form of a stored game asks for. Without a game: `name`. */
 export function nameKindOf(game: string | null | undefined): NameKind {
   const id = game ? storedGameId(game) : undefined;
   return (id !== undefined && KIND_OF_GAME[id]) || 'name';
 }
 
-/** What names of Bedrock Edition begin with, unless the owner says otherwise: Floodgate's own default. */
+/** The prefix of Bedrock Edition's names, unless the owner sets another one: Floodgate's own default. */
 export const BEDROCK_PREFIX = '.';
 
-/** What a rule for names needs to know of the server. */
+/** The settings of a server that the rules for names use. */
 export type NameOptions = {
-  /** What names of Bedrock Edition begin with; empty if the server takes none. */
+  /** The prefix of Bedrock Edition's names; empty if the server accepts none. */
   bedrockPrefix: string;
   /** Whether the form beside the name has the button to sign in through Steam. */
   offersSteam?: boolean;
 };
 
-/** A typed name in the spelling that is stored; or why it is refused, and whether an older name may look like this. */
+/** A typed name as it is stored; or why it is refused. `mayBeOlder`: an accepted older vote may have such a name. */
 export type ReadName = { name: string } | { error: string; mayBeOlder: boolean };
 
 type NameRule = {
@@ -109,7 +109,9 @@ const JAVA_NAME = /^\w{3,16}$/;
 /** Names from the first years of the game. */
 const OLDER_JAVA_NAME = /^\w{1,25}$/;
 const GAMERTAG = /^[\p{L}\p{M}\p{N}_]{1,16}$/u;
-/** The most characters of a name in the game. Floodgate cuts a longer one, so a plugin knows the player by what is left. */
+/**
+ * The most characters of a name in the game. Floodgate cuts longer names, so plugins know the player by the cut name.
+ */
 const LONGEST_IN_GAME = 16;
 
 function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions): ReadName {
@@ -138,7 +140,7 @@ function readGamertag(text: string): ReadName {
   if (PLAIN_GAMERTAG.test(name) && [...name].length <= LONGEST_IN_GAME) return { name };
   return {
     error: t('This is not a gamertag: it has at most 16 letters, digits and spaces.'),
-    // A server without Xbox accounts takes other names; it has votes of them.
+    // A server without Xbox accounts accepts other names, so it may have older votes with such names.
     mayBeOlder: true,
   };
 }

@@ -9,8 +9,8 @@ export type TextFormat = {
 };
 
 /**
- * `quake`: the characters of the first games, with coloured copies of ASCII from byte 128 on. `ansi`: what the owner's
- * Windows uses, 1251 or 1252; an answer does not say which.
+ * `quake`: the characters of the first Quake games, with coloured copies of ASCII from byte 128 on. `ansi`: the Windows
+ * code page of the server's machine, 1251 or 1252; an answer does not say which.
  */
 type Encoding = 'utf-8' | 'windows-1252' | 'ansi' | 'quake';
 
@@ -87,8 +87,9 @@ export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string
 }
 
 /**
- * Cyrillic letters have other Cyrillic letters beside them; accented Latin letters mostly have plain ones. In both code
- * pages these letters are the bytes from C0 on. If a name has only single ones: Cyrillic, as most servers are Russian.
+ * Chooses the code page of a name. In both code pages, the bytes from C0 on are letters. Cyrillic letters mostly have
+ * other Cyrillic letters beside them; accented Latin letters mostly have plain ones. If the letters do not decide, the
+ * name is read as Cyrillic, because most of these servers are Russian.
  */
 function ansiCodePage(bytes: Uint8Array): 'windows-1251' | 'windows-1252' {
   let besidePlain = 0;
@@ -109,8 +110,8 @@ function isPlainLetter(byte: number): boolean {
 }
 
 /**
- * A character of Quake's font. From 128 on it is a coloured copy; before the space there are brackets and golden
- * digits.
+ * A character of Quake's font. The bytes from 128 on are coloured copies of the others. The bytes before the space
+ * contain brackets and golden digits.
  */
 function quakeCharacter(byte: number): string {
   const code = byte & 0x7f;

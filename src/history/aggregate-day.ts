@@ -25,7 +25,11 @@ export function computableDays(now: Date): { first: string; last: string } {
   return { first: addDays(today, -SAMPLE_DAYS), last: addDays(today, -1) };
 }
 
-/** @throws {DayError} `day-not-over` or `day-too-old`. Stats of an earlier day that were computed or imported stay. */
+/**
+ * Checks that a day can be computed. If it is too old, its stats that were computed or imported earlier stay.
+ *
+ * @throws {DayError} `day-not-over` or `day-too-old`
+ */
 export function requireComputable(day: string, now: Date): void {
   const { first, last } = computableDays(now);
   if (day > last) {
@@ -44,13 +48,13 @@ export function requireComputable(day: string, now: Date): void {
 
 /**
  * Computes the `daily_stats` of a finished UTC day from its samples and replaces earlier ones. A server without data on
- * that day gets none. For a server that reported again on that day after days without reports, those days are computed
- * too: the end of the gap is known only now.
+ * that day gets none. If a server reported again on that day after days without reports, those days are computed too:
+ * the end of the gap is known only now.
  *
  * After an interruption, another run completes the day. Concurrent runs have the same result.
  *
  * @param day - `2026-11-21`
- * @returns how many servers were processed
+ * @returns the number of processed servers
  * @throws {DayError}; the signal's reason
  */
 export async function aggregateDay(
@@ -71,12 +75,14 @@ export async function aggregateDay(
   });
 }
 
-/**
- * The servers of a slice, and those of them that reported before the end of the day, which are few in most listings.
- */
+/** The servers of a slice. `reporting`: those that reported before the end of the day; few in most listings. */
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
-/** @returns the last report of each server before the day */
+/**
+ * Computes a day for one slice of servers.
+ *
+ * @returns the last report of each server before the day
+ */
 async function computeSlice(
   { statusSamples, ...deps }: AggregateDeps,
   day: string,
@@ -120,7 +126,10 @@ async function computeSlice(
   return before;
 }
 
-/** Whether a report has data for the day: it was made on it, or its valid time or the gap after it overlaps the day. */
+/**
+ * Whether a report has data for the day: it was made on the day, or its valid time or the gap after it overlaps the
+ * day.
+ */
 const KNOWN = { $or: ['$isInside', { $gt: [{ $add: ['$onlineFor', '$offlineFor'] }, 0] }] };
 
 function sums(of: Document): Document {
@@ -142,8 +151,9 @@ function withinDay(): Document {
 }
 
 /**
- * The days before `day`, each with the servers that did not report on it and reported again on `day`. A gap that ends on
- * the next day is not included: every day is computed again a day later.
+ * If a server reported again on `day` after a gap that began before the previous day, the days of the gap must be
+ * computed again. Returns these days, each with its servers. A gap that began on the previous day is not included:
+ * every day is computed again a day later.
  */
 async function silentDays(
   deps: AggregateDeps,

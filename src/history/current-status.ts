@@ -6,7 +6,7 @@ export type { Source };
 /** A report is valid for at most this long (docs/architecture.md, "Periods and figures"). */
 export const REPORT_VALID_MS = 15 * MINUTE;
 
-/** If a server's probes fail, its reports determine its status for this long after the last one. */
+/** If a server's probes fail, its reports determine its status for this long after the last report. */
 const REPORTS_COUNT_MS = 7 * DAY;
 
 /** An answer is valid for this many of the server's current intervals. */
@@ -56,8 +56,8 @@ export function playersSource({
 }
 
 /**
- * Whether a server hides its number of players. An older version that runs beside this one stores a number without
- * clearing the mark.
+ * Whether a server hides its number of players. If a process of an older version runs beside this one, it stores a
+ * number without clearing `playersHidden`. So a stored number of players overrides `playersHidden`.
  */
 export function playersHidden({
   playersHidden,

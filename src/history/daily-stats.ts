@@ -7,7 +7,8 @@ const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
   /**
-   * The time of failed checks that do not count, because they were not yet the third in a row or our canary failed too.
+   * The time of failed checks that do not count: not yet the third in a row (`unconfirmedSeconds`), or our canary
+   * failed too (`canarySeconds`).
    */
   unconfirmedSeconds: { type: Number, required: true },
   canarySeconds: { type: Number, required: true },

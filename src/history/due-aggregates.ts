@@ -29,7 +29,9 @@ export async function dueAggregates({ servers, ...marks }: Due): Promise<string[
   return [...new Set([...once, ...again])].toSorted();
 }
 
-/** Marks a day as computed at `begunAt`; also as computed again, if `begunAt` is late enough for late samples. */
+/**
+ * Marks a day as computed if `begunAt` was late enough for late samples, and as computed again if it was a day later.
+ */
 export async function markAggregated(
   marks: Pick<Due, 'periodMarks' | 'clock'>,
   day: string,

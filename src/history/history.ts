@@ -41,8 +41,8 @@ type ReadDeps = {
 
 /**
  * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples are
- * those of the current source (`sourceAt`). An hour or a day uses the current source, or the other source if the current
- * one has no data for it. Each span without data is a point of nulls.
+ * those of the current source (`sourceAt`). An hour or a day uses the current source, or the other source if the
+ * current one has no data for it. Each span without data is a point of nulls.
  */
 export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
@@ -51,8 +51,8 @@ export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: Histo
 }
 
 /**
- * The history in hours or days. `history` is from the current source. If that is our probes, `reported` is the history
- * from the server's own reports. It is null if there are none, or if the reports already are `history`.
+ * The history in hours or days. `history` is from the current source. If the current source is our probes, `reported`
+ * is the history from the server's own reports; null if there are none. If it is the reports, `reported` is null.
  */
 export async function historyAndReports(
   deps: ReadDeps,
@@ -66,8 +66,8 @@ export async function historyAndReports(
 }
 
 /**
- * Reads the sums of each hour or day by source. `pointsOf` makes the points: each from the first of the given sources that
- * has data.
+ * Reads the sums of each hour or day by source. `pointsOf` makes the points: each from the first of the given sources
+ * that has data.
  */
 async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
@@ -159,7 +159,7 @@ async function hourSums(
     {
       $unionWith: {
         coll: statusSamples.collectionName,
-        // A report is not carried over into the next hour.
+        // A report counts only for the hour in which it was made.
         pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
       },
     },
@@ -175,8 +175,8 @@ async function hourSums(
 }
 
 /**
- * A server that has been offline for long is probed only once an hour, so some hours have no probe. They get the values of
- * the last probe before them.
+ * A server that has been offline for long is probed only once an hour, so some hours have no probe. They get the values
+ * of the last probe before them.
  */
 function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());

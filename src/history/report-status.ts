@@ -40,9 +40,9 @@ const RETRY_MS = 20;
 
 /**
  * Accepts a server's report of its own status, at most one in five minutes. One conditional update of the server's
- * document decides between concurrent reports and writes the whole report. Then the sample for the history is stored; its
- * failure does not affect the report. A report after more than 15 minutes without one means that the server is back: its
- * vote listener, if it is unreachable, is tested now.
+ * document decides between concurrent reports and writes the whole report. Then the sample for the history is stored;
+ * its failure does not affect the report. A report after more than 15 minutes without one means that the server is
+ * back: its vote listener, if it is unreachable, is tested now.
  *
  * @throws the driver's error when the database fails or it is unknown whether the report was accepted
  */
@@ -67,7 +67,8 @@ export async function reportStatus(
     'current.version': report.version,
     'current.checkedAt': now,
   };
-  // MongoDB's client omits undefined values (mongo.ts, ignoreUndefined).
+  // If the report omits a field, the field keeps its value: the driver does not write undefined (mongo.ts,
+  // ignoreUndefined).
   const updated = await updateOnce(deps, serverId, lastReport, fields);
   if (updated.kind === 'refused') return updated;
   await storeSample(deps, {
@@ -87,8 +88,8 @@ export async function reportStatus(
 }
 
 /**
- * Makes the update unless there is a report less than five minutes older. If the result of an update is unknown, the
- * document is read: with our own id in it the update was made; otherwise it is sent again.
+ * Makes the update unless the last report is less than five minutes old. If the result of an update is unknown, the
+ * document is read: if it has our own id, the update was made; otherwise the update is sent again.
  */
 async function updateOnce(
   { servers, batcher }: Pick<ReportDeps, 'servers' | 'batcher'>,

@@ -42,7 +42,7 @@ export type ServerInfo = {
   version: string;
   /** Votes of today and of the 29 UTC days before. */
   votesCount: number;
-  /** What these votes weighed in the last ranking, if that was less; null otherwise. */
+  /** The weight of these votes in the last ranking, if it was less than their number; null otherwise. */
   rankVotes: number | null;
   monthlyVotes: number;
   allTimeVotes: number;

@@ -21,7 +21,7 @@ type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'
 /**
  * Calls `work` with the servers in slices, ordered by id.
  *
- * @returns how many there were
+ * @returns the number of servers
  * @throws the signal's reason
  */
 export async function inSlices(
@@ -39,7 +39,8 @@ export async function inSlices(
     const slice: SlicedServer[] = await servers
       .find({
         ...(serverIds ? {} : { removedAt: null }),
-        // If neither is given, there is no filter by id: an empty range would match only a document with an empty id.
+        // If neither `last` nor `serverIds` is set, there is no filter by id: an empty `_id` filter would match no
+        // server.
         ...(last || serverIds ? { _id: range } : {}),
       })
       .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1 })

@@ -6,8 +6,8 @@ import { emptySums } from './daily-sums.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /**
- * After this long without a report a server's status no longer depends on its reports (see `sourceAt`), so at most this
- * much of a gap counts as offline.
+ * After this long without a report, a server's status no longer depends on its reports (see `sourceAt`). So at most
+ * this much of a gap counts as offline.
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 
@@ -32,7 +32,9 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
   };
 }
 
-/** If a server never hides its players, as most do not: its days need no field for that. */
+/**
+ * Omits the field if the sum is 0: most servers never hide their players, so their days do not need `hiddenSeconds`.
+ */
 export const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 const hasStatus = (status: string) => ({ $eq: ['$status', status] });

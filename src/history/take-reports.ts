@@ -16,15 +16,19 @@ export type Report = {
   fields: Partial<Record<string, unknown>>;
 };
 
-/** The time of the previous report (null: there was none); null as a whole when a recent report prevents this one. */
+/**
+ * If the report was written: `previousAt` is the time of the previous report, null if there was none. Null if a recent
+ * report prevents this one.
+ */
 type Taken = { previousAt: Date | null } | null;
 
-/** The last report of servers. */
+/** Loads the last reports of servers by id. */
 export const lastReports = serverLoader({ lastReport: 1 });
 
 /**
- * Writes reports, each with one conditional update of its server's document. An update command does not return which of
- * its statements matched: unless all did, the report ids in the documents show which reports were written.
+ * Writes reports, each with one conditional update of its server's document. The answer to an update command does not
+ * say which statements matched. If not all of them did, the report ids in the documents show which reports were
+ * written.
  */
 export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
   most: 200,

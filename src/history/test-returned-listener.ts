@@ -8,7 +8,7 @@ import type { Producer } from '../platform/producer.ts';
 /** Dependencies for testing a listener. */
 export type WakeDeps = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
 
-/** Tests the unreachable vote listener of a server that is back. A failure is only logged. */
+/** If a server is back, tests its vote listener if that is unreachable. A failure is only logged. */
 export async function testReturnedListener(deps: WakeDeps, serverId: ObjectId): Promise<void> {
   try {
     await testUnreachableListener(deps, serverId);

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
 
 /**
- * Running requests are answered within 5 s. A connection that is open for longer belongs to a client that sends
- * nothing.
+ * Connections that are still open after this time are closed. Running requests are answered within 5 s, so the client
+ * of such a connection sends nothing.
  */
 const CLOSE_TIMEOUT_MS = 8 * SECOND;
 

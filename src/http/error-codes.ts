@@ -2,8 +2,8 @@
 type Meaning = { status: number; meaning: string };
 
 /**
- * The `code` of every JSON error body. A code never changes and is never reused; a later version may add codes. The table
- * in docs/errors.md has the same lines.
+ * The `code` of every JSON error body. A code never changes and is never reused; a later version may add codes. The
+ * table in docs/errors.md has the same lines.
  */
 export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },

@@ -38,7 +38,7 @@ type Deps = {
 
 /**
  * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
- * too many in all, the one that has had no complete request for the longest time is closed: clients that open
+ * too many in all, the connection that has had no complete request for the longest time is closed. So clients that open
  * connections and send little or nothing cannot lock out visitors. Connections without progress are closed too.
  *
  * @returns a function that stops the checks

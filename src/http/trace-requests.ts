@@ -43,7 +43,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     });
     tracing.inside(span, done);
   });
-  // The events of the body belong to the connection, not to the request, so the span is entered again after them.
+  // The events of a body run in the context of the connection, not of the request. So the span is entered again after
+  // them.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     if (span) tracing.inside(span, done);

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Milliseconds that each request has waited for something to happen. */
+/** Milliseconds that each request has waited on purpose, such as a take that waits for a vote. */
 const waited = new WeakMap<FastifyRequest, number>();
 
-/** Notes how long a request waited on purpose: the time is not a part of its duration in metrics. */
+/** Notes how long a request waited on purpose. Metrics subtract this time from the request's duration. */
 export function noteWait(request: FastifyRequest, ms: number): void {
   waited.set(request, ms);
 }

@@ -129,7 +129,7 @@ function voteRecord({ serverId, username, usernameKey, votedAt }: Vote): object 
     server_id: serverId.toHexString(),
     username,
     voted_at: votedAt.toISOString(),
-    // If two votes at the same time have no player name: this number distinguishes them, so that an import keeps both.
+    // If two votes at the same time have no player name, `nameless` distinguishes them, so that an import stores both.
     ...(nameless === null ? {} : { nameless }),
   };
 }

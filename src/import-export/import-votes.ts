@@ -67,7 +67,7 @@ export function voteImporter(
   const touched = touchedDays();
   const recountTouched = async () => {
     const servers = touched.take().values();
-    // All workers of the loop share one iterator, so each server is recounted once.
+    // All calls of `recountNext` share one iterator, so each server is recounted once.
     const recountNext = async () => {
       for (const { serverId, days } of servers) await recount(serverId, days);
     };

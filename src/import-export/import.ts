@@ -66,8 +66,8 @@ type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
  * Computes the finished days of the touched servers, then the daily figures of these servers. Today is left out; it is
- * computed when it is over. If midnight passes during an import, the oldest day becomes too old and is skipped; a second
- * import adds its samples to the sums.
+ * computed when it is over. If midnight passes during an import, the oldest day becomes too old and is skipped; a
+ * second import adds its samples to the sums.
  */
 export async function aggregateTouchedDays(deps: SampleImportDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());

@@ -54,8 +54,8 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 /**
- * Throws on invalid UTF-8. Leaves byte order marks in the text: only the one at the start of the file is skipped, by the
- * code above.
+ * Throws on invalid UTF-8. Leaves byte order marks in the text: only the one at the start of the file is skipped, by
+ * the code above.
  */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -79,8 +79,8 @@ function formatted({ text, values }: Filled): string {
 }
 
 /**
- * A text whose values are known before the language is: `t` translates it later, without values. The values are strings,
- * and the text has no elements.
+ * A text whose values are known before the language is: `t` translates it later, without values. The values are
+ * strings, and the text has no elements.
  */
 export function filled<K extends Exclude<Message, PlainMessage>>(
   text: Untranslated<K>,
@@ -110,7 +110,7 @@ function formatFor(text: string): IntlMessageFormat {
   return format;
 }
 
-/** For texts of the admin area, which is only in English. */
+/** Returns texts of the admin area, which is only in English, as texts that pages accept. They are not translated. */
 export function inEnglish<Code extends string>(texts: Record<Code, string>): Record<Code, Text> {
   return texts as unknown as Record<Code, Text>;
 }

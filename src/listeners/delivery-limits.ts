@@ -12,12 +12,15 @@ export const RESENDABLE_MS = 30 * DAY;
  */
 export const MAX_SENDINGS = 3;
 
-/** How often a vote is sent at most when no answer comes; from a listener's settings or an attempt's record. */
+/** How many times a vote is sent at most if no answer comes. Reads a listener's settings or an attempt's record. */
 export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
   return maxSendings ?? MAX_SENDINGS;
 }
 
-/** The factors of the deadline for the answer. It grows with each ambiguous outcome: by default 5 s, 15 s, 30 s. */
+/**
+ * The factors of the deadline for the answer. The deadline grows with each ambiguous outcome: by default 5 s, 15 s, 30
+ * s.
+ */
 const ANSWER_FACTORS = [1, 3, 6] as const;
 export const LAST_ANSWER_STEP = 2;
 

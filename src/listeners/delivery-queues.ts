@@ -72,8 +72,8 @@ export function wakeForVote(producer: Producer, listener: Woken, now: Date): Pro
 
 /**
  * Adds the wake-up job of a listener to its queue. If the listener fetches, it has no job: its waiting takes are woken.
- * If it is paused, only the sweep adds a job, which finds attempts of dead workers. A resume and changed settings wake
- * it as well.
+ * If the listener is paused, only the sweep adds a job, which finds the attempts of dead workers. A resume and changed
+ * settings wake the listener too.
  *
  * @returns whether Redis accepted it; otherwise the sweep, or the query of the waiting takes, finds the work
  */

@@ -17,13 +17,16 @@ export const listenerPort = z
 const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times', { max: MAX_SENDINGS }) };
 
 /**
- * The owner's settings for votes without an answer. `maxSendings`: how often such a vote is sent at most; unchanged when
- * absent. `resendUsedUp`: votes that became unconfirmed with an earlier token or key are sent again with the new one.
+ * The owner's settings for votes without an answer. `maxSendings`: how often such a vote is sent at most; unchanged
+ * when absent. `resendUsedUp`: votes that became unconfirmed with an earlier token or key are sent again with the new
+ * one.
  */
 export const unansweredVotes = z.object({
   maxSendings: z.int(sendingsRule).min(1, sendingsRule).max(MAX_SENDINGS, sendingsRule).optional(),
   resendUsedUp: z.boolean().default(true),
-  /** How players get their rewards, for a new listener; one that exists keeps its choice (`setRewards`). */
+  /**
+   * How players get their rewards, for a new listener. An existing listener keeps its choice (`setRewards` changes it).
+   */
   rewards: z.enum(REWARDS).optional(),
 });
 

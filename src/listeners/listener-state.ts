@@ -4,8 +4,8 @@ import type { Listener, ListenerFetch } from './listener.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
 /**
- * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet; the
- * next vote or test sends one.
+ * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet;
+ * the next vote or test sends one.
  */
 export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
 
@@ -28,7 +28,7 @@ export function listenerState(
   return isUnverified(listener) ? 'unverified' : 'active';
 }
 
-/** If nothing fetches for this long while votes wait, their owner is notified. */
+/** If a game server does not fetch for this long while votes wait, its owner is notified. */
 export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
 
 /** Whether a listener that is not paused should fetch its votes, and has not for `FORGOTTEN_AFTER_MS`. */
@@ -52,8 +52,8 @@ export function lastCalled({
 }
 
 /**
- * Whether it is an HTTP listener that never proved that it accepts votes. If an older version delivered a vote to it,
- * that counts as proof.
+ * Whether a listener is an HTTP listener that has never proved that it accepts votes. If an older version delivered a
+ * vote to it, that counts as proof.
  */
 export function isUnverified({
   protocol,
@@ -78,7 +78,9 @@ export function hasTakenVotes({
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
-/** The last vote that a listener took with its current settings, and whether it confirmed it; null when there is none. */
+/**
+ * The last vote that a listener took with its current settings, and whether the listener confirmed it; null if none.
+ */
 export function lastDelivery(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
 ): { at: Date; confirmed: boolean | null } | null {
@@ -88,8 +90,8 @@ export function lastDelivery(
 }
 
 /**
- * The first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its present settings: its name and
- * those after it may arrive mangled. null when there is none.
+ * The id of the first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its present settings.
+ * The name of this vote, and such names of later votes, may arrive mangled. Null if there is no such vote.
  */
 export function firstBeyondAscii({
   protocol,
@@ -100,13 +102,13 @@ export function firstBeyondAscii({
   return protocol === 'votifier-v1' && isOfSettings ? beyondAscii.voteId : null;
 }
 
-/** The step of a listener with a token, and of a website, that has taken no vote with its current settings. */
+/** The lowest step for a Votifier v2 or HTTP listener that has taken no vote with its current settings. */
 const FIRST_ANSWER_STEP = 1;
 
 /**
- * How long the next answer is waited for: a step of `answerTimeoutMs`. If the handler of a new listener takes its time, a
- * short first wait would send its first vote twice (docs/adr/0123-votes-at-risk.md). A Votifier v1 listener that takes
- * votes closes at once.
+ * The step of `answerTimeoutMs` that says how long to wait for the next answer. If a new listener's handler is slow, a
+ * short first wait would send its first vote twice (docs/adr/0123-votes-at-risk.md). This does not apply to Votifier
+ * v1: such a listener takes a vote and closes at once.
  */
 export function nextAnswerStep(
   listener: Pick<Listener, 'protocol' | 'answerStep' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>,
@@ -157,7 +159,7 @@ export function settingsProof(
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;
   const testClass = test ? OUTCOMES[test.code] : 'none';
-  // A failure of Tallyport itself says nothing.
+  // A failure of Tallyport itself says nothing about the settings.
   if (!test || testClass === 'none') return taken ? 'works' : 'untested';
   if (testClass === 'delivered') return 'works';
   return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';

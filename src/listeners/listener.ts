@@ -52,7 +52,7 @@ const breakerDefinition = {
   detail: { type: String },
 } as const;
 
-/** The last event that let its waiting votes go out again after a pause or an outage. */
+/** The last event after a pause or an outage that let the listener's waiting votes go out again. */
 const releaseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: CAUSES, required: true },
@@ -99,11 +99,11 @@ const resendOwedDefinition = {
   at: { type: Date, required: true },
   /** The last delivery before the correction: only votes whose last attempt is newer are sent again. */
   silentSince: { type: Date, required: true },
-  /** Who corrected it. */
+  /** The user who corrected the token or key: an e-mail address, or `cli`. */
   by: { type: String, required: true },
 } as const;
 
-/** What a test found, as its owner may see it. The texts follow from the codes. */
+/** The result of a test vote, as the listener's owner may see it. The texts for the owner are made from the codes. */
 const testResultDefinition = {
   /** The step that failed, or the last one (diagnosis-steps.ts). */
   step: { type: String, required: true },
@@ -112,7 +112,7 @@ const testResultDefinition = {
   reply: { type: String },
   isReplyHidden: { type: Boolean },
   detail: { type: String },
-  /** The listener had the address and port of the game. */
+  /** Whether the listener had the same address and port as the game. */
   hasGamePort: { type: Boolean },
 } as const;
 
@@ -142,7 +142,9 @@ const limitDefinition = {
   by: { type: String, enum: LIMITED_BY, required: true },
 } as const;
 
-/** The newest take of a listener that fetches, precise to a minute unless its `agent` changed or a test waits for it. */
+/**
+ * The newest take of a listener that fetches, precise to a minute unless its `agent` changed or a test waits for it.
+ */
 const fetchDefinition = {
   at: { type: Date, required: true },
   /** The `User-Agent` of the call; printable, at most 200 characters. Empty if it sent none. */
@@ -153,7 +155,7 @@ const listenerDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   protocol: { type: String, enum: PROTOCOLS, required: true },
-  /** Empty for fetch, as `sealedSecret` is; the port is 0 then. */
+  /** For fetch, `host` and `sealedSecret` are empty and `port` is 0. */
   host: { type: String, maxlength: 253 },
   port: { type: Number, min: 0, max: 65_535 },
   /** For http: the URL that receives votes; `host` and `port` are derived from it. */
@@ -193,7 +195,10 @@ const listenerDefinition = {
   acknowledgedAt: { type: Date },
   /** For fetch. Absent before the first take. */
   fetched: { type: new Schema(fetchDefinition, nested) },
-  /** For fetch: since when a test waits for a take, which is then stored at once. Absent without a test. */
+  /**
+   * For fetch: when a test began to wait for a take. While it is set, the next take is stored at once. Absent without a
+   * test.
+   */
   fetchAwaitedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
@@ -205,7 +210,7 @@ const listenerDefinition = {
    * The step that decides how long to wait for an answer (`answerTimeoutMs`). It increases when no answer came in time.
    */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
-  /** How often a vote without an answer is sent at most, as the owner chose; absent: `MAX_SENDINGS`. */
+  /** How many times a vote without an answer is sent at most, as the owner chose; absent: `MAX_SENDINGS`. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
   /** Stored together with settings that correct the token or key. The sweep removes it when all votes are resent. */
@@ -214,10 +219,13 @@ const listenerDefinition = {
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
 
-/** A game server's vote listener: where votes are forwarded, and the state of that. A server has at most one. */
+/**
+ * A game server's vote listener: the address to which votes are forwarded, and the state of the deliveries. A server
+ * has at most one.
+ */
 export const listenerSchema = new Schema(listenerDefinition, { collection: 'listeners' });
 listenerSchema.index({ serverId: 1 }, { unique: true });
-// The index has only unreachable listeners and those that were paused because of an error, which are few.
+// The next indexes contain only paused listeners and unreachable ones, which are few.
 listenerSchema.index(
   { 'pause.at': 1, 'pause.code': 1 },
   { partialFilterExpression: { 'pause.code': { $exists: true } } },

@@ -99,8 +99,8 @@ export const OUTCOMES = {
 export type OutcomeCode = keyof typeof OUTCOMES;
 
 /**
- * What answers in place of a Votifier listener, as a fault of a diagnosis. The codes are stable: the database and `--json`
- * output contain them.
+ * What answers in place of a Votifier listener, as a fault of a diagnosis. The codes are stable: the database and
+ * `--json` output contain them.
  */
 export const OTHER_SERVICES = [
   'http-server',

@@ -36,8 +36,8 @@ export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM'
 
 /**
  * Sends mails over `SMTP_URL`, each over its own connection, because there are few. If an operator entered the mail
- * server in the admin area, its addresses are checked (design rule 11); one of the environment may be in a private
- * network.
+ * server in the admin area, its addresses are checked (design rule 11). If it is set in the environment, it may be in a
+ * private network.
  *
  * @param longestMs - after this many milliseconds an attempt fails
  */
@@ -69,7 +69,7 @@ type Server = { url: string; servername?: string };
  * The mail server of the settings. If it was entered in the admin area, its URL has a checked address in place of its
  * name, because a second look-up could return another one.
  *
- * @throws {AddressError} when it may not be connected to
+ * @throws {AddressError} if no connection to its address is allowed
  */
 async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Server> {
   const { SMTP_URL: url } = config;
@@ -92,7 +92,7 @@ async function openTransport({ url, servername }: Server, connectMs = CONNECT_MS
     socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-    // The certificate is checked for the name, also if the URL has a checked address.
+    // If the URL has a checked address instead of the name, the certificate is still checked for the name.
     ...(servername === undefined ? {} : { tls: { servername } }),
   });
 }

@@ -16,7 +16,7 @@ export type AttentionCounts = {
   /** Groups of held votes. */
   held: number;
   reviews: number;
-  /** Servers with open reports. */
+  /** Servers with open complaints. */
   reports: number;
   listeners: number;
   /** New servers. */

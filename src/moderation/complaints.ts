@@ -34,10 +34,12 @@ const complaintInput = z.object({
 });
 
 /**
- * Stores a visitor's complaint about a server for the operators. A network may send five a day.
+ * Stores a visitor's complaint about a server for the operators. A network may send five a day. If the server has
+ * `MOST_OF_A_SERVER` open complaints, nothing is stored.
  *
- * @param from - the visitor's address, which is used for the limit only, and the user where one is signed in
- * @returns null; above the limit, when the next complaint may be sent
+ * @param from - the visitor's network address, which is used for the limit only, and the id of the signed-in user, if
+ *   any
+ * @returns null if the complaint was accepted; otherwise the time from which the network may send the next one
  * @throws {InvalidDocumentError} for the input
  */
 export async function complain(

@@ -29,7 +29,10 @@ type HeldDeps = {
   clock: Clock;
 };
 
-/** Since when names are known at their server. `of`: how many names were looked up, the newest ones. */
+/**
+ * How long held names have been known at their server. `of` is the number of names that were looked up, the newest
+ * ones; the other fields say how many of these are new, known for under 30 days, or for longer.
+ */
 export type NameAges = { of: number; firstTime: number; under30Days: number; older: number };
 
 /** The held votes of one server, and what helps to decide about them. */

@@ -29,7 +29,7 @@ export type StuckListener = { server: Named; reason: ListenerReason; waiting: nu
 export type ListenersDown = {
   paused: Kind<StuckListener>;
   unreachable: Kind<StuckListener>;
-  /** Listeners that fetch, and have not for 10 minutes although votes wait. */
+  /** Listeners that fetch, but have not fetched for 10 minutes although votes wait. */
   unfetched: Kind<{ server: Named; since: Date; waiting: number }>;
   failed: Kind<{ server: Named; votes: number; newest: Date }>;
 };
@@ -49,8 +49,8 @@ const LISTED = 20;
 export const COUNTED = 1_000;
 
 /**
- * The listeners that are down, those of the newest failures first. Each query uses a small partial index and reads a
- * bounded number of documents, whatever the size of the listing.
+ * The listeners that are down, the newest failures first. Each query uses a small partial index and reads a bounded
+ * number of documents, whatever the size of the listing.
  */
 export async function listenersDown(sources: AttentionDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
@@ -62,7 +62,7 @@ export async function listenersDown(sources: AttentionDeps): Promise<ListenersDo
   return { paused, unreachable, unfetched, failed };
 }
 
-/** The servers with unusual figures. The cost is bounded as that of `listenersDown`. */
+/** The servers with unusual figures. The cost is bounded as in `listenersDown`. */
 export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFigures> {
   const [unusualVotes, waitingVotes, playersDiffer] = await Promise.all([
     unusualServers(sources),

@@ -35,12 +35,12 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with far more votes in 24 h than players, however they were cast: all tokens and the vote form summed,
- * so that splitting votes over both hides nothing. Removes flags that no longer hold. Imported votes do not count. It
- * reads only the votes of servers whose counters of today and yesterday are high. Excluded votes do not count. Doing it
- * again changes nothing.
+ * Flags servers with far more votes in 24 h than players. The votes of all tokens and of the vote form are summed, so
+ * splitting votes over both hides nothing. Imported and excluded votes do not count. Flags that no longer apply are
+ * removed. Only the votes of servers whose counters of today and yesterday are high are read. A repeated call changes
+ * nothing.
  *
- * @returns how many were found
+ * @returns the number of flagged servers
  * @throws the signal's reason
  */
 export async function findUnusualVotes(
@@ -104,8 +104,8 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
 }
 
 /**
- * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED_PLAYERS`. Without
- * this limit a report of a million players would hide any number of votes.
+ * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED_PLAYERS`.
+ * Without this limit, a report of a million players would hide any number of votes.
  */
 async function believedPlayers(
   dailyStats: Collection<DailyStats>,

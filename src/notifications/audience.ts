@@ -13,7 +13,7 @@ export type Audiences = {
   config: Pick<Config, 'SMTP_URL'>;
 };
 
-/** Who can be notified about a server. */
+/** The recipients of notifications about a server. */
 export type Audience = {
   server: WithId<Server>;
   /** The owner, if mail may be sent to them. */
@@ -22,7 +22,7 @@ export type Audience = {
   webhook: DiscordWebhook | null;
 };
 
-/** The audience of a server; null when nobody can be notified. */
+/** Finds the recipients of notifications about a server; null if there are none. */
 export async function audienceOf(deps: Audiences, serverId: ObjectId): Promise<Audience | null> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!server) return null;
@@ -37,7 +37,7 @@ export async function audienceOf(deps: Audiences, serverId: ObjectId): Promise<A
   return audience.owner || audience.webhook ? audience : null;
 }
 
-/** The channels on which an audience wants notifications of a kind. */
+/** The recipients that want notifications of a kind. */
 export function channelsFor({ owner, webhook }: Audience, kind: Kind): Pick<Audience, 'owner' | 'webhook'> {
   return {
     owner: owner && wantsMailOf(owner, kind) ? owner : null,

@@ -65,8 +65,8 @@ export function unfetchedSince(
 }
 
 /**
- * The notifications that are due for a listener now. A pure function of the current state: after a downtime, it gives
- * none for an outage that is over.
+ * The notifications that are due for a listener now. A pure function of the current state: if an outage began and ended
+ * while no worker ran, there is none for it.
  */
 export function dueNotifications(
   { listener, sent, oldestAt, expiresAt, isDraining }: ListenerState,
@@ -108,7 +108,7 @@ export function dueNotifications(
   return [...found, ...areExpiring({ sent, expiresAt }, since, now)];
 }
 
-/** The notification that votes which wait since `since` expire soon. */
+/** The notification that votes expire soon. `since`: when their wait began; null if no vote waits. */
 function areExpiring(
   { sent, expiresAt }: Pick<ListenerState, 'sent' | 'expiresAt'>,
   since: Date | null,

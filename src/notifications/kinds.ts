@@ -53,7 +53,7 @@ export function wantsMailOf(
   return wantsMail !== false && !mailOff?.includes(kind);
 }
 
-/** A user's mail setting after a choice of kinds. Without any kind, later kinds are off as well. */
+/** A user's mail setting after a choice of kinds. If no kind is chosen, the kinds of later versions are off too. */
 export function mailSetting(chosen: readonly Kind[]): Pick<User, 'wantsMail' | 'mailOff'> {
   const off = KIND_NAMES.filter((kind) => !chosen.includes(kind));
   return { wantsMail: chosen.length > 0, mailOff: off };

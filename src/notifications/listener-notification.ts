@@ -10,6 +10,6 @@ export type ListenerNotification = {
   deliveries: DeliveryCounts;
   /** When the oldest waiting vote expires. */
   expiresAt: Date | null;
-  /** The newest attempt of that vote; null if it was not sent yet. */
+  /** The newest attempt of the oldest waiting vote; null if that vote was not sent yet. */
   lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
 };

@@ -81,7 +81,7 @@ function reason({ listener, lastAttempt }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (found) return [explained(found)];
   if (listener.limited) return [t(explain('outgoing-limited', listener.protocol).cause)];
-  // Votes that are fetched and not accepted have no outage: what became of the oldest is the reason.
+  // If votes are fetched and not accepted, there is no outage: the reason is the last outcome of the oldest vote.
   if (listener.protocol !== 'fetch' || !lastAttempt?.code) return [];
   const { code, words } = lastAttempt;
   return [`The oldest: ${explained({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];

@@ -32,7 +32,7 @@ export function addressOf(
   return `${PUBLIC_URL}/dashboard/servers/${server._id.toHexString()}${part}`;
 }
 
-/** The mail of a notification. Its last line says where to choose the mails. */
+/** The mail of a notification. Its last line says where users choose the mails that they get. */
 export function mailOf(
   site: Site,
   { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },

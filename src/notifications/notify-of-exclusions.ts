@@ -7,14 +7,14 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
 
-/** If an exclusion was decided longer ago than this, its owner is not notified of it. */
+/** If an exclusion was decided longer ago than this, the server's owner is not notified of it. */
 const NEWLY_MS = 2 * DAY;
 
 /**
- * Writes the notifications about votes that an operator excluded, and about their return. Owners are never
- * notified of a quarantine that is lifted, so they are not notified of its end either.
+ * Writes the notifications about votes that an operator excluded, and about excluded votes that count again. Owners are
+ * not notified of a quarantine that is lifted: they were not notified of its beginning either.
  *
- * @returns how many were written
+ * @returns the number of written notifications
  */
 export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortSignal): Promise<number> {
   const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
@@ -23,7 +23,7 @@ export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortS
     state: 'excluded',
     votes: { $gt: 0 },
     told: { $exists: false },
-    // A block of a name excludes votes as they are cast, one by one.
+    // A block of a name excludes votes one by one, as they are cast. Owners are not notified of them.
     blockId: { $exists: false },
   } as const;
   let written = 0;

@@ -20,7 +20,8 @@ export type ListenerNotifyDeps = NotifyDeps &
 
 /**
  * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, not fetched for
- * 10 minutes while votes wait, votes about to expire, working again. Each is written first and recorded as sent afterwards.
+ * 10 minutes while votes wait, votes about to expire, working again. Each is written first and recorded as sent
+ * afterwards.
  *
  * @returns how many were written
  */

@@ -11,15 +11,15 @@ type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<Ser
 
 /** A server is offline for this long before its owner is notified, so that owners are not notified of restarts. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
-/** If no worker saw a time offline begin, and it is longer than this: its owner is not notified. */
+/** If a server has been offline for longer than this and no worker ran meanwhile, its owner is not notified. */
 const NEWLY_MS = DAY;
 /** The shortest time between two notifications, for servers that come and go. */
 const AT_MOST_EVERY_MS = DAY;
 
 /**
- * Writes the notifications about servers that are offline, by our probes, and about their return.
+ * Writes the notifications about servers that our probes found offline, and about servers that are online again.
  *
- * @returns how many were written
+ * @returns the number of written notifications
  */
 export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal): Promise<number> {
   const now = deps.clock.now();
@@ -39,7 +39,7 @@ export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal)
 async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now: Date): Promise<number> {
   const { _id, probe } = server;
   const since = probe.offlineSince;
-  // Its reports may say that the server is online, and without fresh checks nobody knows.
+  // If the server's reports say that it is online, or if no check is fresh, its status is not `offline`.
   if (!since || statusAt(server, now) !== 'offline') return 0;
   const notices = await deps.serverNotices.findOne({ _id });
   if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;

@@ -20,8 +20,8 @@ type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
 
 /**
  * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, also after
- * concurrent or interrupted runs: its message enters the outbox under an id made of the event, and the event is recorded
- * as notified afterwards.
+ * concurrent or interrupted runs: its message enters the outbox under an id made of the event, and the event is
+ * recorded as notified afterwards.
  *
  * @returns how many were written
  */

@@ -23,10 +23,12 @@ export type NotifyDeps = Outbox &
     log: Logger;
   };
 
-/** The most notifications about a server in an hour, on each channel. Those above it are counted in a later one. */
+/**
+ * The most notifications about a server in an hour, on each channel. Further ones are counted in a later notification.
+ */
 export const MOST_AN_HOUR = 20;
 
-/** Whether a notification was written: `known` when all its messages were there already. */
+/** Whether a notification was written. `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
 export type NotifyResult = 'written' | 'known' | 'unwanted';
 
 /**

@@ -8,7 +8,7 @@ const sentNotificationsDefinition = {
   since: { type: Date, default: null },
   /** When the listener started to work again; null while it does not work. */
   backAt: { type: Date, default: null },
-  /** The start of the pause or outage of the last mail of each kind. */
+  /** For each kind: the start of the pause or outage that the last mail was about. */
   pauseTold: { type: Date, default: null },
   unreachableTold: { type: Date, default: null },
   unfetchedTold: { type: Date, default: null },

@@ -44,9 +44,9 @@ type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefi
 type Query = Omit<Asked, 'server'> & Bounds;
 
 /**
- * Creates the function that queries game servers. A process needs one only, because it contains the limit of concurrent
- * UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked addresses, are
- * limited in time and size, and are closed at the end of the query.
+ * Creates the function that queries game servers. A process needs only one, because the function contains the limit of
+ * concurrent UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked
+ * addresses, are limited in time and size, and are closed at the end of the query.
  *
  * @param lookups - how names are resolved; by the system's rules by default
  */

@@ -55,7 +55,7 @@ function requireGame(game: string): void {
 }
 
 /**
- * If more than half of the servers that were last seen online fail within this time, the own network is considered
+ * If more than half of the servers that were last seen online fail within this time, our own network is considered
  * down.
  */
 const WINDOW_MS = MINUTE;
@@ -64,20 +64,25 @@ const WINDOW_MS = MINUTE;
 const LEAST_FAILING = 5;
 
 /**
- * If there are few checks in a minute, the own network is considered down after this many different servers failed in a
+ * If there are few checks in a minute, our own network is considered down after this many different servers failed in a
  * row. A listing with fewer servers than that must still be able to show them as offline.
  */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
-/** Within this time every server is checked that has not been offline for long: the longest round and a retry. */
+/**
+ * The longest round and a retry. Every server is checked within this time, except servers that have been offline for
+ * long.
+ */
 const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {
   /** The checks by server, the oldest first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
-  /** When each server failed. Emptied by each answer of a server; the oldest failure comes first. */
+  /**
+   * The servers that failed since the last answer of any server, and when each failed; the oldest failure comes first.
+   */
   const inARow = new Map<string, number>();
 
   function forget(serverId: string): void {

@@ -64,7 +64,7 @@ export async function checkTakenServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
-  // If the server answers, the probe interval limits the connections enough.
+  // If the server was online, the probe interval limits the connections enough, so no other limit is needed.
   const accountId = server.ownerId?.toHexString() ?? null;
   const mayConnect =
     server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
@@ -77,10 +77,10 @@ export async function checkTakenServer(
 }
 
 /**
- * Checks a server because an operator wants it, without a limit. The result changes the server's state, but not its
- * averages.
+ * Checks a server for an operator. The number of such checks is not limited. The result changes the server's state, but
+ * not its averages.
  *
- * @throws the driver's error when MongoDB fails
+ * @throws the driver's error if MongoDB fails
  */
 export async function checkServer(
   deps: CheckDeps,
@@ -154,8 +154,8 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // If a server failed before a time without checks, it must not count as newly failing. So `lastSeenOnline` is computed
-  // from the probes, not from the status, which is then unknown.
+  // If a server failed before a time without checks, it must not count as newly failing. So `lastSeenOnline` is
+  // computed from the probes, not from the status, which is then unknown.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';

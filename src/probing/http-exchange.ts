@@ -69,7 +69,8 @@ export class HttpExchange {
         })
         .on('response', (response) => this.#receive(response, resolve));
     });
-    // If the exchange fails before `answer()` is called: without this handler, the error would be an unhandled rejection.
+    // If the exchange fails before `answer()` is called: without this handler, the error would be an unhandled
+    // rejection.
     this.#answer.catch(() => {});
     this.#request.end(body);
   }

@@ -46,8 +46,8 @@ type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'ur
  * The plan of a server whose probe is taken at `now`.
  *
  * The sample of a scheduled probe covers the time from its take until the next scheduled probe, as planned at the take.
- * So the samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample and
- * stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and
+ * So the samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample
+ * and stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and
  * does not change the schedule.
  *
  * @param random - 0 to 1. A server that is new, or late by an interval, gets a random time within the round: otherwise

@@ -30,7 +30,7 @@ export type Found = {
 /** The default port: only for this port does Minecraft's client look up an SRV record. */
 const MINECRAFT_PORT = 25_565;
 
-/** If a name server does not answer SRV queries, there must be time left for the rest. */
+/** If a name server does not answer the SRV query, there must still be time for the rest of the check. */
 const SRV_TIMEOUT_MS = 1_500;
 
 /**

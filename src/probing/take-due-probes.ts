@@ -23,8 +23,8 @@ export type TakeDeps = {
 const MOST_A_ROUND = 500;
 
 /**
- * How many of these places are reserved for urgent servers (new, edited, or due for a quick retry), even if others have
- * been due for longer.
+ * How many of the `MOST_A_ROUND` servers may be urgent ones (new, edited, or due for a quick retry), even if others
+ * have been due for longer.
  */
 const URGENT_A_ROUND = 250;
 

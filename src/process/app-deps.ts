@@ -36,7 +36,7 @@ export async function openAppDeps(
   processName: string,
   options: OpenOptions = {},
 ): Promise<AppDeps> {
-  // A copy of its own, because the stored settings change it.
+  // The stored settings change the configuration, so it is copied.
   const resources = await openResources({ ...config }, processName, options);
   const collections = bindCollections(resources.mongo);
   const liveSettings = await openLiveSettings({ ...resources, settings: collections.settings }).catch(

@@ -6,10 +6,10 @@ type QueueDeps = Pick<AppDeps, 'queues'>;
 /** The failed jobs of one queue: how many, and the newest one. */
 export type FailedJobs = { queue: QueueName; failed: number; newest: { at: Date; reason: string } };
 
-/** The longest reason that is kept of a failed job. */
+/** The longest reason of a failed job that is returned. */
 const LONGEST_REASON = 300;
 
-/** The queues with failed jobs, those with the newest one first. Call it only while Redis answers. */
+/** The queues with failed jobs, the queue with the newest failed job first. Call it only while Redis answers. */
 export async function failedJobs({ queues }: QueueDeps): Promise<FailedJobs[]> {
   const found = await Promise.all(
     QUEUE_NAMES.map(async (queue) => {

@@ -26,7 +26,7 @@ export function startHeartbeat(
   let running: Promise<unknown> = Promise.resolve();
 
   async function record(): Promise<void> {
-    // A write would create the collection, and `tallyport migrate` would take the database for one with data.
+    // If this write created the collection, `tallyport migrate` would take an empty database for one with data.
     hasCollection ||= await isMade(deps);
     if (!hasCollection) return;
     const startedAt = { $ifNull: ['$startedAt', '$$NOW'] };
@@ -47,7 +47,7 @@ export function startHeartbeat(
     beat,
     async close() {
       clearInterval(timer);
-      // If MongoDB does not answer, the record ends by itself.
+      // If MongoDB does not answer, the TTL index deletes the record later.
       const forget = async () => {
         await running;
         if (hasCollection) await runningProcesses.deleteOne({ _id: processId });

@@ -6,16 +6,19 @@ import type { AppDeps } from './app-deps.ts';
 /** The most processes that are listed. */
 const MOST = 500;
 
-/** A process, and whether it has said nothing for a while. */
+/** A process. `isLost`: it has not recorded for a while that it runs. */
 export type ListedProcess = RunningProcess & { isLost: boolean };
 
 /** What runs on this database. */
 export type RunningSoftware = {
   /** By kind, then the oldest first. */
   processes: ListedProcess[];
-  /** The versions of those that run, each once. */
+  /** The versions of the processes that are not lost, each once. */
   versions: string[];
-  /** The machines from which processes of 0.1.0 are connected, which record nothing; null if MongoDB does not say. */
+  /**
+   * The machines from which processes of 0.1.0 are connected. Such processes record nothing. Null if MongoDB does not
+   * say.
+   */
   earlierHosts: string[] | null;
   /** The migrations that a running version has and that were not applied. */
   pending: string[];
@@ -41,7 +44,7 @@ export async function listProcesses(
   };
 }
 
-/** The ages are computed by mongod, whose clock the records have. */
+/** mongod computes the ages, because the records have the times of mongod's clock. */
 async function readProcesses({
   runningProcesses,
 }: Pick<AppDeps, 'runningProcesses'>): Promise<ListedProcess[]> {

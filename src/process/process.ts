@@ -124,7 +124,7 @@ export async function runProcess(name: string, start: StartWork, options: OpenOp
     const delayMs = deps?.config.SHUTDOWN_DELAY_MS ?? 0;
     setTimeout(() => process.exit(1), delayMs + LONGEST_STOP_MS).unref();
     if (running) void end(running);
-    // The process still waits for MongoDB and has opened nothing that must be closed in order.
+    // If the process still waits for MongoDB, it has opened nothing that must be closed in order.
     else if (!deps) process.exit(0);
   };
   onStopSignal({ first: stop, second: () => process.exit(130) });

@@ -36,7 +36,7 @@ export type RankFigures = {
   listedAt: Date;
 };
 
-/** The figure in which two neighbours differ. */
+/** The figure that decides which of two neighbours is above the other. */
 export type Decider = 'votes' | 'uptime' | 'listed' | 'id';
 
 export type RankExplanation = {
@@ -98,7 +98,7 @@ export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Pro
   return {
     server,
     rankedAt: at,
-    // A server that was listed since the ranking has the last rank.
+    // If the server was listed after the last ranking, its rank is higher than the number of servers in that ranking.
     listed: Math.max(listed, found.rankPosition),
     days,
     above: neighbour(above),

@@ -82,8 +82,8 @@ const SHOWN = {
 } as const;
 
 /**
- * Reads servers in the given order, in two queries by id. Servers that were hidden or removed since the list was written
- * are left out.
+ * Reads servers in the given order, in two queries by id. Servers that were hidden or removed since the list was
+ * written are left out.
  */
 export async function listedRows(
   { servers, reviewLists, clock }: Rows,

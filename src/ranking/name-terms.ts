@@ -62,12 +62,12 @@ export function nameTerms(folded: string): string[] {
 /** Longer names are found by their trigrams. */
 const MOST_LETTERS = 30;
 
-/** The number of lists for all variants of names; with so many, few names share one by chance. */
+/** The number of lists that share all variants of names. It is high, so that names rarely share a list by chance. */
 const BUCKETS = 2 ** 17;
 
 /**
- * The list numbers of a name without spaces: whole, and with each letter removed in turn. A rolling hash of the text before
- * and after the letter keeps the cost linear in the length of the name.
+ * The list numbers of a name without spaces: whole, and with each letter removed in turn. A rolling hash of the text
+ * before and after the letter keeps the cost linear in the length of the name.
  */
 export function withoutALetter(joined: string): string[] {
   const { length } = joined;
@@ -107,9 +107,9 @@ export function hashOf(text: string): number {
 export const LEAST_SIMILARITY = 0.55;
 
 /**
- * The similarity of a name and a search text, both folded: 1 for equal, 0 for nothing in common. Each word of the search
- * text counts by its length with the most similar word of the name. Fewer other words, or the same words without spaces,
- * raise it a little.
+ * The similarity of a name and a search text, both folded: 1 if they are equal, 0 if they have nothing in common. Each
+ * word of the search text is compared with the most similar word of the name and counts by its length. The similarity
+ * is a little higher if the name has few other words, or if both texts are similar without spaces.
  */
 export function similarity(typed: string, name: string): number {
   if (typed === name) return 1;
@@ -119,13 +119,13 @@ export function similarity(typed: string, name: string): number {
   const byWords = searched.reduce((sum, word) => {
     return sum + word.length * Math.max(...words.map((other) => wordSimilarity(word, other)));
   }, 0);
-  // One word more or less: `mine craft`, `alphacraft`.
+  // If a space is missing or added (`alphacraft`, `mine craft`), the joined words are compared.
   const joined = wordSimilarity(searched.join(''), words.join(''));
   const spare = Math.max(words.length - searched.length, 0);
   return Math.max((byWords / letters) * (1 - 0.02 * Math.min(spare, 5)), 0.97 * joined);
 }
 
-/** Longer words are cut, since a comparison costs the product of the lengths. */
+/** Longer words are cut, because the cost of a comparison is the product of both lengths. */
 const COMPARED_LETTERS = 40;
 
 /** The similarity of two words: 1 for equal ones, high for a beginning or a mistake, 0 for nothing in common. */

@@ -2,7 +2,10 @@ import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const rankedListDefinition = {
-  /** The list's key and the part's number from 0: `f:game=minecraft&online/3`, `s:players:/0` (see `listKey`, `termKey`, `textKey`). */
+  /**
+   * The list's key and the part's number from 0: `f:game=minecraft&online/3`, `s:players:/0` (see `listKey`, `termKey`,
+   * `textKey`).
+   */
   _id: { type: String, required: true },
   /** The ids of this part's servers, 12 bytes each. */
   ids: { type: Buffer, required: true },
@@ -13,8 +16,8 @@ const rankedListDefinition = {
 } as const;
 
 /**
- * The servers of one set of filters in one order, or of one search term, in parts. A page of the listing reads a slice of
- * one part. Derived data: every ranking writes the parts that changed.
+ * The servers of one set of filters in one order, or of one search term, in parts. A page of the listing reads a slice
+ * of one part. Derived data: every ranking writes the parts that changed.
  */
 export const rankedListSchema = new Schema(rankedListDefinition, { collection: 'ranked_lists' });
 

@@ -32,19 +32,19 @@ function byMonth(days: string[]): Map<string, string[]> {
 }
 
 /**
- * The ranking: what the votes weigh descending, then probed uptime (none last), then the
- * older listing, then the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes, waiting, probedUptime, rank,
- * …}` where `rank` is the rank, from 1 without gaps. The counters are summed once for all servers, which is cheaper than
- * a lookup for each.
+ * The ranking: by the weight of the votes, the highest first; then by probed uptime, the highest first and unknown
+ * last; then by the older listing; then by the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes,
+ * waiting, probedUptime, rank, …}`. `rank` begins at 1 and has no gaps. The counters are summed once for all servers,
+ * which is cheaper than a lookup for each server.
  *
  * @param lastDay - the newest UTC day whose votes count
  * @param listed - the filter of the servers to rank
- * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null: none is
+ * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null: no day is weighed
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // Days without votes are missing and count as 0. In `less` and `waiting`, so are days on which all votes count in
-  // full.
+  // If a day has no votes, it is missing in `days` and counts as 0. If all votes of a day count in full, it is missing
+  // in `less` and `waiting` and also counts as 0.
   const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
     $sum: [...months].map(([month, days]) => {
       const of = days.filter((day) => from !== null && `${month}-${day}` >= from);

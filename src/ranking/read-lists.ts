@@ -91,7 +91,8 @@ export async function readListingSummary(deps: {
 export type Addressed = { slug: string; changedAt?: Date | null };
 
 /**
- * The addresses of a game's servers from a place of its list on, and when each changed. Makes two queries by id.
+ * The slugs of a game's servers from the position `skip` of its list on, and when each server changed. Makes two
+ * queries by id.
  *
  * @param game - null for the servers without a game
  */

@@ -32,10 +32,10 @@ type Place = {
 };
 
 /**
- * Ranks every listed server by the published formula; one run at a time over all processes. It weighs the votes of days
- * that changed or ended (see `weighVotes`), writes the ranks that changed, then the lists of the public pages (see `writeLists`). After a crash the next run completes it; until then two servers
- * can show the same rank. The first ranking an hour or more after a day's end also stores that day's ranks (see
- * `takeSnapshot`).
+ * Ranks every listed server by the published formula. Only one run at a time, over all processes. It weighs the votes
+ * of days that changed or ended (see `weighVotes`), writes the ranks that changed, and then writes the lists of the
+ * public pages (see `writeLists`). After a crash, the next run completes it; until then two servers can show the same
+ * rank. The first ranking an hour or more after a day's end also stores that day's ranks (see `takeSnapshot`).
  *
  * @throws {LeaseLostError}; the signal's reason
  */
@@ -103,7 +103,7 @@ async function writePlaces(
   return { servers: ranked, moved };
 }
 
-/** Gives hidden servers the last rank, which their API answers, because they have no rank of their own. */
+/** Hidden servers have no rank of their own. This gives them the last rank, which the API returns for them. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
     {

@@ -71,7 +71,8 @@ export async function replaceLists(
 /** The digests of the stored parts, by id. */
 async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
-  // MongoDB compares bytes in UTF-8, where `\uffff` stands before letters such as 𠮷; `f;` is behind all of `f:`.
+  // `f;` is greater than every key that begins with `f:`. `f:\uffff` is not: MongoDB compares bytes of UTF-8, in which
+  // letters such as 𠮷 come after `\uffff`.
   const behind = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
   const ofKind = { _id: { $gte: prefix, $lt: behind } };
   const parts = rankedLists.find(ofKind, { projection: { digest: 1 }, batchSize: 10_000 });
@@ -79,7 +80,10 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
   return digests;
 }
 
-/** Yields the last part first. The first part has the number of pages, and all pages must exist when it is written. */
+/**
+ * Yields the last part first. The first part decides the number of pages, so all other parts must exist before it is
+ * written.
+ */
 function* partsOf(
   key: string,
   { places, total }: ListInProgress,

@@ -20,13 +20,13 @@ import {
   withoutPort,
 } from './text-terms.ts';
 
-/** The number of candidates, those with the most common terms, whose whole names are compared. */
+/** The number of candidates by name. The servers that share the most terms with the search text are candidates. */
 const COMPARED = 500;
 
-/** The number of candidates by their other texts. */
+/** The number of candidates by other texts. */
 const COMPARED_TEXTS = 250;
 
-/** The number of servers at one host that a search for an address looks at, those with the lowest ports. */
+/** The number of servers at one host that a search for an address reads. Those with the lowest ports come first. */
 const COMPARED_ADDRESSES = 250;
 
 /** The most terms of a search text that are used, for names and for other texts. */
@@ -39,10 +39,11 @@ type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: numb
 
 /**
  * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Sorted by similarity, then
- * rank; at most one page. An address finds the servers at it, or at its host, and nothing that only resembles it; a host
- * that no server has is searched like other texts.
+ * rank; at most one page. If the search text is an address, only servers at this address or at its host are found. If
+ * no server has the host, it is searched like any other text.
  *
- * The filters apply to these candidates. For a word that hundreds of names have, the candidates are the best ranked ones.
+ * The filters apply to the candidates. For a word that hundreds of names have, the candidates are the best ranked
+ * servers.
  */
 export async function searchListing(
   deps: Rows & { rankedLists: Collection<RankedList> },
@@ -57,7 +58,9 @@ export async function searchListing(
 
 type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 
-/** The servers at an address; without one, those at its host with another port. Sorted by rank; at most one page. */
+/**
+ * The servers at an address; if there are none, those at its host with another port. Sorted by rank; at most one page.
+ */
 async function searchByAddress(
   deps: Rows,
   { host, port }: SearchedAddress,
@@ -83,8 +86,8 @@ async function searchByAddress(
 }
 
 /**
- * Finds servers by the terms of the search text. Makes three queries: the lists of the terms, the servers with the most
- * common terms, the rows.
+ * Finds servers by the terms of the search text. Makes three queries: the lists of the terms, the servers that share
+ * the most terms, and the rows.
  */
 async function searchByTerms(
   deps: Rows & { rankedLists: Collection<RankedList> },

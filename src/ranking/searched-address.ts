@@ -6,14 +6,20 @@ export type SearchedAddress = {
   /** In the spelling of stored addresses (`parseHost`). */
   host: string;
   port?: number;
-  /** An IP address or a host with a port. A host alone may be misspelt, or be words with a dot between them. */
+  /**
+   * True for an IP address, and for a host with a port. A host alone may be misspelt, or be words with a dot between
+   * them.
+   */
   isCertain: boolean;
 };
 
 /** A host in brackets, or one with a dot or two colons, and the port that may follow. */
 const ADDRESS = /^(\[[\da-f:.]+\]|[^\s:/[\]]+\.[^\s:/[\]]+)(?::(\d{1,5}))?$/i;
 
-/** The address that a search text is: an IP address, a host with a dot, or one of them with a port; else null. */
+/**
+ * Reads a search text that is an address: an IP address, a host with a dot, or one of these with a port. Otherwise
+ * null.
+ */
 export function searchedAddress(typed: string): SearchedAddress | null {
   const text = typed.trim();
   const [, named, digits] = ADDRESS.exec(text) ?? (isIP(text) ? ['', text] : []);

@@ -7,10 +7,10 @@ import { type Lists, rankedIds } from './read-lists.ts';
 export type ServerAbove = { name: string; slug: string; votesAhead: number };
 
 /**
- * The server one rank above, and by how many of the votes that decide the ranking it is ahead. The figures are those of
- * the last ranking. Makes three queries by id.
+ * The server one rank above, and by how many votes it is ahead, counted as the ranking weighs votes. The figures are
+ * those of the last ranking. Makes three queries by id.
  *
- * @returns null for the first rank, for a server that was not ranked yet, and if both have equally many votes
+ * @returns null for the first rank, for a server that was not ranked yet, and if both servers have equally many votes
  */
 export async function serverAbove(
   deps: Rows & Lists,

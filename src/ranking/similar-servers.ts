@@ -5,7 +5,7 @@ import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
 import { idsOf, type Lists } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 
-/** What decides which servers are similar. */
+/** The fields of a server that decide which servers are similar. */
 type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
 
 /**

@@ -2,7 +2,7 @@ import { type Filters, listKey, NO_GAME_LIST } from './filters.ts';
 import type { Choice, ListingSummary } from './ranked-list.ts';
 import type { ListInProgress } from './replace-lists.ts';
 
-/** The most values of each filter; of tags, as many as their list may have. */
+/** The most values of each filter except tags. */
 const MOST_CHOICES = 60;
 const MOST_TAGS = 200;
 /** The most games: more than gamedig has. */

@@ -11,10 +11,10 @@ const RANK_SNAPSHOT = 'rank-snapshot';
 const AFTER_DAY_MS = HOUR;
 
 /**
- * Stores the ranks at the end of yesterday, once. The result is the same at any time today: votes count by their days, the
- * uptime covers the 30 whole days before today, and the servers are those that were listed then. After downtime, when
- * daily statistics are still missing, a later ranking stores them. The uptime of earlier days is not available any more,
- * so a day without a ranking on the next day stays a gap.
+ * Stores the ranks at the end of yesterday, once. The result is the same at any time today: votes count by their days,
+ * the uptime covers the 30 whole days before today, and the servers are those that were listed then. After downtime,
+ * when daily statistics are still missing, a later ranking stores them. The uptime of earlier days is not available any
+ * more, so a day without a ranking on the next day stays a gap.
  */
 export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();

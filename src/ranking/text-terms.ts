@@ -52,8 +52,8 @@ const FORGIVEN_FROM = 4;
 const BEGINNING = 4;
 
 /**
- * The search terms of a text: each word, a longer one also with each letter removed in turn, and its beginning; the first
- * line as a whole, if it is an address.
+ * The search terms of a text: each word; for a longer word also its beginning, and the word with each letter removed in
+ * turn. If the first line is an address, the whole host is a term too.
  */
 export function textTerms(text: string): string[] {
   const terms = new Set<string>();
@@ -83,8 +83,9 @@ export function withoutPort(typed: string): string {
 }
 
 /**
- * Compares a search with the words of servers: the result is the similarity from 0 to 1, the mean over the words of the
- * search, by their length, of that with the most similar word. It remembers pairs of words, since servers share most words.
+ * Compares a search with the words of servers. The returned function gives the similarity, 0 to 1: each word of the
+ * search is compared with the server's most similar word, and the mean is weighted by the words' lengths. The function
+ * remembers compared pairs, because servers share most words.
  */
 export function textComparison(typed: string): (words: string[]) => number {
   const searched = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));

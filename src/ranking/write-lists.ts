@@ -39,8 +39,9 @@ const MOST_OF_A_TERM = 250;
 const TERMS_TTL_MS = 6 * HOUR;
 
 /**
- * Messages change all the time, so their lists are rewritten less often the more servers there are, unless one was listed or
- * renamed: with 10,000 servers or fewer in every ranking, with 100,000 once an hour.
+ * The shortest time between two rewrites of the lists of texts, in milliseconds. Messages change all the time, so the
+ * lists are rewritten less often the more servers there are: in every ranking with 10,000 servers or fewer, once an
+ * hour with 100,000. If a server was listed or renamed, they are rewritten at once.
  */
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
@@ -49,8 +50,8 @@ const BATCH = 1_000;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written. After a
- * crash the next run completes it.
+ * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written.
+ * After a crash the next run completes it.
  */
 export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;

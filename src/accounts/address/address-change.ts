@@ -14,11 +14,13 @@ const addressChangeDefinition = {
   requestedAt: { type: Date, required: true },
   /** The session in which the change was requested. After the change it continues, and all others end. */
   sessionId: { type: Schema.Types.ObjectId, required: true },
-  /** The operator who asked for the change in place of the user; absent otherwise. */
+  /**
+   * The operator who requested the change for the user: an e-mail address, or `cli`. Absent if the user requested it.
+   */
   by: { type: String },
   oldConfirmedAt: { type: Date, default: null },
   newConfirmedAt: { type: Date, default: null },
-  /** If both confirmations are not there by this time, the change lapses. Absent once it has both. */
+  /** If a confirmation is missing at this time, the change expires. Absent once both addresses have confirmed it. */
   expiresAt: { type: Date },
   /** When the change got the second confirmation. From then on it must be carried out. */
   decidedAt: { type: Date },

@@ -15,7 +15,7 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
   );
 }
 
-/** The mail to the present address when an operator asks for the change: its owner may read it after all. */
+/** The mail to the present address if an operator requested the change. The user may still be able to read it. */
 export function operatorOldText(site: Site, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
@@ -27,8 +27,8 @@ export function operatorOldText(site: Site, { from, to }: Ends, link: string): M
 }
 
 /**
- * The mail to the new address. It contains no text that was typed into a form: anybody can enter a stranger's address
- * in the form, and would send this person text in our name.
+ * The mail to the new address. Anybody can enter a stranger's address in the form. If the mail contained other text of
+ * the form, that person could send the stranger any text in our name. So it contains none.
  */
 export function confirmNewText(site: Site, link: string): MailText {
   return mailText(
@@ -40,7 +40,7 @@ export function confirmNewText(site: Site, link: string): MailText {
   );
 }
 
-/** The mail to both ends after the change. */
+/** The mail to both addresses after the change. */
 export function changedText(site: Site, { from, to }: Ends): MailText {
   return mailText(
     site,

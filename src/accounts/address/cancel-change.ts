@@ -13,8 +13,8 @@ export async function cancelAddressChange(
 }
 
 /**
- * Cancels the change of a user, whichever it is. A new password does this, because whoever asked for the change may
- * have known the old one.
+ * Cancels the change of a user, if one waits for a confirmation. Called when the user sets a new password, because
+ * whoever requested the change may have known the old password.
  */
 export async function cancelAddressChangeOf({ addressChanges }: Changes, userId: ObjectId): Promise<void> {
   await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });

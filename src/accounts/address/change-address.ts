@@ -19,7 +19,7 @@ import { changedText, confirmNewText, confirmOldText } from './address-mails.ts'
 /** Both addresses must confirm a change within this time. */
 export const CONFIRM_MS = 3 * DAY;
 
-/** The limit of requests: each mails an address that the user typed. */
+/** The limit of requests of one user. Each request mails an address that the user typed. */
 const REQUESTS: Allowance = { times: 5, windowMs: DAY };
 
 export type ChangeDeps = Outbox &
@@ -48,16 +48,18 @@ export const addressSchema = z
 const newAddress = z.object({ email: addressSchema });
 
 /**
- * What a confirmation led to.
+ * The result of a confirmation.
  *
  * - `waiting`: the other address must confirm too.
  * - `changed`: the account has the new address.
  * - `taken`: another account has the new address by now.
- * - `useless-link`: the change is unknown, lapsed, cancelled or complete.
+ * - `useless-link`: the change is unknown, expired, cancelled or complete.
  */
 export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
 
-/** Counts one request for another address. Returns null when it is allowed; otherwise when the next one is. */
+/**
+ * Counts one request to change an address. Returns null if it is allowed; otherwise the time of the next allowed one.
+ */
 export function countAddressRequest(
   limits: { rateLimits: Collection<RateLimit>; clock: ChangeDeps['clock'] },
   userId: ObjectId,
@@ -66,8 +68,9 @@ export function countAddressRequest(
 }
 
 /**
- * Starts the change of a user's e-mail address: a link goes to each end, and the change happens once both are confirmed.
- * It replaces an earlier request. If another account has the new address, only that account's owner learns it, by mail.
+ * Starts the change of a user's e-mail address. Each of the two addresses gets a link, and the address changes when
+ * both have confirmed. The request replaces an earlier one. If another account has the new address, only that account's
+ * owner learns it, by mail.
  *
  * @throws {InvalidDocumentError} naming `email`
  */
@@ -86,14 +89,14 @@ export async function requestAddressChange(
 
 type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
 
-/** Stores a change that waits for confirmations in place of an earlier one, and makes its links. */
+/** Stores a change that waits for confirmations, and makes its links. It replaces an earlier change. */
 export async function storeChange(
   deps: ChangeDeps,
   user: Pick<User, '_id' | 'email'>,
   wanted: Wanted,
 ): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
   const earlier = await findAddressChange(deps, user._id);
-  // If the earlier change has both confirmations, it is completed first.
+  // If both addresses have confirmed the earlier change, it is completed first.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
   const now = deps.clock.now();
   const [oldToken, newToken] = [makeToken(), makeToken()];
@@ -112,7 +115,7 @@ export async function storeChange(
   const { _id, ...replacement } = change;
   const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
   await replace().catch((error: unknown) => {
-    // If the same form was sent twice at once: the other request inserted the change.
+    // If the same form was sent twice at once, the other request inserted the change.
     if (isDuplicateKey(error)) return replace();
     throw error;
   });
@@ -121,11 +124,11 @@ export async function storeChange(
 }
 
 /**
- * Changes the address at once, for a listing without mail: such a listing cannot confirm an address, and the address is
- * only a name to sign in with.
+ * Changes the address at once, for a listing that sends no mail. Such a listing cannot confirm an address, and uses the
+ * address only as a name to sign in with.
  *
  * @param who - for the audit log: the user, or an operator
- * @returns whether it was changed; false when another account has the address
+ * @returns false if another account has the address
  * @throws {InvalidDocumentError} naming `email`
  */
 export async function changeAddressUnconfirmed(
@@ -142,7 +145,7 @@ export async function changeAddressUnconfirmed(
   return true;
 }
 
-/** @throws {InvalidDocumentError} naming `email`, for no address or the present one */
+/** @throws {InvalidDocumentError} naming `email`, if `input` is not an address or is the present address */
 export function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
   const { email: to } = parseInput(newAddress, input);
   if (to === email) throw new InvalidDocumentError({ email: t('This is your e-mail address already.') });
@@ -171,12 +174,15 @@ export async function changeOfLink(
   return change && { change, end: byOld ? 'old' : 'new' };
 }
 
-/** Null if the change has lapsed: MongoDB deletes lapsed changes up to a minute late. */
+/** Returns null for an expired change: MongoDB deletes expired changes up to a minute late. */
 function usable(change: AddressChange | null, now: Date): AddressChange | null {
   return change && (change.decidedAt || (change.expiresAt && change.expiresAt > now)) ? change : null;
 }
 
-/** Confirms one end of a change. The second confirmation carries it out. A repeated call completes an interrupted one. */
+/**
+ * Stores the confirmation of one address. The second confirmation changes the address. A repeated call completes an
+ * interrupted change.
+ */
 export async function confirmAddressChange(deps: ChangeDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
   if (!found) return 'useless-link';
@@ -191,7 +197,7 @@ export async function confirmAddressChange(deps: ChangeDeps, token: string): Pro
   return confirmed.decidedAt ? finishAddressChange(deps, confirmed) : 'waiting';
 }
 
-/** Sets one confirmation, and decides the change if it has both. */
+/** Sets one confirmation. If the change then has both, also sets `decidedAt`. */
 function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Document[] {
   const both = { $and: ['$oldConfirmedAt', '$newConfirmedAt'] };
   return [
@@ -205,7 +211,7 @@ function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Do
   ];
 }
 
-/** Completes changes that were interrupted after their second confirmation. Returns how many. */
+/** Completes changes that were interrupted after their second confirmation. Returns their number. */
 export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSignal): Promise<number> {
   let finished = 0;
   for await (const change of deps.addressChanges.find({ decidedAt: { $exists: true } })) {
@@ -216,7 +222,7 @@ export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSigna
   return finished;
 }
 
-/** Carries out a change that both ends have confirmed. Each step may be repeated after a crash. */
+/** Changes the address after both confirmations. Each step may be repeated after a crash. */
 async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });

@@ -17,9 +17,10 @@ import {
 const reasonSchema = z.object({ reason: reasonText });
 
 /**
- * Changes the address of a user who cannot read mails to the old one. The new address must confirm it, so that a mistyped
- * one gives the account to nobody; the old one gets a mail with a link that cancels it. All sessions of the user end. The
- * password and the second factor stay. A repeated call replaces the change and its links.
+ * Changes the address of a user who can no longer read mails to the old address. The new address must confirm the
+ * change, so that a mistyped address gives nobody the account. The old address gets a mail with a link that cancels the
+ * change. All sessions of the user end; the password and the second factor stay. A repeated call replaces the change
+ * and its links.
  *
  * @param input - `reason` is internal
  * @returns `requested`; `changed` if the listing sends no mail and so cannot confirm an address
@@ -37,7 +38,7 @@ export async function changeAddressFor(
     const to = differentAddress(user, input);
     if (user.suspendedAt) throw new InvalidDocumentError({ email: 'Lift the suspension first.' });
     if (await deps.users.findOne({ email: to }, { projection: { _id: 1 } })) throw taken();
-    // No session has this id, so none continues.
+    // No session has this id, so all sessions end after the change.
     const sessionId = new ObjectId();
     if (sendsMail) {
       const wanted = { to, sessionId, by: who.by, oldConfirmedAt: deps.clock.now() };

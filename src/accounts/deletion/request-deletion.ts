@@ -12,7 +12,7 @@ import { decidingAlone, refuseLastOperator } from '../users.ts';
 import type { AccountDeletion } from './account-deletion.ts';
 import { keptText, requestedText } from './deletion-mails.ts';
 
-/** How long a user can change their mind. */
+/** The time between the request and the deletion. Until its end, the user can cancel the deletion. */
 export const DELETION_DELAY_MS = 7 * DAY;
 
 type DeleteDeps = Outbox &
@@ -79,7 +79,7 @@ export function findDeletion(
   return accountDeletions.findOne({ _id: userId });
 }
 
-/** The deletion that a link cancels; null when the link does not work (any more). */
+/** The deletion that a link cancels; null if the link does not work. */
 export function deletionOfLink(
   { accountDeletions }: Pick<DeleteDeps, 'accountDeletions'>,
   token: string,
@@ -88,10 +88,10 @@ export function deletionOfLink(
 }
 
 /**
- * Gives each requested deletion its whole delay once more, and mails a new link that cancels it: when a backup is
- * restored, users may have decided otherwise since it was taken.
+ * Called after a restore. Users may have cancelled their deletions since the backup, so each requested deletion gets
+ * its whole delay again, and its user gets a mail with a new link that cancels it.
  *
- * @returns how many were requested
+ * @returns the number of repeated requests
  */
 export async function repeatDeletionRequests(deps: DeleteDeps): Promise<number> {
   let repeated = 0;
@@ -111,7 +111,7 @@ export async function repeatDeletionRequests(deps: DeleteDeps): Promise<number> 
   return repeated;
 }
 
-/** Cancels a requested deletion. Returns false when there is none, or carrying out has begun. */
+/** Cancels a requested deletion. Returns false if there is none, or if the deletion has already begun. */
 export async function cancelDeletion(deps: DeleteDeps, userId: ObjectId): Promise<boolean> {
   const cancelled = await deps.accountDeletions.findOneAndDelete(
     { _id: userId, begunAt: { $exists: false } },
@@ -139,8 +139,8 @@ function mailRequest(deps: DeleteDeps, user: Whose, deletion: AccountDeletion, t
 }
 
 /**
- * Mails the user. If the listing sends no mail, or the user's address is unconfirmed and may be a stranger's: only the
- * account page shows the deletion.
+ * Mails the user. If the listing sends no mail, or the user's address is unconfirmed and may be a stranger's, no mail
+ * is sent: only the account page shows the deletion.
  */
 async function mail(
   deps: DeleteDeps,

@@ -20,7 +20,7 @@ export function guardedFetch(ranges: AddressRanges): (url: string, init: Bounded
   return async (url, { method = 'GET', headers, body, signal }) => {
     const { protocol, hostname } = new URL(url);
     const host = hostname.replace(/^\[|\]$/g, '');
-    // An address is not looked up, so it is checked here.
+    // If the host is an IP address, no look-up checks it, so it is checked here.
     if (isIP(host)) checkAddress(host, host, ranges);
     const text = body === undefined || body === null ? undefined : String(body);
     const request = (protocol === 'https:' ? overHttps : overHttp)(url, {

@@ -14,11 +14,15 @@ export type OpenIdClient = {
   clientId: string;
   clientSecret: string;
   name: string;
-  /** The ranges of the address guard; null for a provider of the environment, which may be in a private network. */
+  /**
+   * The ranges of the address guard. Null if the provider is set in the environment: it may be in a private network.
+   */
   ranges: AddressRanges | null;
 };
 
-/** What the provider says of a user, after all checks. Without a valid address, `email` is undefined. */
+/**
+ * What the provider says about a user, after all checks. If the address is missing or invalid, `email` is undefined.
+ */
 export type OpenIdUser = {
   subject: string;
   email: string | undefined;
@@ -26,21 +30,21 @@ export type OpenIdUser = {
   name: string;
 };
 
-/** A sign-in as it began: the library keeps these values while the user is at the provider. */
+/** The values of a sign-in that has begun. The library stores them while the user is at the provider. */
 export type OpenIdRequest = { redirectUri: string; state: string; nonce: string; codeVerifier: string };
 
 /** The provider cannot be used, or its answer is refused. The message is a reason for the operator, in one line. */
 export class OpenIdError extends AppError {}
 
-/** How long one answer with the provider's addresses is used. */
+/** How long the provider's discovery document is cached. */
 const DISCOVERY_TTL_MS = HOUR;
 const DISCOVERY_TIMEOUT_MS = 5 * SECOND;
 /** The time for all requests of one sign-in together. */
 const EXCHANGE_TIMEOUT_MS = 10 * SECOND;
-/** How far the provider's clock may be off. */
+/** How far the provider's clock may differ from ours. */
 const CLOCK_TOLERANCE_S = 30;
 
-/** The provider's addresses that are used. */
+/** The endpoints of the provider that we use. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
 
 const SCOPES = 'openid email profile';
@@ -51,7 +55,10 @@ type Provider = Pick<OpenIdClient, 'issuer'> & { ranges?: OpenIdClient['ranges']
 type Settings = AddressRanges &
   Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'given'>;
 
-/** The ranges of the address guard for the provider: if an operator entered it in the admin area, it is checked. */
+/**
+ * The ranges of the address guard for the provider. If the issuer is set in the environment, its addresses are not
+ * checked: null.
+ */
 export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
   const { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES } = config;
   return config.given.has('OIDC_ISSUER') ? null : { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES };
@@ -71,7 +78,7 @@ export function openIdAccountId(issuer: string, subject: string): string {
 }
 
 export type OpenIdConnection = {
-  /** The address at the provider where a user signs in. @throws {OpenIdError} */
+  /** The provider's URL at which the user signs in. @throws {OpenIdError} */
   signInUrl(request: OpenIdRequest): Promise<URL>;
   /** The user whom the provider sent back with these parameters. @throws {OpenIdError} */
   userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser>;

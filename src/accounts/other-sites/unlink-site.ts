@@ -4,9 +4,9 @@ import type { Credential, User } from '../user.ts';
 import type { OtherSite } from './other-sites.ts';
 
 /**
- * Removes the link of an account to another site. Its sessions stay.
+ * Removes the link of an account to another site. The sessions of the account stay.
  *
- * @returns false, and removes nothing, if the user has no password: they could not sign in any more
+ * @returns false, and removes nothing, if the user has no password, because they could no longer sign in
  */
 export async function unlinkSite(
   deps: AccountChangeDeps & { credentials: Collection<Credential> },

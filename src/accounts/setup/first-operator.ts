@@ -25,7 +25,7 @@ export async function makeFirstOperator(
   auth: Auth,
   given: FirstOperator,
 ): Promise<WithId<User> | 'useless-link' | 'has-operator'> {
-  // Without a link, no password is hashed.
+  // If the link does not work, no password is hashed.
   if (!(await isSetupToken(deps, given.token))) return 'useless-link';
   const context = await auth.$context;
   const hash = await context.password.hash(given.password);
@@ -37,7 +37,7 @@ export async function makeFirstOperator(
   });
 }
 
-/** Makes the account, still without rights, or takes over the one that the address has. */
+/** Makes the account, still without rights. If the address has an account already, takes over that account. */
 async function makeAccount(
   deps: UserDeps,
   auth: Auth,

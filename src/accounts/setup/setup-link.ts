@@ -13,7 +13,7 @@ export const SETUP_LINK_MS = HOUR;
 /** Codes of setup links that one network may send, right and wrong ones together. */
 const CODES: Allowance = { times: 20, windowMs: 10 * MINUTE };
 
-/** The value of a setup link among the other one-time links. */
+/** The `value` of setup links. Other one-time links are in the same collection. */
 const VALUE = 'setup';
 
 type Links = { users: Collection<User>; verifications: Collection<Verification>; clock: Clock };
@@ -27,9 +27,9 @@ export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<bool
 }
 
 /**
- * Makes the link with which the first operator is made. It works once, within an hour; earlier ones stop to work. The
- * token is in the fragment, which no browser sends: so no log and no proxy has it. The audit log has no entry, because
- * a backup can be restored only into a database without one.
+ * Makes the link with which the first operator is made. It works once, within an hour; earlier links stop working. The
+ * token is in the URL's fragment. Browsers do not send the fragment, so the token is in no log and in no proxy. The
+ * audit log gets no entry: a backup can be restored only while the audit log is empty.
  *
  * @throws {SetupError} `has-operator`
  */
@@ -53,7 +53,7 @@ export async function isSetupToken(deps: Links, token: string): Promise<boolean>
   return (await deps.verifications.findOne(usable(deps, token))) !== null;
 }
 
-/** Uses a link up. If two requests do so at once, only one gets `true`. */
+/** Uses a link up. If two requests use the same link at once, only one gets `true`. */
 export async function takeSetupToken(deps: Links, token: string): Promise<boolean> {
   return (await deps.verifications.findOneAndDelete(usable(deps, token))) !== null;
 }
@@ -64,9 +64,9 @@ export async function endSetupLinks({ verifications }: Pick<Links, 'verification
 }
 
 /**
- * Counts a code that a network has sent. A code cannot be guessed; the limit keeps guesses from costing anything.
+ * Counts a code that a network has sent. A code cannot be guessed; the limit bounds the cost of guesses.
  *
- * @returns null when it may be checked; otherwise from when on the next one may
+ * @returns null if the code may be checked; otherwise the time from which the next one may be checked
  */
 export function countSetupCode(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },

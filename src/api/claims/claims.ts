@@ -16,7 +16,7 @@ import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
 import { limitClaimKey } from './too-many-calls.ts';
 
-/** The error texts that existing plugins expect from these contracts. They are sent with status 200. */
+/** The error texts that existing plugins expect. They are sent with status 200. */
 const WRONG_KEY = 'Error: server key not found';
 const NO_PLAYER = 'Error: username or steamid is missing';
 const CLAIMS_OFF = 'Error: claims are off for this server';
@@ -49,7 +49,8 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
-  // Plugins send any content type, mostly without a body. Only a form body has parameters.
+  // Plugins send any content type, mostly without a body. Only the parameters of a form body are read; any other body
+  // is ignored.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
   );
@@ -74,7 +75,7 @@ export async function claimContracts(
   };
   const options = {
     method: ['GET', 'POST'],
-    // No HEAD routes: a call may claim a vote, and HEAD must change nothing (RFC 9110, section 9.2.1).
+    // No HEAD routes: a call may claim a vote, and HEAD must not change anything (RFC 9110, section 9.2.1).
     exposeHeadRoute: false,
     schema: { hide: true },
     preHandler: requireRightClock(deps),
@@ -127,11 +128,11 @@ async function isServer(
 
 /**
  * The player of a call: a name or a SteamID, which is treated as a name. Undefined if the call has neither; `name` is
- * null if it is invalid.
+ * null if the given text is not a valid name.
  */
 function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
   const given = username || steamid;
-  // An invalid name cannot have votes.
+  // No vote has an invalid name, so the answer is the same as for a player without a vote.
   return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
 }
 
@@ -183,7 +184,7 @@ async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyR
 
 type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
 
-/** Answers a call of VoteReward's contract. Only with `claimed: true` a vote was claimed. */
+/** Answers a call of VoteReward's contract. A vote was claimed only if the answer has `claimed: true`. */
 async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<VrcAnswer> {
   const none = { voted: false, claimed: false };
   const caller = await callerOf(deps, parameters, request);

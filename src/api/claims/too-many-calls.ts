@@ -7,7 +7,8 @@ import { secondsUntil } from '../v1/schemas.ts';
 /**
  * Limits the calls with a claim key. API tokens have no such limit.
  *
- * @throws {RefusedError} 429 when the key was used too often
+ * @param cost - 1, or `LIST_COST` for a list of votes or voters
+ * @throws {RefusedError} 429 if the key was used too often
  */
 export function limitClaimKey(
   { claimCalls, clock }: { claimCalls: ClaimCalls; clock: Clock },

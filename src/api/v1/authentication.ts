@@ -22,7 +22,7 @@ declare module 'fastify' {
     scope?: TokenScope;
     /** The kind of token that the endpoint needs instead of an API token with a scope. */
     kind?: 'deliver';
-    /** Clients call it all the time: a successful call is logged at the level `debug`. */
+    /** Set if clients call the endpoint all the time: a successful call is logged at the level `debug`. */
     isPolled?: true;
     /** Whether a claim key may call the endpoint too. */
     allowsClaimKeys?: true;
@@ -50,7 +50,7 @@ function outOfScope(scope: TokenScope): Refusal {
   };
 }
 
-/** The token is valid, and of a kind that may not call this. */
+/** The refusal of a valid token that is of the wrong kind for the endpoint. */
 const OTHER_KIND = {
   status: 403,
   code: 'scope-missing',
@@ -60,8 +60,8 @@ const OTHER_KIND = {
 } as const satisfies Refusal;
 
 /**
- * Refuses a valid token that may not call a route: a claim key learns no more than an outsider, except where a delivery
- * token is needed.
+ * Refuses a valid token that may not call a route. A claim key gets the same answer as an invalid token, except at
+ * routes that need a delivery token.
  */
 function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
   const tokenKind = kindOf(token);
@@ -92,9 +92,9 @@ function bearerToken(request: FastifyRequest): string {
 }
 
 /**
- * Checks the token of a request that has waited once more.
+ * A request that waits, such as a take, calls this to check its token again.
  *
- * @throws {RefusedError} 401 when it was revoked or its server removed meanwhile
+ * @throws {RefusedError} 401 if the token was revoked or its server was removed meanwhile
  */
 export async function requireTokenStill(
   request: FastifyRequest<{ Params: { server_id: string } }>,

@@ -91,7 +91,7 @@ const takenVotes = z
 
 const FETCH_NOT_SET = failure(422, "The server's vote listener is not one that fetches.");
 
-/** @throws {RefusedError} 422 `fetch-not-set` */
+/** @throws {RefusedError} 422 `fetch-not-set` if `listener` is null */
 function requireFetching(listener: FetchingListener | null): FetchingListener {
   if (listener) return listener;
   throw new RefusedError({
@@ -126,8 +126,8 @@ function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
 }
 
 /**
- * Whether the client of a request has closed its connection. One that only closed its own side has left too: a program
- * that was killed looks the same.
+ * Watches whether the client of a request has left, which means that it closed its connection. A client that closed
+ * only its own side counts as gone too: a program that was killed looks the same. Call `release` when the request ends.
  */
 function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release(): void } {
   const left = new AbortController();
@@ -147,7 +147,7 @@ function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release()
 /** POST …/deliveries/take: a game server, or a program beside it, takes its votes. */
 export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   const takes = createTakes(deps);
-  // Before the server closes: it waits for all requests.
+  // Waiting takes end before the server closes, because the close waits for all requests.
   app.addHook('preClose', async () => takes.waiting.end());
   app.addHook('onClose', async () => takes.waiting.close());
   app.post(
@@ -189,7 +189,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         });
         return listener;
       };
-      // A refused call costs no write.
+      // The limit is checked before anything is written, so a refused call costs no write.
       const first = await withinDatabaseTime(request, read());
       const nextAt = refusedUntil(takes, deps.clock, serverId, waitMs > 0);
       if (nextAt) throw tooManyTakes(nextAt, deps.clock);
@@ -199,7 +199,8 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
           await requireTokenStill(request, deps);
           return note(await read());
         } catch (error) {
-          // The listener has changed, or the server is removed: the others that wait for it are told as well.
+          // If the listener was changed or the server was removed, other takes that wait for it are woken, so that they
+          // fail too.
           if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
           throw error;
         }

@@ -99,7 +99,7 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
     async (request) => {
       const { serverId } = callerOf(request);
       const found = await withinDatabaseTime(request, readServerInfo(deps, serverId));
-      // Another process removed the server after the token was authenticated.
+      // `found` is null if another process removed the server after the token was authenticated.
       if (!found) throw new RefusedError(UNAUTHORIZED);
       return {
         name: found.name,

@@ -57,7 +57,8 @@ export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = asy
         request,
         deps.batcher.load(namedServers, deps.servers, serverId),
       );
-      // Another process removed the server after the token was authenticated.
+      // If another process removed the server after the token was authenticated, the answer is that for an unknown
+      // token.
       if (!found || found.removedAt) throw new RefusedError(UNAUTHORIZED);
       const kind = nameKindOf(found.game);
       return {

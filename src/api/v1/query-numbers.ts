@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * A schema for a whole number from 1 to `most` in a query. If the parameter is empty or absent: `fallback`. Any other
+ * A schema for a whole number from 1 to `most` in a query. An empty or absent parameter becomes `fallback`. Any other
  * text is refused.
  */
 export function wholeNumber({

@@ -19,7 +19,8 @@ import {
 const MOST_PER_PAGE = 50;
 
 /**
- * A schema for a whole number from 1 in a query. Above `most` it becomes `most`. If it is empty or absent: `fallback`.
+ * A schema for a whole number from 1 in a query. A number above `most` becomes `most`. An empty or absent parameter
+ * becomes `fallback`.
  */
 function positive({ fallback, most }: { fallback: number; most: number }) {
   const error = 'must be a whole number, 1 or more';

@@ -5,7 +5,7 @@ import { type Clock, SECOND } from '../../platform/clock.ts';
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
 
-/** A whole number of things, 0 or more. */
+/** A number of items: an integer, 0 or more. */
 export const count = z.int().min(0);
 
 export const timestamp = z.iso

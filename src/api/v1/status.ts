@@ -63,8 +63,8 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
   app.post(
     '/status',
     {
-      // A fresh lookup of the token also shows that the database answers. So a report that is refused because of the
-      // database is not stored later.
+      // If the database does not answer, the uncached lookup of the token fails. So a report that is refused because of
+      // the database is not stored later.
       config: { scope: 'status', freshAuthentication: true },
       preHandler: requireRightClock(deps),
       schema: {

@@ -29,7 +29,7 @@ const OTHERS = [
 const KNOWN = [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)];
 const EXPECTED = new Set([...KNOWN, ...OTHERS]);
 
-/** The allowed difference: one wrong letter in four, and at most two. */
+/** A variable counts as a misspelt setting if at most one letter in four is wrong, and at most this many in all. */
 const MOST_WRONG = 2;
 
 /**

@@ -73,8 +73,8 @@ async function checkMail(config: Config, url: string): Promise<Findings> {
 }
 
 /**
- * Reads the discovery document. It does not show whether the provider knows our client: that is known at the first
- * sign-in.
+ * Reads the provider's discovery document. The document does not show whether the provider knows our client; only the
+ * first sign-in shows that.
  */
 async function checkOpenId(config: Config, issuer: string): Promise<Findings> {
   try {

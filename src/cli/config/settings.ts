@@ -21,7 +21,9 @@ const NOT_FOR_OPERATORS = new Set([
   'STEAM_OPENID_URL',
 ]);
 
-/** The settings of .env.example and all others that are set or stored, with their values and sources, without secrets. */
+/**
+ * The settings of .env.example and all others that are set or stored, with their values and sources, without secrets.
+ */
 export function listSettings(
   { variables, files }: WithSecretFiles,
   envFile: Variables,

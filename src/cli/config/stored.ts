@@ -16,7 +16,7 @@ export type StoredReport = {
   warnings: string[];
   /** The configuration with the stored values. */
   config: Config;
-  /** The stored secrets in clear, which must be hidden in everything that is printed. */
+  /** The stored secrets, decrypted. Everything that is printed must hide them. */
   secrets: string[];
 };
 
@@ -34,7 +34,7 @@ export async function readStored(config: Config): Promise<StoredReport | null> {
       await mongo.close();
     }
   } catch {
-    // The check of the service says why MongoDB does not answer.
+    // Returns null without a reason: the check of MongoDB reports why it does not answer.
     return null;
   }
 }
@@ -51,7 +51,7 @@ function reportOf(config: Config, box: SecretBox, stored: StoredTexts): StoredRe
   };
 }
 
-/** A page is shown by its length. */
+/** The text of a setting as it may be shown. For a page, only the length of its text is shown. */
 function shownText(name: string, text: string): string {
   return name.startsWith('PAGE_') ? `${text.length} characters` : shownValue(name, text);
 }

@@ -8,9 +8,9 @@ import { writeLists } from '../../ranking/write-lists.ts';
 import { bindCollections } from '../collections.ts';
 
 /**
- * Writes the lists of the public pages if they are missing. Builds before 0.1.0 had none, later ones had only the order
- * by rank, and an operator may drop them. It repeats, because without the lists the pages would be empty until the next
- * ranking.
+ * If the lists of the public pages are missing, writes them. Builds before 0.1.0 had no lists, later builds had only
+ * the order by rank, and an operator may drop the collection. The migration repeats: without the lists, the pages would
+ * be empty until the next ranking.
  */
 export async function listRankedServers(mongo: Mongo): Promise<void> {
   const { servers, reviewLists, rankedLists, listingSummary } = bindCollections(mongo);

@@ -1,4 +1,4 @@
-/** Texts of the favourites page, and of the way to it for visitors. */
+/** Texts of the favourites page, and of the invitation to make an account. */
 export const FAVOURITES = {
   'With an account, you list your server: its name and address are enough to begin.':
     'Mit einem Konto trägst du deinen Server ein: Für den Anfang reichen Name und Adresse.',

@@ -1,4 +1,4 @@
-/** Texts of the ranking, a server's page, the vote form, favourites and reports. */
+/** Texts of the ranking, a server's page, the vote form, favourites and complaints. */
 export const LISTING = {
   Rank: 'Rang',
   Server: 'Server',

@@ -55,7 +55,9 @@ const failingDefinition = {
 const discordWebhookDefinition = {
   /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The webhook's id and token, and the thread's id if there is one, sealed: who knows them can write to the channel. */
+  /**
+   * The webhook's id and token, and the thread's id if there is one, sealed: who knows them can write to the channel.
+   */
   sealed: { type: String, required: true },
   /** The last digits of the webhook's id, to recognise it. */
   ending: { type: String, required: true },

@@ -28,8 +28,8 @@ export type DiscordAnswer =
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
 /**
- * Posts one message to a webhook, with the address guard, the deadlines and the bounds of a vote for an HTTP listener.
- * Never throws for what the peer does.
+ * Posts one message to a webhook, with the same address guard, deadlines and size limits as a vote for an HTTP
+ * listener. Never throws for what the peer does.
  *
  * @param signal - aborts the attempt
  */
@@ -73,7 +73,7 @@ function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): Dis
       const wait = secondsIn(said) ?? retryAfterMs ?? 0;
       return { kind: 'limited', retryAfterMs: Math.min(Math.max(wait, SECOND), LONGEST_RETRY_AFTER_MS) };
     }
-    // A firewall before Discord answers 403 to whole networks, whatever the webhook.
+    // A firewall in front of Discord answers 403 to whole networks. This says nothing about the webhook.
     case 403:
     case 408:
       return { kind: 'unavailable', reason };

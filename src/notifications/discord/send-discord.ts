@@ -24,7 +24,7 @@ export type DiscordSendDeps = Audiences &
     config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** A message is given up after this time, because it is no news any more. */
+/** If a message could not be sent for this long, it is given up, because it is no longer news. */
 const GIVEN_UP_MS = 6 * HOUR;
 
 /** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not know is switched off. */

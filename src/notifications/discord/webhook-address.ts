@@ -15,7 +15,8 @@ const HOSTS = new Set([
 const PATH = /^\/api(?:\/v\d{1,2})?\/webhooks\/(\d{15,21})\/([\w-]{50,100})\/?$/;
 
 /**
- * Reads the address of a webhook, as Discord shows it to copy. The owner of a forum channel adds `?thread_id=` to it.
+ * Reads the address of a webhook in the form that Discord offers to copy. The owner of a forum channel adds
+ * `?thread_id=`.
  *
  * @throws {InvalidDocumentError} for `webhook`; the error never repeats the address
  */

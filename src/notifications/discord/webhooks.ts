@@ -79,7 +79,7 @@ export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook)
   return threadId === undefined ? { id, token } : { id, token, threadId };
 }
 
-/** Switches a webhook off that Discord does not accept. One that was replaced meanwhile is not changed. */
+/** If Discord does not accept a webhook, switches it off. If the webhook was replaced meanwhile, nothing changes. */
 export async function switchOff(
   { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,
   { _id, sealed }: DiscordWebhook,
@@ -89,7 +89,10 @@ export async function switchOff(
   await discordWebhooks.updateOne({ _id, sealed, off: null }, { $set: { off } });
 }
 
-/** Marks a webhook whose last message Discord refused, or accepted (`reason` is null). One that was replaced is not changed. */
+/**
+ * Marks a webhook whose last message Discord refused; removes the mark if `reason` is null, because Discord accepted
+ * the last message. If the webhook was replaced meanwhile, nothing changes.
+ */
 export async function markFailing(
   { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,
   { _id, sealed, failing }: DiscordWebhook,

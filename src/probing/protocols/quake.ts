@@ -31,7 +31,8 @@ export const askQuake: OwnProtocol = async ({ game }, connections) => {
   const said = statusSaid(status, textFormatOf(game), isPerson);
   const isUnclear = peopleStated(status) === null && !status.clients.every(notABot(1));
   if (dialect !== QUAKE3 || !isUnclear) return said;
-  // Some of the clients without a ping may be people. ioquake3 counts these apart, though not those on reserved slots.
+  // Some of the clients without a ping may be people. ioquake3 states the number of people in `g_humanplayers`, but
+  // does not count those on reserved slots.
   const info = await optional(askStatus(INFO, connections, OPTIONAL_MS));
   const people = countOf(info?.settings.get('g_humanplayers')) ?? 0;
   return { ...said, players: Math.max(Number(said.players), people) };
@@ -91,9 +92,9 @@ export function readStatus(datagram: Buffer, answer: string): QuakeStatus | unde
 }
 
 /**
- * What a status says; exported for its test.
+ * The name, version and numbers of players of a status; exported for its test.
  *
- * @param isPerson - tells the people among the lines of clients; null if the answer has no such lines
+ * @param isPerson - finds the people among the lines of clients; null if the answer has no such lines
  */
 export function statusSaid(status: QuakeStatus, format: TextFormat, isPerson: IsPerson | null): Said {
   const setting = (...names: string[]) => names.map((name) => status.settings.get(name)).find(Boolean);
@@ -114,7 +115,7 @@ function peopleStated({ settings }: QuakeStatus): number | null {
   return people ?? (all === null ? null : Math.max(0, all - (countOf(settings.get('bots')) ?? 0)));
 }
 
-/** @param pingAt - the index of the ping in a client's line; a bot's is 0 */
+/** @param pingAt - the index of the ping in a client's line. The ping of a bot is 0 */
 export function notABot(pingAt: number): IsPerson {
   return (line) => Boolean(pingOf(line, pingAt));
 }

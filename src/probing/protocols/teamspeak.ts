@@ -12,7 +12,7 @@ import { countOf } from '../read-answer.ts';
 export const TEAMSPEAK3 = {
   port: 10_011,
   greeting: 'TS3',
-  // A bounded number: if the line has no end, its rest is read again for each digit.
+  // The number of digits is bounded: if the line had no end, its rest would otherwise be read again for each digit.
   end: /(?:^|[\r\n])error id=(\d{1,9}) ?([^\r\n]*)[\r\n]/,
 };
 export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };

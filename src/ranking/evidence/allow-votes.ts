@@ -30,12 +30,12 @@ const allowing = z.object({
 });
 
 /**
- * Stores an operator's decision about how many votes of a server count for the rank on each UTC day without evidence:
- * votes that wait are counted with the next ranking. Rules for networks still apply. 0 ends the decision. All days of
- * the ranking are weighed again; a second call does no harm.
+ * Stores an operator's decision about how many votes of a server count for the rank on each UTC day without evidence.
+ * Votes that wait then count from the next ranking on, up to this number. Rules for networks still apply. 0 ends the
+ * decision. All days of the ranking are weighed again; a second call does no harm.
  *
  * @param by - the operator, for the audit log
- * @returns the server as it is now; null when no such server is listed
+ * @returns the server after the change; null if no such server is listed
  * @throws {InvalidDocumentError} for an invalid number or reason
  */
 export async function allowVotes(

@@ -8,7 +8,10 @@ import { FULL_OF_NETWORK } from './weigh-day.ts';
 /** A network from which more players voted for a server on a day than count in full. */
 export type CrowdedNetwork = {
   serverId: ObjectId;
-  /** How many times the figures of a single network apply. An IPv6 /48 counts as several networks. */
+  /**
+   * The limits of a single network are multiplied by this factor. It is above 1 for an IPv6 /48, which counts as
+   * several networks.
+   */
   factor: number;
   /** The results of `playerHash`. */
   players: string[];
@@ -18,7 +21,8 @@ export type CrowdedNetwork = {
 
 /**
  * The networks from which many players used the vote form of these servers on a UTC day, narrow networks first. The
- * result includes players whose votes were refused or held. These players change no weight, because only counted votes are weighed.
+ * result includes players whose votes were refused or held. They change no weight, because only counted votes are
+ * weighed.
  */
 export function crowdedNetworks(
   { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },

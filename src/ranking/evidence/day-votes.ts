@@ -31,8 +31,8 @@ const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 
 /**
- * Counts the votes of servers on a UTC day, each once, by number and source alone. It reads no networks, exclusions and
- * imports, because they matter only on a remarkable day (`readVotes`).
+ * Counts the votes of servers on a UTC day by what each vote itself says: whether it was imported, its source and its
+ * number. It does not read networks, exclusions and earlier imports: if they may matter, `readVotes` counts the day.
  */
 export async function countVotes(
   { votes }: Pick<ReadDeps, 'votes'>,
@@ -67,7 +67,10 @@ export async function countVotes(
   return new Map(await counts.map(({ _id, ...counted }) => [_id.toHexString(), counted] as const).toArray());
 }
 
-/** The servers with excluded votes before the end of a day. The numbers of these votes must not make a name known. */
+/**
+ * The servers with excluded votes before the end of a day. An excluded vote has a number, but must not make its name
+ * known.
+ */
 export async function withExclusions(
   { votes }: Pick<ReadDeps, 'votes'>,
   serverIds: ObjectId[],
@@ -90,7 +93,7 @@ type Member = NetworkVote & { isRegular: boolean; weight: number };
 
 /**
  * Like `countVotes`, for one server and exactly: it judges names by their earlier counted votes, and votes by their
- * networks. It reads a thousand votes at a time and stores only those of crowded networks.
+ * networks. It reads a thousand votes at a time. In memory it holds only the votes of crowded networks.
  */
 export async function readVotes(
   deps: ReadDeps,

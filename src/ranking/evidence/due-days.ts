@@ -32,8 +32,9 @@ type FindDeps = {
 export const ALWAYS_FULL = FULL_OF_NETWORK;
 
 /**
- * Calls `work` with the counters that have days to weigh: those that are not weighed, whose votes changed since, or that
- * are over since. A finished day is due once, and again only after a recount.
+ * Calls `work` with the counters that have days to weigh. A day is due if it was never weighed, if its votes have
+ * changed since it was weighed, or if it has ended since then. A finished day is due once, and again only after a
+ * recount.
  *
  * @param first - the first day that is weighed
  */
@@ -64,14 +65,14 @@ export async function eachDueCounter(
   }
 }
 
-/** A day of a counter if it is due, else null. Most days are not due, which the first conditions find out. */
+/** A day of a counter if it is due, else null. Most days are not due; the first conditions find this out. */
 function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
   const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
   // A finished day on which all votes count in full is stored as their number.
   const isClean = { $eq: [votes, weighed] };
   const isSame = { $eq: [votes, `${weighed}.of`] };
-  // Newer votes count in full until the day is weighed again, so this holds only for days on which all votes count in
-  // full.
+  // Newer votes count in full until the day is weighed again. So a day may wait for more votes only if all its votes
+  // count in full.
   const hardlyGrew = {
     $and: [
       { $gt: [votes, OFTEN] },

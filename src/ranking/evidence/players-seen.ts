@@ -4,7 +4,7 @@ import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 
-/** The highest number of players of the day and of this many days before it counts. */
+/** The highest number of players is taken from the day itself and from this many days before it. */
 export const PLAYER_DAYS = 30;
 
 /** The fields of a server that say how many players it has now. */
@@ -22,8 +22,8 @@ type Peak = { _id: ObjectId; peak: number; visible: number; hidden: number; offl
 
 /**
  * The most players that our checks saw on servers by a UTC day, over it and the 30 days before. A server's own reports
- * do not count. If no check saw a number in this time, because none was made or the server hides its players, the server
- * is not in the result.
+ * do not count. If no check saw a number in this time, because none was made or the server hides its players, the
+ * server is not in the result.
  *
  * @param now - set for today, whose statistics are not computed yet: the current number counts as well
  */

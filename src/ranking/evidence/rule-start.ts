@@ -18,9 +18,9 @@ export async function firstWeighedDay({
 }
 
 /**
- * Returns that day. If this is the first ranking that weighs, it decides that the day is the one after this ranking,
- * because processes of the previous version may still take votes today. In a listing without votes it is the day of the
- * ranking.
+ * Returns the first UTC day whose votes are weighed. If no ranking has weighed votes before, this call sets it to
+ * tomorrow, because processes of the previous version may still take votes today. In a listing without votes it is
+ * today.
  */
 export async function startWeighing(deps: {
   periodMarks: Collection<PeriodMark>;

@@ -1,13 +1,16 @@
 import type { DayWeight } from '../../votes/vote-counter.ts';
 
 /*
- * The public formula of “How the ranking works” (docs/adr/0109-rank-and-evidence.md): what the votes of a server and UTC
- * day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
+ * The public formula of “How the ranking works” (docs/adr/0109-rank-and-evidence.md): what the votes of a server and
+ * UTC day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
  */
 
 /** Votes of one network that count in full. An IPv6 /48 has four times each of these figures. */
 export const FULL_OF_NETWORK = 4;
-/** Further votes that count in full if they are of regulars or were cast with confirmed accounts that are older than 7 days. */
+/**
+ * Further votes that count in full if they are of regulars or were cast with confirmed accounts that are older than 7
+ * days.
+ */
 export const MORE_PROVEN = 4;
 /** Further votes that count a tenth each; the rest count nothing. */
 export const TENTHS_OF_NETWORK = 40;
@@ -18,17 +21,21 @@ export const NEW_VOTES = 4;
 /** New names count in full up to this many for each player, and at least up to `FEWEST`. */
 export const NEW_NAMES_A_PLAYER = 3;
 /**
- * Votes of the API, of new and known names, count in full up to this many for each player, and at least up to `FEWEST`.
+ * Votes of the API, of regulars and new names together, count in full up to this many for each player, and at least up
+ * to `FEWEST`.
  */
 export const API_VOTES_A_PLAYER = 5;
 export const FEWEST = 20;
 
-/** The limit of all votes of a day together: votes above it wait for an operator. */
+/**
+ * All votes of a day together count up to this many for each player, and at least up to `NEVER_WAITING`. Votes above
+ * this limit wait for an operator.
+ */
 export const VOTES_A_PLAYER = 10;
 export const NEVER_WAITING = 50;
 
 /**
- * The assumed number of players if our checks see none: without a game that can be queried, or before the first check.
+ * The number of players that is assumed if our checks saw none: the game cannot be queried, or there was no check yet.
  */
 export const ASSUMED_PLAYERS = 25;
 
@@ -52,7 +59,7 @@ export type DayEvidence = {
   allowance: number;
 };
 
-/** How many votes a day count in full or wait, for a number of players. */
+/** The limits of a day, in votes: `newcomers` and `api` count in full up to these limits; votes above `all` wait. */
 export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>): {
   newcomers: number;
   api: number;

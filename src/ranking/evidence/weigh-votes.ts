@@ -103,7 +103,10 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
   return writes.length;
 }
 
-/** If an operator decided since the counter was read, the day is due again, so nothing is stored. */
+/**
+ * The write of a day's weight. If an operator has decided since the counter was read, the day is due again, so nothing
+ * is stored.
+ */
 function writeOf(
   { serverId, month, reweighed }: Due,
   day: string,
@@ -130,7 +133,8 @@ function writeOf(
 }
 
 /**
- * The weight of a day. If its counts are remarkable, it is computed from the votes one by one, else from the counts.
+ * The weight of a day. If all its votes count in full, no network is crowded and nothing is uncertain, the counts are
+ * enough. Otherwise the weight is computed from the votes one by one.
  */
 async function weightOf(
   deps: WeighDeps,
