@@ -24,8 +24,8 @@ const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
 const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
 /**
- * One use of an authenticator app's code. A code is valid in its own half minute, the one before and the one after. It
- * is remembered for longer than that.
+ * One use of an authenticator app's code. A code is valid in its own half minute, the one before and the one after. A
+ * used code is remembered for longer than that.
  */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 

@@ -79,7 +79,8 @@ export async function suspendUser(
 /** Lets a suspended user sign in again. */
 export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
-    // If a session started at the moment of the suspension, it still exists. It must not become valid again.
+    // If a session started at the moment of the suspension, it still exists. It is deleted, so that it does not become
+    // valid again when the suspension is lifted.
     await endSessions(deps, userId);
     await change(deps, userId, {
       $set: { suspendedAt: null },

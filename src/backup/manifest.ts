@@ -71,7 +71,7 @@ const manifestSchema = z
     finishedAt: z.iso.datetime(),
     /** Whether all collections were read at one moment. Otherwise they were read one after another. */
     isSnapshot: z.boolean(),
-    /** A text sealed with `SECRET_KEY`. It shows a restore whether it has the same key. */
+    /** A text sealed with `SECRET_KEY`. A restore opens it to find out whether it has the same key. */
     seal: z.string(),
     /** The migrations that were applied to the data. */
     migrations: z.array(z.string()),

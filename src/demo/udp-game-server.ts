@@ -27,7 +27,7 @@ export class UdpGameServer implements FakeServer {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);
     await listening;
-    // If the client is gone: sending the answer may fail, which is ignored.
+    // If the client is gone, sending the answer may fail. This error is ignored.
     socket.off('error', reject).on('error', () => {});
     socket.on('message', (request, from) => {
       const answer = this.#answer(request, this.#status());

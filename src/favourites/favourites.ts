@@ -49,7 +49,8 @@ export async function addFavourite(
       );
       return true;
     } catch (error) {
-      // The list exists and does not match: it has the server, it is full, or another request inserted it just now.
+      // If the user's list exists and does not match the filter, the upsert fails: the list has the server, it is full,
+      // or another request inserted it just now.
       if (!isDuplicateKey(error)) throw error;
       const entries = (await favourites.findOne({ _id: userId }))?.entries ?? [];
       if (entries.some((one) => one.serverId.equals(serverId))) return true;

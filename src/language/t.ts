@@ -14,7 +14,7 @@ declare const english: unique symbol;
 
 /**
  * A text that was made with `defineMessage` and is not translated yet. It is a string at run time. For the type check
- * it is a symbol, because neither a string parameter nor a template accepts one: so a page cannot show it before `t`
+ * it is a symbol: neither a string parameter nor a template accepts a symbol, so a page cannot show the text before `t`
  * has translated it.
  */
 export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };

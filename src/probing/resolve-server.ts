@@ -99,9 +99,9 @@ async function srvRecord(
 }
 
 /**
- * The ports at which a server may answer queries, the most likely first. If the owner set one, only that. Otherwise
- * gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port plus the
- * game's offsets, and the players' port itself. Refused ports are left out.
+ * The ports at which a server may answer queries, the most likely first. If the owner set a query port, only this port.
+ * Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port
+ * plus the game's offsets, and the players' port itself. Refused ports are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];

@@ -62,7 +62,10 @@ export function nameTerms(folded: string): string[] {
 /** Longer names are found by their trigrams. */
 const MOST_LETTERS = 30;
 
-/** The number of lists that share all variants of names. It is high, so that names rarely share a list by chance. */
+/**
+ * The terms of all names are spread over this number of lists. The number is high, so that different names rarely share
+ * a list by chance.
+ */
 const BUCKETS = 2 ** 17;
 
 /**

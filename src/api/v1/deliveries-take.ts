@@ -127,7 +127,8 @@ function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
 
 /**
  * Watches whether the client of a request has left, which means that it closed its connection. A client that closed
- * only its own side counts as gone too: a program that was killed looks the same. Call `release` when the request ends.
+ * only its own side counts as having left too: a program that was killed looks the same. Call `release` when the
+ * request ends.
  */
 function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release(): void } {
   const left = new AbortController();

@@ -63,8 +63,8 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
   app.post(
     '/status',
     {
-      // If the database does not answer, the uncached lookup of the token fails. So a report that is refused because of
-      // the database is not stored later.
+      // If the database does not answer, the uncached lookup of the token fails first. With a cached token, the report
+      // could be refused because of the database and still be stored later.
       config: { scope: 'status', freshAuthentication: true },
       preHandler: requireRightClock(deps),
       schema: {

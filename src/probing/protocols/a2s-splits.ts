@@ -2,8 +2,8 @@ import { QueryError } from '../query-error.ts';
 
 /**
  * Long replies of Valve's servers come in several datagrams (developer.valvesoftware.com, "Server queries",
- * "Multi-packet response format"). Each has −2, the reply's id, the part's number and the number of parts, then the
- * part itself. The layouts in this file differ in how these two numbers are written.
+ * "Multi-packet response format"). Each datagram has −2, the reply's id, the part's number and the number of parts,
+ * then the part itself. The layouts in this file differ in how these two numbers are written.
  */
 
 const SPLIT = Buffer.from([0xfe, 0xff, 0xff, 0xff]);

@@ -24,7 +24,7 @@ export type LegacyAnswer = {
 
 /**
  * The list pings, the newest first: that of 1.6, with the host that players use; that of 1.4 and 1.5; that of Beta 1.8
- * to 1.3. If a 1.6 server gets a shorter one, it waits for the rest, so the longest comes first.
+ * to 1.3. The longest ping comes first: if a 1.6 server gets a shorter ping, it waits for the rest of the longest one.
  */
 export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer] {
   const name = utf16(host);
