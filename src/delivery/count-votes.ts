@@ -26,7 +26,10 @@ type VoteAge = (typeof AGES)[number][0];
 
 /** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
-  /** Votes waiting or being sent, by the state of their server's listener; one that nothing fetches from is unreachable. */
+  /**
+   * Votes that are waiting or being sent, by the state of their server's listener. If no program fetches a server's
+   * votes, its listener counts as unreachable.
+   */
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;

@@ -200,8 +200,8 @@ function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): 
 }
 
 /**
- * A listener's `released` when `by` lets its waiting votes go out; unchanged if the listener was neither paused nor
- * unreachable.
+ * An expression for the new value of a listener's field `released`. If the listener was paused or unreachable, it is
+ * `{ by, at }`, because `by` lets its waiting votes go out; otherwise the stored value.
  */
 export function releasedBy(by: Cause, at: Date): Document {
   const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };

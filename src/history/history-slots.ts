@@ -13,8 +13,8 @@ type Slots = {
 };
 
 /**
- * Merges a chart's points into equal slots of time from the first point on: averages over the known time and the
- * highest peak. A slot without data becomes a point of nulls, with the reason of its longest part.
+ * Merges a chart's points into slots of equal length. Each slot has the average over the time for which there is data,
+ * and the highest peak. If a slot has no data, its values are null, and its reason is the one that holds for most of it.
  */
 export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now }: Slots): HistoryPoint[] {
   const [first] = points;

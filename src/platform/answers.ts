@@ -23,7 +23,7 @@ export type AnswerLimits = {
   beginMs: number;
   /** If no worker has begun after this time, all workers are busy. */
   deadlineMs: number;
-  /** How long the task may run, from its begin to its result: longer than any task takes. */
+  /** The time limit of a task, from its start to its result. Only a task that hangs reaches it. */
   runMs: number;
 };
 

@@ -30,7 +30,7 @@ const MOST_WORDS = 40;
 /** Scripts that are written without spaces: each pair of letters is a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The different words of a text, folded as names are. */
+/** The distinct words of a text, after `foldName`. */
 export function textWords(text: string): string[] {
   const words = foldName(text, LONGEST_TEXT).split(' ').filter(Boolean);
   return [...new Set(words.flatMap((word) => (UNSPACED.test(word) ? pairsOf(word) : [word])))].slice(

@@ -15,8 +15,8 @@ const NAMES = Object.fromEntries(
 const CODES = twoLetters().filter((code) => new Intl.Locale(code).language === code && NAMES.en.of(code));
 
 /**
- * Finds the ISO 639-1 code by code, by name in a language of the pages, or by the language's own name. The keys are in
- * lower case.
+ * Maps a lower-case text to an ISO 639-1 code. The text is the code, the language's name in a language of the site, or
+ * its name in the language itself (`deutsch`).
  */
 const BY_NAME = new Map(
   CODES.flatMap((code) =>

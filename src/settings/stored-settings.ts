@@ -70,7 +70,7 @@ export function openTexts(secrets: Pick<SecretBox, 'open'>, stored: StoredTexts)
   return opened;
 }
 
-/** The ids of the pictures of the stored logo, and of the one before the last change, which can be undone. */
+/** The picture ids of the stored logo and of the previous one, because the last change can be undone. */
 export async function storedLogos(settings: Collection<StoredSettings>): Promise<string[]> {
   const projection = { 'texts.LOGO_PICTURE': 1, 'before.LOGO_PICTURE': 1 };
   const stored = await settings.findOne({ _id: SITE_SETTINGS }, { projection });

@@ -152,7 +152,7 @@ async function cachedOrMade(
   make: () => Promise<CachedAnswer>,
   limit: () => Promise<void> = async () => undefined,
 ): Promise<CachedAnswer> {
-  // A decoration of `cachePublicPages`.
+  // The plugin `cachePublicPages` adds this decorator.
   const { cachedAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {

@@ -143,8 +143,8 @@ export class VoteCounts {
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
       if (counter) this.#existing.add(key);
-      // If increments were written meanwhile, the figure may or may not include them. With a slow MongoDB this is
-      // normal.
+      // If increments were written during this read, the count may or may not include them: it is read a second time.
+      // That result is used in any case, because with a slow MongoDB increments are often written during a read.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);

@@ -95,8 +95,8 @@ async function pageByTime(
 }
 
 /**
- * How many votes to skip. A cursor may be invented, so at most as many votes are skipped as the server has of that
- * moment.
+ * How many votes to skip. A client can forge a cursor: a large `seen` is limited to the number of votes that the server
+ * has with the time `at`.
  */
 async function skipped(
   votes: Collection<Vote>,

@@ -11,7 +11,8 @@ export const deliverySums = {
   excluded: { type: Number, required: true },
   /** Votes in a quarantine: they wait for an operator. They are excluded too. */
   held: { type: Number, required: true },
-  /** By state: cast without a listener or for claims only. Excluded votes are in these states too. */
+  // The votes in each state; excluded votes are counted too.
+  /** Votes that were cast without a listener, or for claims only. */
   notForwarded: { type: Number, required: true },
   /** Waiting or being sent. */
   waiting: { type: Number, required: true },

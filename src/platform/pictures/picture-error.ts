@@ -5,12 +5,13 @@ import { CodedError } from '../app-error.ts';
  * Why a picture is refused:
  * - `none`: no file was sent.
  * - `too-large`: the file is larger than the limit.
- * - `not-a-picture`: no PNG, JPEG or WebP, whatever its name says.
+ * - `not-a-picture`: the file is not a PNG, JPEG or WebP, whatever its name says.
  * - `broken`: its structure or content is damaged.
  * - `animated`: it has more than one frame.
- * - `too-many-pixels`, `too-small`: its size in pixels.
- * - `slow`: it took too long to read. `busy`: too many others are waiting; try again.
- * - `late`: no worker prepared it within a day, or a restored backup did not contain it.
+ * - `too-many-pixels`, `too-small`: it has too many or too few pixels.
+ * - `slow`: it took too long to read.
+ * - `busy`: too many other pictures are waiting; the user can try again.
+ * - `late`: no worker prepared it within a day. It is also the reason if a backup without the file was restored.
  */
 export const PICTURE_FAILURES = [
   'none',

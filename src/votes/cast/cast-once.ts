@@ -32,7 +32,7 @@ const idempotencyKeyDefinition = {
   username: { type: String, required: true },
   /** The vote is inserted with this id, by the request that completes the vote. */
   voteId: { type: Schema.Types.UUID, required: true },
-  /** Checked on every read; the index only deletes expired keys. */
+  /** Each read checks this time: the TTL index deletes an expired key only after a delay. */
   expiresAt: { type: Date, required: true },
   /** The body of the first 200 response, byte for byte; null while the request is in progress. */
   answer: { type: String, default: null },
