@@ -51,7 +51,8 @@ export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfi
 
 /**
  * Puts a vote into the queue again, or for the first time if it was cast without a listener. Its
- * schedule of retries begins anew, and its timeline keeps the earlier events. If the vote is in the queue already, nothing changes.
+ * schedule of retries begins anew, and its timeline keeps the earlier events.
+ * If the vote is in the queue already, nothing changes.
  *
  * @param by - the e-mail address of the user who resends the vote, or `cli`; `byId` is the user's id, if there is a user
  * @param forOwner - whether the limit `DELIVERED_RESENDS` applies; operators have no such limit

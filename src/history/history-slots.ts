@@ -14,7 +14,8 @@ type Slots = {
 
 /**
  * Merges a chart's points into slots of equal length. Each slot has the average over the time for which there is data,
- * and the highest peak. If a slot has no data, its values are null, and its reason is the one that holds for most of it.
+ * and the highest peak. If a slot has no data, its values are null, and its reason is the one of its longest
+ * part.
  */
 export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now }: Slots): HistoryPoint[] {
   const [first] = points;

@@ -183,8 +183,8 @@ function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): v
 }
 
 /**
- * Why Tallyport must not connect to the IP address in this setting's URL; null if it may, or if the setting has no URL. A
- * host name is not checked here, but at each connection (design rule 11).
+ * Why Tallyport must not connect to the IP address in this setting's URL; null if it may, or if the setting has no URL.
+ * A host name is not checked here, but at each connection (design rule 11).
  */
 function refusedHost(config: Config, name: ChangeableName, text: string): string | null {
   if (name !== 'SMTP_URL' && name !== 'OIDC_ISSUER') return null;

@@ -133,8 +133,8 @@ function writeOf(
 }
 
 /**
- * The weight of a day. It is computed from the day's counts if three conditions hold: all votes count in full, no network
- * is crowded, and no vote is uncertain. Otherwise it is computed from the votes one by one.
+ * The weight of a day. It is computed from the day's counts if three conditions hold: all votes count in full, no
+ * network is crowded, and no vote is uncertain. Otherwise it is computed from the votes one by one.
  */
 async function weightOf(
   deps: WeighDeps,
