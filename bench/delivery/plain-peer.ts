@@ -5,7 +5,7 @@
  *   node bench/delivery/plain-peer.ts [servers] [seconds a rate] [first rate]
  *
  * This process casts the votes on both sides, without HTTP: ours by the vote rule, the plain side by an insert and an
- * `add`. The rate rises by a quarter until a side fails.
+ * `add`. The rate increases by a quarter until a side fails.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,7 +63,7 @@ async function lateness(
   return times.length < rate * seconds ? Number.POSITIVE_INFINITY : quantile(times, 0.99);
 }
 
-/** Raises the rate until votes are late. Returns the highest rate at which they were not. */
+/** Increases the rate until votes are late. Returns the highest rate at which they were not. */
 async function highestRate(
   side: string,
   worker: { pid: number; stop(): Promise<void> },

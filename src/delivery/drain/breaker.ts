@@ -13,6 +13,7 @@ import {
 } from '../../listeners/listener.ts';
 import { isOurs, isSilent, type Outcome, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
 
 /** The health of a listener: the fields that outcomes of attempts change. */
 export type ListenerHealth = {
@@ -169,4 +170,15 @@ function breakerAfterFailure(
   }
   if (failures < BREAKER_THRESHOLD) return { failures, tests: 0, ...reason };
   return { failures, openSince: now, tests: 0, nextTestAt: nextTest(0), ...reason };
+}
+
+/** Logs how the outcome of an attempt changed its listener, if that is of interest to an operator. */
+export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
+  const { breaker, pause } = health;
+  const wasOpen = before.breaker.openSince;
+  if (!wasOpen && breaker.openSince) {
+    log.warn({ event: 'breaker.opened', voteId, code: breaker.code, nextTestAt: breaker.nextTestAt });
+  }
+  if (wasOpen && !breaker.openSince) log.info({ event: 'breaker.closed', voteId, openSince: wasOpen });
+  if (pause && !before.pause) log.warn({ event: 'listener.paused', voteId, by: pause.by, code: pause.code });
 }

@@ -13,7 +13,7 @@ import type { RecordDeps } from './attempt-record.ts';
 import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener, type ServerFacts } from './leased-listener.ts';
-import { giveBackWithRetries, NOTHING_LEARNT, releaseLease, takeLease } from './listener-lease.ts';
+import { NOTHING_LEARNT, releaseLease, releaseWithRetries, takeLease } from './listener-lease.ts';
 import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { recordWithRetries } from './record-outcomes.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
@@ -63,7 +63,7 @@ async function drainOnce(
   try {
     return await drainAndRelease(deps, leased, options);
   } catch (error) {
-    await leased.release().catch(() => leased.giveBack(endOf(options)));
+    await leased.release().catch(() => leased.releaseLater(endOf(options)));
     throw error;
   }
 }
@@ -85,7 +85,7 @@ async function leaseListener(
   // The start of the lease is measured before the lease is taken: if this process is suspended before it gets the
   // answer, the lease is not considered younger than it is.
   const since = performance.now();
-  const releaseLater = () => giveBackWithRetries(given, serverId, owner, endOf(options));
+  const releaseLater = () => releaseWithRetries(given, serverId, owner, endOf(options));
   const listens = options.kept !== undefined;
   const listener = await takeLease(given, serverId, { owner, listens }).catch(async (error: unknown) => {
     // If the write succeeded and only its answer was lost, this worker owns the lease and must release it.

@@ -5,7 +5,7 @@ import type { Payload } from '../../platform/queues.ts';
 import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
 import type { LeasedListener } from './leased-listener.ts';
 
-/** The lease of a listener is kept for this long after its last vote. */
+/** The lease of a listener is kept for this long after its last drain. */
 const KEPT_FOR_MS = 5 * SECOND;
 /** How often the kept leases are looked through, and their due votes that Redis did not announce are looked for. */
 const LOOK_EVERY_MS = SECOND;
@@ -187,7 +187,7 @@ export class KeptLeases {
       // If it was called, its drain begins soon.
       if (!leased || (kept.isCalled && !this.#isClosed) || !which(kept)) return;
       this.#forget(id, kept);
-      const released = await leased.release().catch(() => leased.giveBack(this.#deps.ending));
+      const released = await leased.release().catch(() => leased.releaseLater(this.#deps.ending));
       if (released?.called || released?.changed || kept.isCalled) await this.#deps.addJob(job);
     });
     await Promise.all(releases);

@@ -16,8 +16,8 @@ import { asRefusalOfAll } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type Taken } from './attempt-record.ts';
-import { healthAfter, type ListenerHealth } from './breaker.ts';
-import { giveBackWithRetries, readAgain, releaseLease, renewLease } from './listener-lease.ts';
+import { healthAfter, type ListenerHealth, logHealth } from './breaker.ts';
+import { readAgain, releaseLease, releaseWithRetries, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /** How often the listener's settings are read again. The lease is renewed when a third of it has passed. */
@@ -273,9 +273,9 @@ export class LeasedListener {
     await batcher.load(changeListeners, listeners, statement);
   }
 
-  /** Releases the lease after `release` has failed, as `giveBackWithRetries`. */
-  giveBack(ending: AbortSignal): Promise<void> {
-    return giveBackWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
+  /** Releases the lease after `release` has failed, as `releaseWithRetries`. */
+  releaseLater(ending: AbortSignal): Promise<void> {
+    return releaseWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
   }
 
   /**
@@ -294,15 +294,4 @@ export class LeasedListener {
 function acknowledgedBefore(listener: Listener): Date | null {
   if (!hasTakenVotes(listener)) return null;
   return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;
-}
-
-/** Logs how the outcome of an attempt changed its listener, if that is of interest to an operator. */
-function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
-  const { breaker, pause } = health;
-  const wasOpen = before.breaker.openSince;
-  if (!wasOpen && breaker.openSince) {
-    log.warn({ event: 'breaker.opened', voteId, code: breaker.code, nextTestAt: breaker.nextTestAt });
-  }
-  if (wasOpen && !breaker.openSince) log.info({ event: 'breaker.closed', voteId, openSince: wasOpen });
-  if (pause && !before.pause) log.warn({ event: 'listener.paused', voteId, by: pause.by, code: pause.code });
 }

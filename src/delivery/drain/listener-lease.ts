@@ -180,7 +180,7 @@ export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
  *
  * @param ending - once aborted, there is only one more try
  */
-export async function giveBackWithRetries(
+export async function releaseWithRetries(
   leasing: LeaseDeps & { log: Logger },
   serverId: ObjectId,
   owner: string,

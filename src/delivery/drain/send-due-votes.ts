@@ -76,8 +76,8 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken, and then four times a
-    // second: votes may come faster than four at a time can be sent.
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken, and then four
+    // times a second: votes may come faster than four at a time can be sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
@@ -110,8 +110,9 @@ async function takeAndSend(
     if (grant) throttle?.giveBack(grant, taken.length);
     takenCount += taken.length;
     const takenVotes = taken.map(({ vote }) => vote);
-    isFresh = takenVotes.length > 0 && takenVotes.every((vote) => isFreshVote(vote, deps.clock.now()));
-    if (queue === 'forward-votes') deps.throttle?.note(takenVotes, deps.clock.now());
+    const now = deps.clock.now();
+    isFresh = takenVotes.length > 0 && takenVotes.every((vote) => isFreshVote(vote, now));
+    if (queue === 'forward-votes') deps.throttle?.note(takenVotes, now);
     if (taken.length > 0) {
       sizes.note(most, takenAt);
       lookMs = FIRST_LOOK_MS;

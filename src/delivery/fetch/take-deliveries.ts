@@ -15,7 +15,8 @@ import {
   takenVote,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
-import { takenBy, takesLoader } from '../drain/take-votes.ts';
+import { takesLoader } from '../drain/shared-takes.ts';
+import { takenBy } from '../drain/take-votes.ts';
 
 /** The dependencies of taking the votes of a listener that fetches. */
 export type FetchDeps = RecordDeps & { batcher: Batcher; log: Logger };

@@ -33,7 +33,8 @@ const MOST_UNDER_WAY = 16;
 
 /**
  * After a batch with several requests, the next one begins at least this many milliseconds later. If `ENOUGH` requests
- * wait when that batch has ended, the next one begins at once. So requests that come often share operations, and a single request does not wait.
+ * wait when that batch has ended, the next one begins at once. So requests that come often share operations, and a
+ * single request does not wait.
  */
 const BUSY_EVERY_MS = 20;
 const ENOUGH = 8;

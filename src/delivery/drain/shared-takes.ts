@@ -1,0 +1,169 @@
+import type { Collection } from 'mongodb';
+import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import type { BatchLoader } from '../../platform/batching/batcher.ts';
+import { anyOf } from '../../platform/batching/find-loader.ts';
+import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
+import { type Clock, SECOND } from '../../platform/clock.ts';
+import { DURABLE } from '../../platform/mongo.ts';
+import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
+import {
+  attemptUpdate,
+  dueVotes,
+  QUEUE_ORDER,
+  type RecordDeps,
+  type TakeDeps,
+  type TakeReason,
+} from './attempt-record.ts';
+import { isFreshVote } from './backlog-throttle.ts';
+
+/** A listener, and the lease of the worker that takes its votes. */
+export type Leased = TakeDeps & Pick<Listener, 'lease'>;
+
+type DueRequest = {
+  listener: Pick<Listener, 'serverId' | 'maxSendings'>;
+  test: boolean;
+  most: number;
+  clock: Clock;
+};
+
+/** Finds the next due votes of several listeners, and says as of when they are due. */
+export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[]; now: Date }> = {
+  most: 100,
+  async load(votes, asked) {
+    const now = asked[0]?.clock.now() ?? new Date();
+    const alike = Map.groupBy(asked, ({ listener, test }) => `${test} ${maxSendingsOf(listener)}`);
+    const byServer = new Map<string, Vote[]>();
+    const find = async (group: DueRequest[]) => {
+      const [first] = group;
+      if (!first) return;
+      const serverId = anyOf(group.map(({ listener }) => listener.serverId));
+      const due = { ...dueVotes(first.listener, now, first), serverId };
+      const limit = group.reduce((sum, { most }) => sum + most, 0);
+      const options = { sort: { serverId: 1, ...QUEUE_ORDER }, limit, hint: OPEN_WORK } as const;
+      const found = await votes.find(due, options).toArray();
+      for (const [id, own] of Map.groupBy(found, (vote) => vote.serverId.toHexString()))
+        byServer.set(id, own);
+      // If the limit was reached, the votes of the servers from the last one on may be missing.
+      const last = found.at(-1)?.serverId.toHexString();
+      if (found.length < limit || !last || group.length === 1) return;
+      await Promise.all(
+        group.filter(({ listener }) => listener.serverId.toHexString() >= last).map((one) => find([one])),
+      );
+    };
+    await Promise.all([...alike.values()].map(find));
+    return asked.map(({ listener, most }) => {
+      const found = byServer.get(listener.serverId.toHexString()) ?? [];
+      return { found: found.slice(0, most), now };
+    });
+  },
+};
+
+/** The same for tests and backlogs: other listeners do not wait for these. */
+export const otherDueVotes: typeof dueVotesLoader = { ...dueVotesLoader };
+
+/** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
+export type SharedTake = {
+  recording: RecordDeps;
+  listener: Leased;
+  reason: TakeReason;
+  now: Date;
+  next: Vote[];
+  attempt: Attempt;
+};
+
+/**
+ * Sends takes in one durable command. Returns `true` for each only if all votes of all of them were taken.
+ */
+async function sendTakes(
+  votes: Collection<Vote>,
+  takes: UpdateStatement[],
+  size: number,
+): Promise<(boolean | Error)[]> {
+  const { n, errors } = await sendRepeatable(votes, takes, DURABLE);
+  return takes.map((_, i) => errors.get(i) ?? n === size);
+}
+
+/** Takes votes with one statement for each request. At most four, because a long command would delay inserts of votes. */
+export const takesLoader: BatchLoader<
+  Collection<Vote>,
+  { statement: UpdateStatement; size: number },
+  boolean
+> = {
+  most: 4,
+  load(votes, asked) {
+    const size = asked.reduce((sum, one) => sum + one.size, 0);
+    return sendTakes(
+      votes,
+      asked.map(({ statement }) => statement),
+      size,
+    );
+  },
+};
+
+/** Takes votes of several listeners. Those whose attempts are alike share a statement, and the attempt of the first. */
+export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
+  most: 32,
+  async load(votes, asked) {
+    const seen = new Map<string, number>();
+    const alike = Map.groupBy(asked, (take) => {
+      const id = take.listener.serverId.toHexString();
+      seen.set(id, (seen.get(id) ?? 0) + 1);
+      // Two takes of one listener differ in their attempts: each vote goes to one of them.
+      return `${seen.get(id)} ${kindOfTake(take)}`;
+    });
+    const groups = [...alike.values()];
+    for (const [first, ...others] of groups) for (const one of others) if (first) one.attempt = first.attempt;
+    const statements = groups.map(takeStatement);
+    const size = asked.reduce((sum, { next }) => sum + next.length, 0);
+    const results = await sendTakes(votes, statements, size);
+    const resultOf = new Map(groups.flatMap((group, i) => group.map((take) => [take, results[i]] as const)));
+    return asked.map((take) => resultOf.get(take) ?? false);
+  },
+};
+/** The same for backlogs, whose takes are large: a longer command would delay inserts of votes. */
+export const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
+
+/** How long a lease must still last if its take shares a statement: the statement compares the lease that ends first. */
+const LONG_LEASE_MS = 5 * SECOND;
+
+/** A text that is equal for takes that may share a statement. */
+function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
+  const { released, lease, serverId } = listener;
+  const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
+  // Votes that wait for long would widen the range of the statement, and with it what it reads of other backlogs.
+  const isFresh = next.every((vote) => isFreshVote(vote, now));
+  if (reason.test || !isLong || !isFresh) return serverId.toHexString();
+  const { protocol, revision, answerStep, maxSendings } = attempt;
+  const cause = [released?.at.getTime(), released?.by, reason.relayedAt?.getTime()];
+  return [protocol, revision, answerStep, maxSendings, ...cause].join(' ');
+}
+
+/** The statement that records the attempt of the first take on the votes of all takes of a group. */
+function takeStatement(group: SharedTake[]): UpdateStatement {
+  const [{ recording, listener, reason, attempt }] = group as [SharedTake];
+  const now = new Date(Math.max(...group.map((one) => one.now.getTime())));
+  const next = group.flatMap((one) => one.next);
+  const queued = next.map(({ delivery, votedAt }) => (delivery.queuedAt ?? votedAt).getTime());
+  const range = { $gte: new Date(Math.min(...queued)), $lte: new Date(Math.max(...queued)) };
+  const until = Math.min(...group.map((one) => one.listener.lease?.until.getTime() ?? 0));
+  return {
+    q: {
+      ...dueVotes(listener, now, reason),
+      serverId: anyOf(group.map((one) => one.listener.serverId)),
+      'delivery.queuedAt': { $exists: true, ...range },
+      _id: { $in: next.map(({ _id }) => _id) },
+      ...hasLease({ until: new Date(until) }),
+    },
+    u: attemptUpdate(recording.config, attempt, listener, reason),
+    multi: true,
+    // The index has the votes of each server in queue order. If MongoDB fails half-way, no later vote has an attempt
+    // while an earlier one has none.
+    hint: OPEN_WORK,
+  };
+}
+
+/** Matches only while a lease has not expired by mongod's clock. */
+export function hasLease(lease: { until: Date } | null | undefined): { $expr: object } {
+  return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
+}
