@@ -7,6 +7,7 @@ import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { KeptLeases } from '../src/delivery/drain/kept-leases.ts';
 import { createSend, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
+import { type Batcher, createBatcher } from '../src/platform/batching/batcher.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { within } from '../src/platform/deadline.ts';
 import { delayJob } from '../src/platform/delayed-jobs.ts';
@@ -40,6 +41,12 @@ export function forwardVotes(
     send: createSend(config),
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
+  };
+  // Fresh votes do not wait for statements of unreachable listeners and of backlogs.
+  const batchers: Record<DeliveryQueue, Batcher> = {
+    'forward-votes': deps.batcher,
+    'test-listeners': createBatcher(),
+    'drain-backlogs': createBatcher(),
   };
 
   const measured = (queue: DeliveryQueue): NonNullable<DrainDeps['onOutcome']> => {
@@ -91,7 +98,8 @@ export function forwardVotes(
     if (turn === 'busy') return { kind: 'busy' };
     let result: DrainResult | undefined;
     try {
-      result = await drainListener({ ...drainDeps, ...own }, new ObjectId(payload.serverId), {
+      const deps = { ...drainDeps, ...own, batcher: batchers[queue] };
+      result = await drainListener(deps, new ObjectId(payload.serverId), {
         ...signals,
         queue,
         kept: turn,

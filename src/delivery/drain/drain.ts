@@ -16,7 +16,7 @@ import type { Ended } from './record-outcomes.ts';
 export type DrainDeps = RecordDeps & {
   servers: Collection<Server>;
   listeners: Collection<Listener>;
-  /** Shared with the other drains of this process. */
+  /** Shared with the other drains of this queue. */
   batcher: Batcher;
   rateLimits: OutgoingLimitDeps['rateLimits'];
   config: RecordDeps['config'] &

@@ -3,7 +3,7 @@ import { queueOf } from '../../listeners/delivery-queues.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Payload } from '../../platform/queues.ts';
 import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
-import type { LeasedListener } from './leased-listener.ts';
+import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 
 /** The lease of a listener is kept for this long after its last drain. */
 const KEPT_FOR_MS = 5 * SECOND;
@@ -104,7 +104,7 @@ export class KeptLeases {
     }
     if (!this.#isClosed) {
       this.#channel.open();
-      this.#timer ??= setInterval(() => void this.#releaseOld(), LOOK_EVERY_MS).unref();
+      this.#timer ??= setInterval(() => void this.#tend(), LOOK_EVERY_MS).unref();
     }
     const kept: Kept = { job, leased: null, since: 0, isCalled: false, isChanged: false };
     let leased = before?.leased ?? null;
@@ -171,7 +171,8 @@ export class KeptLeases {
     this.#released.set(id, { job, from: 0, until: performance.now() + REMEMBERED_FOR_MS });
   }
 
-  async #releaseOld(): Promise<void> {
+  /** Releases leases that were kept for long enough, and reads the listeners of the others in one statement. */
+  async #tend(): Promise<void> {
     const now = performance.now();
     for (const [id, { until }] of this.#released) if (until < now) this.#released.delete(id);
     if (this.#byServer.size === 0) return;
@@ -179,6 +180,9 @@ export class KeptLeases {
     await this.#release(
       ({ since, leased }) => this.#isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
     );
+    const leased = [...this.#byServer.values()].flatMap((kept) => kept.leased ?? []);
+    // Later than this the next drain would read its listener by itself. If MongoDB fails, that drain has the error.
+    await Promise.all(leased.map((one) => one.renew(RENEW_MS / 2).catch(() => false)));
   }
 
   async #release(which: (kept: Kept) => boolean): Promise<void> {

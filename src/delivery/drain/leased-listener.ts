@@ -20,7 +20,7 @@ import { healthAfter, type ListenerHealth, logHealth } from './breaker.ts';
 import { readAgain, releaseLease, releaseWithRetries, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
 
-/** How often the listener's settings are read again. The lease is renewed when a third of it has passed. */
+/** A drain reads the listener's settings again after this time. The lease is renewed when a third of it has passed. */
 export const RENEW_MS = SECOND;
 
 /** Changes of listeners by the owners of their leases. */
@@ -109,11 +109,14 @@ export class LeasedListener {
     this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Reads the settings again, once a second, and renews the lease in time; false when the lease is lost. */
-  async renew(): Promise<boolean> {
+  /**
+   * Reads the settings again if they are older than `maxAgeMs`, and renews the lease in time; false when the lease is
+   * lost.
+   */
+  async renew(maxAgeMs = RENEW_MS): Promise<boolean> {
     if (this.#isLost) return false;
     const now = performance.now();
-    if (now - this.#readAt < RENEW_MS) return true;
+    if (now - this.#readAt < maxAgeMs) return true;
     const isYoung = now - this.#renewedAt < this.#deps.config.LEASE_MS / 3;
     const readOrRenew = isYoung ? readAgain : renewLease;
     const renewed = await readOrRenew(this.#deps, this.#now.serverId, this.#owner);

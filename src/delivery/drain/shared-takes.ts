@@ -59,9 +59,6 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
   },
 };
 
-/** The same for tests and backlogs: other listeners do not wait for these. */
-export const otherDueVotes: typeof dueVotesLoader = { ...dueVotesLoader };
-
 /** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
 export type SharedTake = {
   recording: RecordDeps;

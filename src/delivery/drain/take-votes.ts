@@ -10,7 +10,6 @@ import {
   dueVotesLoader,
   hasLease,
   type Leased,
-  otherDueVotes,
   type SharedTake,
   sharedLargeTakes,
   sharedTakes,
@@ -42,8 +41,7 @@ export async function takeVotes(
   const { votes, clock, batcher, processId } = recording;
   const { serverId } = listener;
   const asked = { listener, test: reason.test, most, clock };
-  const isUsual = !reason.test && most <= MAX_CONCURRENT_ATTEMPTS;
-  const { found, now } = await batcher.load(isUsual ? dueVotesLoader : otherDueVotes, votes, asked);
+  const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
   const isSentOnce = maxSendingsOf(listener) === 1;
   const firstNotDue = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
