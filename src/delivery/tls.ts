@@ -52,7 +52,8 @@ export function secure(
     const fail = (fault: TlsFailure['fault'], detail = '') => settle({ fault, detail });
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
-    stop?.addEventListener('abort', onStop);
+    if (stop?.aborted) onStop();
+    else stop?.addEventListener('abort', onStop);
     // Never removed: after the handshake, the connection still reports errors.
     secured
       .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
@@ -60,16 +61,23 @@ export function secure(
   });
 }
 
-/** Whether a service speaks any version of TLS: it completes the handshake or refuses it with an alert. */
-export function speaksTls(connection: PeerConnection, { until }: Deadline): Promise<boolean> {
+/**
+ * Whether a service speaks any version of TLS: it completes the handshake or refuses it with an alert. `false` when
+ * neither happened before the deadline.
+ */
+export function speaksTls(connection: PeerConnection, { until, stop }: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
     const settle = (speaks: boolean) => {
       clearTimeout(timer);
+      stop?.removeEventListener('abort', onStop);
       secured.destroy();
       resolve(speaks);
     };
+    const onStop = () => settle(false);
     const timer = setTimeout(() => settle(false), Math.max(0, until - performance.now()));
+    if (stop?.aborted) onStop();
+    else stop?.addEventListener('abort', onStop);
     secured
       .on('error', ({ code = '' }: NodeJS.ErrnoException) =>
         settle(code.includes('ALERT') || code === 'ERR_SSL_UNSUPPORTED_PROTOCOL'),

@@ -83,5 +83,8 @@ it('a detection is incomplete when nothing listens, a limit leaves a question ou
   const once = (more: Partial<Detecting>) =>
     detectProtocol(['127.0.0.1'], silent, { timeoutMs: 300, ...more });
   expect(await once({ mayConnect })).toBe('incomplete');
+  const began = performance.now();
   expect(await once({ timeoutMs: 60_000, stop: AbortSignal.timeout(100) })).toBe('incomplete');
+  // Every question ends with the stop, also the one for TLS.
+  expect(performance.now() - began).toBeLessThan(30_000);
 });
