@@ -98,8 +98,8 @@ export function forwardVotes(
     if (turn === 'busy') return { kind: 'busy' };
     let result: DrainResult | undefined;
     try {
-      const deps = { ...drainDeps, ...own, batcher: batchers[queue] };
-      result = await drainListener(deps, new ObjectId(payload.serverId), {
+      const depsOfQueue = { ...drainDeps, ...own, batcher: batchers[queue] };
+      result = await drainListener(depsOfQueue, new ObjectId(payload.serverId), {
         ...signals,
         queue,
         kept: turn,

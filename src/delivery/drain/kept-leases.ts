@@ -181,7 +181,7 @@ export class KeptLeases {
       ({ since, leased }) => this.#isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
     );
     const leased = [...this.#byServer.values()].flatMap((kept) => kept.leased ?? []);
-    // Later than this the next drain would read its listener by itself. If MongoDB fails, that drain has the error.
+    // So a drain of the next second need not read its listener. If this fails, that drain reads it and has the error.
     await Promise.all(leased.map((one) => one.renew(RENEW_MS / 2).catch(() => false)));
   }
 

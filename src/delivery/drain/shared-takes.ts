@@ -118,6 +118,7 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
     return asked.map((take) => resultOf.get(take) ?? false);
   },
 };
+
 /** The same for backlogs, whose takes are large: a longer command would delay inserts of votes. */
 export const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
 

@@ -152,7 +152,7 @@ function isBeforeDeadline({ deadline, reject }: Waiting): boolean {
   return false;
 }
 
-/** The batcher of a process: requests that are in flight at the same time share database operations. */
+/** Requests that are in flight at the same time share database operations. */
 export type Batcher = {
   /**
    * Adds a request to the next batch of its loader. The operation is sent after all its requests were made, so a read
@@ -172,7 +172,7 @@ export type Batcher = {
   settle(ms: number): Promise<void>;
 };
 
-/** Creates the batcher of a process, with one queue for each loader and target. */
+/** Creates a batcher, with one queue for each loader and target. */
 export function createBatcher(): Batcher {
   const queues = new Map<object, Map<object, BatchQueue>>();
 
