@@ -84,9 +84,12 @@ function shortened(target: Target, input: Buffer): Buffer {
   return shortest;
 }
 
-/** Sizes whose times are compared: the smaller one takes long enough to be measured. */
-const SMALLER = 16 * 1_024;
+/** The smaller of the two sizes whose times are compared, in bytes, is the first of these that takes `SHORTEST_MS`. */
+const SMALLER = [16, 64, 256, 1_024].map((kibibytes) => kibibytes * 1_024);
 const TIMES_LARGER = 4;
+
+/** In shorter times the engine's own work, such as an allocation in another space, shows as growth. */
+const SHORTEST_MS = 1;
 
 /** The worst growth over what an attacker would repeat: each piece of the known inputs, and each whole one. */
 function growthOf(target: Target): number {
@@ -96,19 +99,18 @@ function growthOf(target: Target): number {
 function growthWith(target: Target, { before = '', piece, behind = '' }: Target['repeated'][number]): number {
   const input = (size: number) =>
     Buffer.from(before + piece.repeat(Math.ceil(size / piece.length)) + behind, 'latin1');
-  const [small, large] = [input(SMALLER), input(TIMES_LARGER * SMALLER)];
+  const takesLong = (size: number) => timeOf(target, input(size)) >= SHORTEST_MS;
+  const smaller = SMALLER.find(takesLong) ?? Math.max(...SMALLER);
+  const [small, large] = [input(smaller), input(TIMES_LARGER * smaller)];
   // Both by turns, and the best of each: collections of the engine make both longer.
   let [bestSmall, bestLarge] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const growth = () => Math.log(bestLarge / Math.max(bestSmall, SHORTEST_MS)) / Math.log(TIMES_LARGER);
-  for (let round = 0; round < 10 || (round < 40 && growth() > MOST_GROWTH); round += 1) {
+  for (let round = 0; round < 10 || (round < 20 && growth() > MOST_GROWTH); round += 1) {
     bestSmall = Math.min(bestSmall, timeOf(target, small));
     bestLarge = Math.min(bestLarge, timeOf(target, large));
   }
   return growth();
 }
-
-/** Shorter times say nothing. */
-const SHORTEST_MS = 0.02;
 
 function timeOf(target: Target, input: Buffer): number {
   return cpuMs(() => run(target, input));
