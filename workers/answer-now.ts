@@ -1,6 +1,6 @@
 import type { Job, Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
-import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-for-owner.ts';
+import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createSend } from '../src/delivery/send-vote.ts';
 import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
 import {

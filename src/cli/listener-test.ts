@@ -1,6 +1,5 @@
 import { diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
-import type { Diagnosis } from '../delivery/diagnosis/diagnosis.ts';
-import type { DiagnosisStep } from '../delivery/diagnosis/diagnosis-steps.ts';
+import type { Diagnosis, DiagnosisStep } from '../delivery/diagnosis/diagnosis.ts';
 import { createSend } from '../delivery/send-vote.ts';
 import { t } from '../language/t.ts';
 import type { Answer } from './answer.ts';

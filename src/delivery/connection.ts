@@ -4,7 +4,7 @@ import { type Outcome, outcome } from '../listeners/outcomes.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import { type ResolveOptions, resolveAddress } from '../platform/resolve-address.ts';
-import type { OnStep } from './diagnosis/diagnosis-steps.ts';
+import type { OnStep } from './diagnosis/diagnosis.ts';
 
 /** The next event of a connection, or why the wait for it ended. */
 export type ReadResult =

@@ -8,7 +8,7 @@ import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { parsePublicKey, secretContext } from './credentials.ts';
 import type { Destination } from './destination.ts';
-import type { OnStep } from './diagnosis/diagnosis-steps.ts';
+import type { OnStep } from './diagnosis/diagnosis.ts';
 import { type HttpTarget, postVote } from './http/http-client.ts';
 import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 

@@ -8,7 +8,7 @@ import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { Destination, withChallenge } from './destination.ts';
-import type { OnStep } from './diagnosis/diagnosis-steps.ts';
+import type { OnStep } from './diagnosis/diagnosis.ts';
 import { asRefusalOfAll } from './http/http-answer.ts';
 import { openListener, type Send } from './send-vote.ts';
 import { TEST_USERNAME } from './vote-message.ts';

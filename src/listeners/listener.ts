@@ -105,7 +105,7 @@ const resendOwedDefinition = {
 
 /** The result of a test vote, as the listener's owner may see it. The texts for the owner are made from the codes. */
 const testResultDefinition = {
-  /** The step that failed, or the last one (diagnosis-steps.ts). */
+  /** The step that failed, or the last one (`DiagnosisStep`). */
   step: { type: String, required: true },
   /** Absent when nothing is known to be wrong. */
   fault: { type: String },

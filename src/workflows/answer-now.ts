@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-for-owner.ts';
-import type { DiagnosisStep, OnStep } from '../delivery/diagnosis/diagnosis-steps.ts';
+import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep, OnStep } from '../delivery/diagnosis/diagnosis.ts';
 import type { SendResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { Answers, Ended, NotAnswered, Question } from '../platform/answers.ts';

@@ -11,7 +11,7 @@ import { createAuth } from '../../src/accounts/auth.ts';
 import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
-import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
+import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
 import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
 import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';

@@ -2,9 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { bindCollections } from '../../src/database/collections.ts';
-import { diagnoseForOwner, type OwnerDiagnosis } from '../../src/delivery/diagnosis/diagnose-for-owner.ts';
-import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import type { DiagnosisStep, OnStep } from '../../src/delivery/diagnosis/diagnosis-steps.ts';
+import {
+  diagnoseForOwner,
+  diagnoseListener,
+  type OwnerDiagnosis,
+} from '../../src/delivery/diagnosis/diagnose-listener.ts';
+import type { DiagnosisStep, OnStep } from '../../src/delivery/diagnosis/diagnosis.ts';
 import {
   type DiagnosisRefusal,
   type OwnerRequest,

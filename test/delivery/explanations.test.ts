@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain } from '../../src/delivery/diagnosis/explanations.ts';
-import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
-import { FETCH_TEXTS } from '../../src/delivery/diagnosis/fetch-explanations.ts';
+import {
+  FETCH_TEXTS,
+  HTTP_TEXTS,
+  PROVEN_TEXTS,
+  V1_TEXTS,
+} from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';

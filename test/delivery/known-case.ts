@@ -1,4 +1,4 @@
-import type { Fault } from '../../src/delivery/diagnosis/faults.ts';
+import type { Fault } from '../../src/delivery/diagnosis/diagnosis.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
 import type { OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
-import type { Listener, Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, OUTCOMES, type OutcomeClass } from '../../listeners/outcomes.ts';
+import type { Listener, ListenerTestResult, Protocol } from '../../listeners/listener.ts';
+import { hasNotGreeted, type Outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';
@@ -10,33 +10,29 @@ import { awaitTake } from '../fetch/await-take.ts';
 import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
 import type { DetectedProtocol } from './detect-protocol.ts';
 import { detectService, storeDetected } from './detect-service.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import type { OnStep } from './diagnosis-steps.ts';
-import { explain, withServiceName } from './explanations.ts';
-import { faultOf } from './faults.ts';
-import { GAME_PORT, type GameAddress, isGamePort } from './game-port.ts';
+import { type Diagnosis, faultOf, type OnStep } from './diagnosis.ts';
+import { withServiceName } from './explanations.ts';
+import { type GameAddress, isGamePort } from './game-port.ts';
+import { diagnosisOf } from './last-test.ts';
 import { hasTaken } from './listener-reason.ts';
-import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
-import { storeTestResult } from './store-test-result.ts';
-import { FETCHED, testAdvice } from './test-explanations.ts';
+import { type NotTestable, testedListener } from './request-diagnosis.ts';
 
 /** The dependencies of a diagnosis. */
-export type DiagnosisDeps = TestDeps & {
+type DiagnosisDeps = TestDeps & {
   config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
+  servers: Collection<Server>;
 };
 
 /**
- * Diagnoses a server's listener: checks name resolution, address policy, connecting, greeting, protocol version, key or
- * token and acknowledgement with a marked test vote. If something other than a Votifier listener answers, detects its
- * protocol. For a listener that fetches it waits for the next take. Changes nothing but the stored outcome of the test.
- *
- * This one is for operators and has no limit; owners go through `diagnoseForOwner`.
+ * Diagnoses a server's listener for an operator, without limits. A marked test vote checks all steps (`DiagnosisStep`).
+ * If something other than a Votifier listener answers, its protocol is detected. If the listener fetches, the diagnosis
+ * waits for its next take. Nothing is changed but the stored result of the test.
  *
  * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function diagnoseListener(
-  deps: DiagnosisDeps & { servers: Collection<Server> },
+  deps: DiagnosisDeps,
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<Diagnosis | null> {
@@ -48,32 +44,51 @@ export async function diagnoseListener(
   return listener && diagnose(deps, listener, { accountId, onStep, ...(server ? { game: server } : {}) });
 }
 
-/** `game`: the address of the server that players join. */
-type About = { accountId: string | null; game?: GameAddress; onStep?: OnStep | undefined };
+export type OwnerDiagnosis =
+  | { kind: 'diagnosed'; diagnosis: Diagnosis }
+  | ({ kind: 'refused' } & NotTestable);
 
 /**
- * Diagnoses a listener that the caller has read already.
+ * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. An answer is shown only if it
+ * comes from a vote listener, and at most 200 printable characters of it.
  *
- * @param forOwner - an answer is shown only if it comes from a vote listener
+ * @throws {UnsealError} when the listener's secret cannot be read; what MongoDB throws
  */
-export async function diagnose(
+export async function diagnoseForOwner(
   deps: DiagnosisDeps,
-  listener: Listener,
-  { forOwner = false, ...about }: About & { forOwner?: boolean },
-): Promise<Diagnosis> {
-  if (listener.protocol === 'fetch') return diagnoseFetching(deps, listener, about);
+  serverId: ObjectId,
+  onStep?: OnStep,
+): Promise<OwnerDiagnosis> {
+  // The listener may have changed since the request. So it is read once: the test connects to the same address that is
+  // checked here.
+  const tested = await testedListener(deps, serverId);
+  if ('code' in tested) return { kind: 'refused', ...tested };
+  const { listener, accountId, game } = tested;
+  const about = { accountId, game, onStep, forOwner: true };
+  return { kind: 'diagnosed', diagnosis: await diagnose(deps, listener, about) };
+}
+
+/** `game`: the address of the server that players join. `forOwner`: answers of unproven addresses are hidden. */
+type About = {
+  accountId: string | null;
+  game?: GameAddress;
+  onStep?: OnStep | undefined;
+  forOwner?: boolean;
+};
+
+async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): Promise<Diagnosis> {
+  const { protocol, serviceName } = listener;
+  if (protocol === 'fetch') return diagnoseFetching(deps, listener, about);
   const tested = await sendTestVote(deps, listener, about);
-  const { protocol } = listener;
   const found = protocol === 'http' ? null : await detectAfter(deps, listener, tested);
-  const byOutcome = found
-    ? diagnosisOfOtherService(tested.class, found)
-    : diagnosisOfOutcome(tested, listener);
   const hasGamePort = isBecauseOfGamePort(tested, listener, about.game);
-  const diagnosis = hasGamePort ? { ...byOutcome, ...GAME_PORT } : byOutcome;
-  const shown = withoutUntrustedAnswer(diagnosis, tested, protocol);
-  await storeTestResult(deps, listener, tested.at, shown, hasGamePort);
-  // An owner's diagnosis goes to the web process as JSON, which inserts the name (`withServiceName`).
-  return forOwner ? shown : withServiceName(diagnosis, listener.serviceName);
+  const result = { ...resultOf(tested, protocol, found), ...(hasGamePort ? { hasGamePort } : {}) };
+  const shown = withoutUntrustedAnswer(result, tested, protocol);
+  await storeTestResult(deps, listener, tested.at, shown);
+  // An owner's diagnosis goes to the web process, and its page inserts the service name (`withServiceName`).
+  return about.forOwner
+    ? diagnosisOf(listener, tested.code, shown)
+    : withServiceName(diagnosisOf(listener, tested.code, result), serviceName);
 }
 
 /** Whether a test failed, and the listener that never took a vote has the address and port of the game. */
@@ -86,14 +101,17 @@ function isBecauseOfGamePort(
   return isFailed && game !== undefined && isGamePort(listener, game) && !hasTaken(listener);
 }
 
-/** What answers in place of a Votifier listener; stored with it, so that its page and the timelines say so too. */
+/**
+ * Detects the service that answers in place of a Votifier listener; null if none is recognised. It is stored with the
+ * listener, so that the listener's page and the timelines name it too.
+ */
 async function detectAfter(
   deps: DiagnosisDeps,
   listener: Listener,
   { code, destination }: ListenerTest,
 ): Promise<DetectedProtocol | null> {
   const { mayConnect } = destination;
-  // A service that greeted is none of the others.
+  // If it greeted, it is a Votifier listener and no other service.
   const found = hasNotGreeted(code)
     ? await detectService(deps, listener, code, { mayConnect })
     : 'unrecognised';
@@ -101,7 +119,7 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-/** Waits for the next take, and says what came: the `User-Agent` of the call. */
+/** Waits for the next take. The detail of the diagnosis is the `User-Agent` of that call. */
 async function diagnoseFetching(
   deps: DiagnosisDeps,
   listener: Listener,
@@ -113,76 +131,64 @@ async function diagnoseFetching(
   const code = take ? 'acknowledged' : 'not-fetched';
   const tested = { at: deps.clock.now(), code } as const;
   await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
-  const diagnosis = diagnosisOfTake(take);
-  await storeTestResult(deps, listener, tested.at, diagnosis, false);
-  return diagnosis;
-}
-
-function diagnosisOfTake(take: { agent: string } | null): Diagnosis {
-  if (take) {
-    const agent = take.agent ? { detail: take.agent } : {};
-    const taken = { outcome: 'delivered', confirmed: true, fault: null, step: 'acknowledgement' } as const;
-    return { ...taken, ...FETCHED, ...agent };
-  }
-  const code = 'not-fetched';
-  return {
-    outcome: OUTCOMES[code],
-    confirmed: false,
-    ...faultOf(code, 'fetch', false),
-    ...explain(code, 'fetch'),
-  };
-}
-
-/** A diagnosis without the answer of a service that may belong to somebody else. */
-function withoutUntrustedAnswer(
-  { reply, detail, ...diagnosis }: Diagnosis,
-  { proven, code, class: outcome, reached }: ListenerTest,
-  protocol: Protocol,
-): Diagnosis {
-  const received = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
-  const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...received });
-  const isHidden = reply && !shown.words;
-  return {
-    ...diagnosis,
-    ...(shown.words ? { reply: shown.words } : {}),
-    ...(shown.detail ? { detail: shown.detail } : {}),
-    ...(isHidden ? { isReplyHidden: true as const } : {}),
-  };
+  const result = resultOf({ code, reached: 'none', detail: take?.agent }, 'fetch', null);
+  await storeTestResult(deps, listener, tested.at, result);
+  return diagnosisOf(listener, code, result);
 }
 
 /**
- * The diagnosis that follows from the outcome of the test vote, before the protocol of an unknown service is detected.
+ * Stores what a test found, for the listener's page. Texts are not stored: they follow from the codes, in the language
+ * of the page.
+ *
+ * @param at - when the test began: if a newer test has begun meanwhile, nothing is stored
  */
-function diagnosisOfOutcome(
-  { code, class: outcomeClass, reached, words, detail }: ListenerTest,
-  listener: Listener,
-): Diagnosis {
-  const { protocol } = listener;
-  // A website was sent the challenge or the vote once the connection was secure.
-  const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
-  return {
-    outcome: code === 'sent-not-confirmed' ? code : outcomeClass,
-    confirmed: code === 'acknowledged',
-    ...faultOf(code, protocol, isSent),
-    ...explain(code, protocol, { hasTaken: hasTaken(listener) }),
-    ...testAdvice(code),
-    ...(words ? { reply: words } : {}),
-    ...(detail ? { detail } : {}),
-  };
+async function storeTestResult(
+  { listeners }: DiagnosisDeps,
+  { serverId, _id, revision }: Listener,
+  at: Date,
+  result: ListenerTestResult,
+): Promise<void> {
+  await listeners.updateOne(
+    { serverId, _id, revision, 'tested.at': at },
+    { $set: { 'tested.result': result } },
+  );
 }
 
-/** The diagnosis when something other than a Votifier listener answered. */
-function diagnosisOfOtherService(
-  outcome: OutcomeClass,
-  { fault, reply: received }: DetectedProtocol,
-): Diagnosis {
-  const reply = readable(received);
+/**
+ * What a test found.
+ *
+ * @param found - the service that answered in place of a Votifier listener, null if none was recognised
+ */
+function resultOf(
+  {
+    code,
+    reached,
+    words,
+    detail,
+  }: Pick<Outcome, 'code' | 'reached' | 'words'> & { detail?: string | undefined },
+  protocol: Protocol,
+  found: DetectedProtocol | null,
+): ListenerTestResult {
+  // A website was sent the challenge or the vote once the connection was secure.
+  const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
+  const { fault, step } = found ? { fault: found.fault, step: 'greeting' } : faultOf(code, protocol, isSent);
+  const reply = found ? readable(found.reply) : words;
+  return { step, ...(fault ? { fault } : {}), ...(reply ? { reply } : {}), ...(detail ? { detail } : {}) };
+}
+
+/** The result without the answer of a service that may belong to somebody else. */
+function withoutUntrustedAnswer(
+  { reply, detail, ...result }: ListenerTestResult,
+  { proven, code, class: outcome, reached }: ListenerTest,
+  protocol: Protocol,
+): ListenerTestResult {
+  const received = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
+  const shown = shownToOwner({ protocol, proven }, { code, class: outcome, reached, ...received });
+  const isReplyHidden = !!reply && !shown.words;
   return {
-    outcome,
-    confirmed: false,
-    fault,
-    step: 'greeting',
-    ...SERVICE_EXPLANATIONS[fault],
-    ...(reply ? { reply } : {}),
+    ...result,
+    ...(shown.words ? { reply: shown.words } : {}),
+    ...(shown.detail ? { detail: shown.detail } : {}),
+    ...(isReplyHidden ? { isReplyHidden } : {}),
   };
 }

@@ -1,243 +1,201 @@
 import { defineMessage, filled } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import { hasNotGreeted, type OtherService, type OutcomeCode } from '../../listeners/outcomes.ts';
-import type { Explanation } from './explanation.ts';
-import { HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
-import { FETCH_EXPLANATIONS, FETCH_TEXTS } from './fetch-explanations.ts';
-import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
+import { type Explanation, explanation } from './explanation.ts';
+import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
-const NOTHING_TO_DO = defineMessage('There is nothing to do.');
-
-/** What each outcome means for the owner of the server, and how to correct it; `explain` adapts it to the protocol. */
-export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
-  acknowledged: { cause: defineMessage('The listener took the vote and said so.'), advice: NOTHING_TO_DO },
-  'sent-not-confirmed': {
-    cause: defineMessage(
-      'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong or a plugin that takes votes fails.',
-    ),
-    advice: defineMessage(
-      'If votes do not arrive in the game, compare the public key with the plugin’s own, look for an error in the game server’s log and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
-    ),
-  },
-
-  'dns-not-found': {
-    cause: defineMessage('The listener’s host name has no address.'),
-    advice: defineMessage(
-      'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
-    ),
-  },
-  'dns-timeout': {
-    cause: defineMessage('The name servers of the listener’s host gave no answer in time.'),
-    advice: defineMessage(
-      'Check that the domain’s name servers work, or set the listener to its IP address.',
-    ),
-  },
-  'connection-refused': {
-    cause: defineMessage(
-      'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
-    ),
-    advice: defineMessage(
-      'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, and that no firewall rejects connections to it.',
-    ),
-  },
-  'refused-over-ipv6': {
-    cause: defineMessage(
-      'The machine answers over IPv6, but nothing listens on this port there, or a firewall rejects the connection.',
-    ),
-    advice: defineMessage(
-      'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.',
-    ),
-  },
-  'firewall-rejected': {
-    cause: defineMessage('A firewall rejects connections to the listener’s port.'),
-    advice: defineMessage(
-      'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.',
-    ),
-  },
-  unreachable: {
-    cause: defineMessage('There is no way through the network to the listener’s address.'),
-    advice: defineMessage(
-      'Check the address, that the machine is running, and that its network can be reached from the internet.',
-    ),
-  },
-  'connect-timeout': {
-    cause: defineMessage(
-      'Nothing answered at the listener’s address and port; mostly a firewall drops the connection.',
-    ),
-    advice: defineMessage(
-      'Open the listener’s port in the firewall and in the hosting panel, forward it in the router, and check the address.',
-    ),
-  },
-  silent: {
-    cause: defineMessage(
-      'Something took the connection and then said nothing, though a Votifier listener speaks first: it is another service, the vote plugin hangs, or a filter holds the connection back.',
-    ),
-    advice: defineMessage(
-      'Check that the port is the vote plugin’s, not the game’s, look in the game server’s log whether the plugin hangs, and let no proxy or DDoS filter be in front of it.',
-    ),
-  },
-  'closed-before-greeting': {
-    cause: defineMessage('The connection was closed before the listener greeted.'),
-    advice: defineMessage(
-      'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.',
-    ),
-  },
-  'closed-before-written': {
-    cause: defineMessage('The listener greeted and then closed the connection before the vote was sent.'),
-    advice: defineMessage('Look for an error of the vote plugin in the game server’s log.'),
-  },
-  'too-slow': {
-    cause: defineMessage('The listener’s greeting began, but did not end in time.'),
-    advice: defineMessage('Check the load of the game server and of its network.'),
-  },
-  'unknown-error': {
-    cause: defineMessage('The listener answered with an error of its own.'),
-    advice: defineMessage(
-      'Look for the listener’s words in the game server’s log: mostly the vote plugin, or one that takes its votes, has failed.',
-    ),
-  },
-  'challenge-refused': {
-    cause: defineMessage('The listener did not accept the answer to its own challenge.'),
-    advice: defineMessage(
-      'Check that no proxy mixes up the connections to the vote port; update the vote plugin if the error continues.',
-    ),
-  },
-
-  'closed-without-answer': {
-    cause: defineMessage(
-      'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.',
-    ),
-    advice: defineMessage(
-      'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more, set the listener again with it, and check the limits of the plugin and of filters.',
-    ),
-  },
-  reset: {
-    cause: defineMessage(
-      'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
-    ),
-    advice: defineMessage(
-      'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.',
-    ),
-  },
-  'no-answer': {
-    cause: defineMessage('The vote was sent, and no answer came in time, so the vote may have arrived.'),
-    advice: defineMessage(
-      'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, and check the server’s load.',
-    ),
-  },
-  'garbage-answer': {
-    cause: defineMessage(
-      'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.',
-    ),
-    advice: defineMessage(
-      'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
-    ),
-  },
-  'lease-ran-out': {
-    cause: defineMessage(
-      'Tallyport lost the process that was sending this vote, so the vote may have arrived.',
-    ),
-    advice: defineMessage('There is nothing to do: the vote is retried automatically.'),
-  },
-  'stopped-while-waiting': {
-    cause: defineMessage(
-      'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.',
-    ),
-    advice: defineMessage('There is nothing to do: the vote is retried automatically.'),
-  },
-
-  'bad-signature': {
-    cause: defineMessage('The listener refused the signature: its token for our service name is different.'),
-    advice: defineMessage(
-      'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
-    ),
-  },
-  'unknown-service': {
-    cause: defineMessage('The listener has no token for our service name.'),
-    advice: defineMessage(
-      'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
-    ),
-  },
-  'key-invalid': {
-    cause: defineMessage('The listener could not decrypt the vote: its key is different.'),
-    advice: defineMessage(
-      'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
-    ),
-  },
-  'not-votifier': SERVICE_EXPLANATIONS['other-protocol'],
-  'v1-only': {
-    cause: defineMessage('The listener speaks Votifier v1 only, and a v2 token is set.'),
-    advice: defineMessage(
-      'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
-    ),
-  },
-  'v2-only': {
-    cause: defineMessage('The listener takes Votifier v2 only, and a v1 public key is set.'),
-    advice: defineMessage('Set the listener as Votifier v2 with the token in the plugin’s configuration.'),
-  },
-  'address-refused': {
-    cause: defineMessage('The listener’s host resolves to an address that is not public.'),
-    advice: defineMessage(
-      'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
-    ),
-  },
-  'repeated-vote-faults': {
-    cause: defineMessage('The listener refused several votes in a row, one by one.'),
-    advice: defineMessage(
-      'Read the reason in the timelines of these votes, correct it, and resume the listener.',
-    ),
-  },
-  'never-acknowledged': {
-    cause: defineMessage(
-      'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit or filter, and with a wrong token; other votes wait.',
-    ),
-    advice: defineMessage(
-      'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
-    ),
-  },
-
-  'name-too-long': {
-    cause: defineMessage('The listener takes no player name of this length.'),
-    advice: defineMessage(
-      'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.',
-    ),
-  },
-  'frame-too-long': {
-    cause: defineMessage('The vote does not fit into one message of this protocol.'),
-    advice: defineMessage(
-      'Choose a shorter service name, or Votifier v2, which takes longer messages than v1.',
-    ),
-  },
-  'vote-refused': {
-    cause: defineMessage('The listener refused this vote, though it takes others.'),
-    advice: defineMessage('Read the listener’s message, correct what it names, and resend the vote.'),
-  },
-
-  'stopped-before-written': {
-    cause: defineMessage('Tallyport was stopped before it sent the vote.'),
-    advice: defineMessage('There is nothing to do: the vote is retried automatically.'),
-  },
-  'outgoing-limited': {
-    cause: defineMessage(
-      'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.',
-    ),
-    advice: defineMessage(
-      'There is nothing to do: the vote is sent automatically within a minute or two, and a listener that acknowledges is no longer limited.',
-    ),
-  },
-  'our-fault': {
-    cause: defineMessage('Tallyport itself failed before it sent the vote.'),
-    advice: defineMessage(
-      'There is nothing to do for the owner: the vote is retried automatically, and the operator finds the error in the log.',
-    ),
-  },
-
-  ...WEBSITE_EXPLANATIONS,
-  ...FETCH_EXPLANATIONS,
+/** If another service answers in place of a Votifier listener: the explanation, by the fault of the service. */
+export const SERVICE_EXPLANATIONS: Record<OtherService, Explanation> = {
+  'http-server': explanation(
+    'A website answers here, not a vote listener.',
+    'Set the port from the vote plugin’s configuration, usually 8192.',
+  ),
+  'minecraft-server': explanation(
+    'This is the port that players join on, not the one of the vote plugin.',
+    'Set the port from the vote plugin’s configuration, usually 8192.',
+  ),
+  'tls-server': explanation(
+    'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.',
+    'Set the port from the vote plugin’s configuration, usually 8192, without a proxy in front of it.',
+  ),
+  'proxy-protocol': explanation(
+    'A proxy in front of the listener speaks the PROXY protocol, which voting sites do not.',
+    'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.',
+  ),
+  'other-protocol': explanation(
+    'Something other than a Votifier listener answers at this address and port.',
+    'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.',
+  ),
 };
 
-/** The same with the service name of the listener: a plugin may have a token for each. */
+/** What each outcome means for a server's owner, and how to correct it. Some protocols have other texts (`explain`). */
+export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
+  acknowledged: explanation('The listener took the vote and said so.', 'There is nothing to do.'),
+  'sent-not-confirmed': explanation(
+    'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong or a plugin that takes votes fails.',
+    'If votes do not arrive in the game, compare the public key with the plugin’s own, look for an error in the game server’s log and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
+  ),
+
+  'dns-not-found': explanation(
+    'The listener’s host name has no address.',
+    'Check the spelling of the host and its DNS records, or set the listener to its IP address.',
+  ),
+  'dns-timeout': explanation(
+    'The name servers of the listener’s host gave no answer in time.',
+    'Check that the domain’s name servers work, or set the listener to its IP address.',
+  ),
+  'connection-refused': explanation(
+    'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+    'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, and that no firewall rejects connections to it.',
+  ),
+  'refused-over-ipv6': explanation(
+    'The machine answers over IPv6, but nothing listens on this port there, or a firewall rejects the connection.',
+    'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.',
+  ),
+  'firewall-rejected': explanation(
+    'A firewall rejects connections to the listener’s port.',
+    'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.',
+  ),
+  unreachable: explanation(
+    'There is no way through the network to the listener’s address.',
+    'Check the address, that the machine is running, and that its network can be reached from the internet.',
+  ),
+  'connect-timeout': explanation(
+    'Nothing answered at the listener’s address and port; mostly a firewall drops the connection.',
+    'Open the listener’s port in the firewall and in the hosting panel, forward it in the router, and check the address.',
+  ),
+  silent: explanation(
+    'Something took the connection and then said nothing, though a Votifier listener speaks first: it is another service, the vote plugin hangs, or a filter holds the connection back.',
+    'Check that the port is the vote plugin’s, not the game’s, look in the game server’s log whether the plugin hangs, and let no proxy or DDoS filter be in front of it.',
+  ),
+  'closed-before-greeting': explanation(
+    'The connection was closed before the listener greeted.',
+    'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.',
+  ),
+  'closed-before-written': explanation(
+    'The listener greeted and then closed the connection before the vote was sent.',
+    'Look for an error of the vote plugin in the game server’s log.',
+  ),
+  'too-slow': explanation(
+    'The listener’s greeting began, but did not end in time.',
+    'Check the load of the game server and of its network.',
+  ),
+  'unknown-error': explanation(
+    'The listener answered with an error of its own.',
+    'Look for the listener’s words in the game server’s log: mostly the vote plugin, or one that takes its votes, has failed.',
+  ),
+  'challenge-refused': explanation(
+    'The listener did not accept the answer to its own challenge.',
+    'Check that no proxy mixes up the connections to the vote port; update the vote plugin if the error continues.',
+  ),
+
+  'closed-without-answer': explanation(
+    'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.',
+    'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more, set the listener again with it, and check the limits of the plugin and of filters.',
+  ),
+  reset: explanation(
+    'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
+    'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.',
+  ),
+  'no-answer': explanation(
+    'The vote was sent, and no answer came in time, so the vote may have arrived.',
+    'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, and check the server’s load.',
+  ),
+  'garbage-answer': explanation(
+    'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.',
+    'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.',
+  ),
+  'lease-ran-out': explanation(
+    'Tallyport lost the process that was sending this vote, so the vote may have arrived.',
+    'There is nothing to do: the vote is retried automatically.',
+  ),
+  'stopped-while-waiting': explanation(
+    'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.',
+    'There is nothing to do: the vote is retried automatically.',
+  ),
+
+  'bad-signature': explanation(
+    'The listener refused the signature: its token for our service name is different.',
+    'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
+  ),
+  'unknown-service': explanation(
+    'The listener has no token for our service name.',
+    'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
+  ),
+  'key-invalid': explanation(
+    'The listener could not decrypt the vote: its key is different.',
+    'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
+  ),
+  'not-votifier': SERVICE_EXPLANATIONS['other-protocol'],
+  'v1-only': explanation(
+    'The listener speaks Votifier v1 only, and a v2 token is set.',
+    'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.',
+  ),
+  'v2-only': explanation(
+    'The listener takes Votifier v2 only, and a v1 public key is set.',
+    'Set the listener as Votifier v2 with the token in the plugin’s configuration.',
+  ),
+  'address-refused': explanation(
+    'The listener’s host resolves to an address that is not public.',
+    'Use the server’s public address; for a listener in your own network, the operator adds its range to ALLOWED_PRIVATE_RANGES.',
+  ),
+  'repeated-vote-faults': explanation(
+    'The listener refused several votes in a row, one by one.',
+    'Read the reason in the timelines of these votes, correct it, and resume the listener.',
+  ),
+  'never-acknowledged': explanation(
+    'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit or filter, and with a wrong token; other votes wait.',
+    'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
+  ),
+
+  'name-too-long': explanation(
+    'The listener takes no player name of this length.',
+    'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.',
+  ),
+  'frame-too-long': explanation(
+    'The vote does not fit into one message of this protocol.',
+    'Choose a shorter service name, or Votifier v2, which takes longer messages than v1.',
+  ),
+  'vote-refused': explanation(
+    'The listener refused this vote, though it takes others.',
+    'Read the listener’s message, correct what it names, and resend the vote.',
+  ),
+
+  'stopped-before-written': explanation(
+    'Tallyport was stopped before it sent the vote.',
+    'There is nothing to do: the vote is retried automatically.',
+  ),
+  'outgoing-limited': explanation(
+    'Tallyport opens only so many connections a minute to an address that has not acknowledged a vote yet, and for one account.',
+    'There is nothing to do: the vote is sent automatically within a minute or two, and a listener that acknowledges is no longer limited.',
+  ),
+  'our-fault': explanation(
+    'Tallyport itself failed before it sent the vote.',
+    'There is nothing to do for the owner: the vote is retried automatically, and the operator finds the error in the log.',
+  ),
+
+  ...WEBSITE_EXPLANATIONS,
+
+  'fetch-retry': explanation(
+    'The program that fetches the votes could not hand this one over, and will fetch it again.',
+    'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.',
+  ),
+  'not-fetched': explanation(
+    'No program fetched votes while the test waited.',
+    'Start the relay or the plugin that fetches the votes, check that it has the address and a valid delivery token from “Connect”, and look into its log.',
+  ),
+  'fetch-unknown': explanation(
+    'The program that fetches the votes does not know whether it handed this one over, so the vote may have arrived.',
+    'Look into its log, and check whether the game server stopped at that moment; the vote can be fetched again as often as you allow.',
+  ),
+  'fetch-failed': explanation(
+    'The program that fetches the votes refused this one for good.',
+    'Read its reason, correct what it names, and send the vote again.',
+  ),
+};
+
+/** If a plugin has a token for each service name, these texts say which name the token belongs to. */
 const namedTexts = (service: string): Partial<Record<OutcomeCode, Explanation>> => ({
   'bad-signature': {
     cause: filled(
@@ -264,7 +222,7 @@ const namedTexts = (service: string): Partial<Record<OutcomeCode, Explanation>> 
   },
 });
 
-/** An explanation from elsewhere, such as a worker's answer as JSON, with the service name of its listener. */
+/** Inserts the listener's service name into an explanation that was made without it, such as one in a worker's answer. */
 export function withServiceName<T extends Explanation>(explained: T, serviceName: string | undefined): T {
   if (!serviceName) return explained;
   const named = namedTexts(serviceName);
@@ -276,14 +234,14 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
 
 /** What is known of a listener whose outcome is explained. */
 export type Known = {
-  /** It has taken a vote with its current settings: its port is right. */
+  /** It has taken a vote with its current settings, so its port is right. */
   hasTaken?: boolean;
   serviceName?: string | undefined;
-  /** What answers in its place, if that was detected. */
+  /** The service that answers in its place, if one was detected. */
   service?: OtherService | null | undefined;
 };
 
-/** The explanation of an outcome for a listener of this protocol, and and with what else is known of it. */
+/** The explanation of an outcome for a listener of this protocol. Other known facts about the listener may change it. */
 export function explain(
   code: OutcomeCode,
   protocol: Protocol | undefined,

@@ -1,20 +1,15 @@
-import { defineMessage } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Explanation } from './explanation.ts';
+import { type Explanation, explanation } from './explanation.ts';
 
 /** The address of a server that its players join. */
 export type GameAddress = Pick<Server, 'address' | 'port'>;
 
-/** The explanation of a listener that nothing reaches because it has the game's own port. */
-export const GAME_PORT: Explanation = {
-  cause: defineMessage(
-    'The listener has the port of the game itself, as it is listed here: players join there, and the vote plugin listens on a port of its own.',
-  ),
-  advice: defineMessage(
-    'Set the port from the vote plugin’s configuration, usually 8192, and open it in the firewall and in the hosting panel.',
-  ),
-};
+/** The explanation if a test fails because the listener has the port of the game. */
+export const GAME_PORT: Explanation = explanation(
+  'The listener has the port of the game itself, as it is listed here: players join there, and the vote plugin listens on a port of its own.',
+  'Set the port from the vote plugin’s configuration, usually 8192, and open it in the firewall and in the hosting panel.',
+);
 
 /** Whether a Votifier listener was given the address and port of the game. */
 export function isGamePort(

@@ -1,45 +1,46 @@
+import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, ListenerTestResult } from '../../listeners/listener.ts';
-import { OTHER_SERVICES, type OtherService, OUTCOMES } from '../../listeners/outcomes.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import type { DiagnosisStep } from './diagnosis-steps.ts';
-import type { Explanation } from './explanation.ts';
-import { explain } from './explanations.ts';
-import type { Fault } from './faults.ts';
+import { OTHER_SERVICES, type OtherService, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import type { Diagnosis, DiagnosisStep, Fault } from './diagnosis.ts';
+import { type Explanation, explanation } from './explanation.ts';
+import { explain, SERVICE_EXPLANATIONS } from './explanations.ts';
 import { GAME_PORT } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
-import { SERVICE_EXPLANATIONS } from './service-explanations.ts';
-import { FETCHED, testAdvice } from './test-explanations.ts';
+
+/** The fields of a listener that the texts of a diagnosis depend on. */
+type Tested = Pick<Listener, 'protocol' | 'updatedAt' | 'acknowledgedAt' | 'lastDeliveredAt' | 'tested'>;
 
 /**
- * The last test of a listener and its time; null if there is none with its present settings, or its steps were not
- * stored.
+ * The diagnosis of the last test of a listener, and when the test began; null if its settings changed since, or the
+ * result of the test was not stored.
  */
-export function lastTest(
-  listener: Pick<
-    Listener,
-    'tested' | 'updatedAt' | 'protocol' | 'acknowledgedAt' | 'lastDeliveredAt' | 'serviceName'
-  >,
-): { at: Date; diagnosis: Diagnosis } | null {
+export function lastTest(listener: Tested): { at: Date; diagnosis: Diagnosis } | null {
   const { tested, updatedAt } = listener;
   if (!tested?.result || tested.at < updatedAt) return null;
-  const { code, result, at } = tested;
+  return { at: tested.at, diagnosis: diagnosisOf(listener, tested.code, tested.result) };
+}
+
+/** The diagnosis of a test, from the outcome and the stored result of the test. */
+export function diagnosisOf(listener: Tested, code: OutcomeCode, result: ListenerTestResult): Diagnosis {
   const { fault, step, reply, isReplyHidden, detail } = result;
-  const diagnosis: Diagnosis = {
+  return {
     outcome: code === 'sent-not-confirmed' ? code : OUTCOMES[code],
     confirmed: code === 'acknowledged',
     fault: (fault as Fault | undefined) ?? null,
     step: step as DiagnosisStep,
-    ...explanationOf(listener, tested.code, result),
+    ...explanationOf(listener, code, result),
     ...(reply ? { reply } : {}),
     ...(isReplyHidden ? { isReplyHidden: true } : {}),
     ...(detail ? { detail } : {}),
   };
-  return { at, diagnosis };
 }
 
+/** The explanation if a program fetched votes while the test of a listener that fetches waited. */
+const FETCHED = explanation('Votes were fetched while the test waited.', 'There is nothing to do.');
+
 function explanationOf(
-  listener: Parameters<typeof lastTest>[0],
-  code: NonNullable<Listener['tested']>['code'],
+  listener: Tested,
+  code: OutcomeCode,
   { fault, hasGamePort }: ListenerTestResult,
 ): Explanation {
   const { protocol } = listener;
@@ -51,4 +52,23 @@ function explanationOf(
 
 function isOtherService(fault: string | null | undefined): fault is OtherService {
   return OTHER_SERVICES.some((service) => service === fault);
+}
+
+/** After these outcomes a vote is sent again automatically, but a test vote is not, so a test has other advice. */
+function testAdvice(code: OutcomeCode): { advice?: Text } {
+  switch (code) {
+    case 'outgoing-limited':
+      return { advice: defineMessage('Send the test vote again in a minute or two.') };
+    case 'our-fault':
+      return {
+        advice: defineMessage(
+          'Send the test vote again; if that fails too, tell the operator of this listing.',
+        ),
+      };
+    case 'stopped-before-written':
+    case 'stopped-while-waiting':
+      return { advice: defineMessage('Send the test vote again.') };
+    default:
+      return {};
+  }
 }

@@ -1,11 +1,10 @@
-import { defineMessage } from '../../language/t.ts';
 import type { Breaker, Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
-import type { Explanation } from './explanation.ts';
+import { type Explanation, explanation } from './explanation.ts';
 import { explain, type Known } from './explanations.ts';
 
-/** Why a listener is not active, since when, and what to do about it. */
+/** Why a listener is paused or unreachable, since when, and what to do about it. */
 export type ListenerReason = Explanation & {
   /** Absent when its owner paused it. */
   code?: OutcomeCode;
@@ -38,7 +37,7 @@ export const REASON_FIELDS = {
   updatedAt: 1,
 } as const;
 
-/** The fields of a listener that its explanations depend on; those that were not read count as unknown. */
+/** The fields of a listener that its explanations depend on. A field that was not read counts as unknown. */
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
 type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
@@ -55,8 +54,8 @@ export function knownOf(listener: Explained): Known {
 }
 
 /**
- * Whether a listener has taken a vote, or acknowledged the last test vote, with its current settings; false where the
- * fields were not read.
+ * Whether a listener has taken a vote, or acknowledged the last test vote, with its current settings. If `updatedAt`
+ * was not read, only the stored time of its first vote decides.
  */
 export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, tested, updatedAt }: Taken): boolean {
   if (!updatedAt) return !!acknowledgedAt;
@@ -68,16 +67,16 @@ export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, tested, updat
   });
 }
 
-const PAUSED_BY_OWNER: Explanation = {
-  cause: defineMessage('Its owner paused it.'),
-  advice: defineMessage('Resume it to receive votes again: waiting votes are sent then.'),
-};
+const PAUSED_BY_OWNER = explanation(
+  'Its owner paused it.',
+  'Resume it to receive votes again: waiting votes are sent then.',
+);
 
 function reason(
   { code, words, detail }: Pick<Breaker, 'code' | 'words' | 'detail'>,
   since: Date,
   listener: Explained,
 ): ListenerReason {
-  const explanation = code ? { code, ...explainFor(listener, code) } : PAUSED_BY_OWNER;
-  return { ...explanation, ...(words ? { words } : {}), ...(detail ? { detail } : {}), since };
+  const explained = code ? { code, ...explainFor(listener, code) } : PAUSED_BY_OWNER;
+  return { ...explained, ...(words ? { words } : {}), ...(detail ? { detail } : {}), since };
 }

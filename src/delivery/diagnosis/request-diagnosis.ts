@@ -40,11 +40,11 @@ export type OwnerRequest = {
 };
 
 /**
- * Decides whether an owner may have a listener diagnosed, and counts the check against their allowance; connects to
- * nothing. Without limits a diagnosis would be a port scanner (design rule 11). So ownership must be proven, an owner
- * has six diagnoses in any minute over all processes, and ports of mail and remote shells are refused.
+ * Decides whether an owner may have a listener diagnosed, and counts the check against their allowance. It opens no
+ * connection. Without limits a diagnosis would be a port scanner (design rule 11). So ownership must be proven, an
+ * owner has six diagnoses in any minute over all processes, and ports of mail and remote shells are refused.
  *
- * @returns null when the diagnosis may be made
+ * @returns null when the diagnosis is allowed, otherwise why not
  */
 export async function requestDiagnosis(
   deps: RequestDeps,

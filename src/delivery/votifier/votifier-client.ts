@@ -12,7 +12,7 @@ import {
   resolveListener,
 } from '../connection.ts';
 import type { Destination } from '../destination.ts';
-import type { OnStep } from '../diagnosis/diagnosis-steps.ts';
+import type { OnStep } from '../diagnosis/diagnosis.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { type Greeting, isGreetingStart, readGreeting } from './votifier-greeting.ts';
 import { v1Block } from './votifier-v1.ts';

@@ -1,5 +1,4 @@
-import type { Diagnosis } from '../../delivery/diagnosis/diagnosis.ts';
-import type { DiagnosisStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
+import type { Diagnosis, DiagnosisStep } from '../../delivery/diagnosis/diagnosis.ts';
 import { withServiceName } from '../../delivery/diagnosis/explanations.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';

@@ -1,8 +1,7 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
-import type { Diagnosis } from '../../delivery/diagnosis/diagnosis.ts';
-import type { DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis-steps.ts';
+import type { Diagnosis, DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
 import { t } from '../../language/t.ts';
 import type { Ended } from '../../platform/answers.ts';
