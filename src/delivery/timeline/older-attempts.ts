@@ -6,12 +6,12 @@ const STORED_ATTEMPTS = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };
 
 /**
- * The new `older` of a vote when the details of its attempts up to the one at `lastAt` are removed, as an aggregation
- * expression.
+ * An aggregation expression for the new `older` of a vote: the details of its attempts up to the one at `lastAt` are
+ * removed.
  */
 function olderUntil(lastAt: Document): Document {
   return {
-    // If the first attempts are not stored any more, the time of the first one is taken from the earlier `older`.
+    // If the details of the first attempt were removed earlier, its time is in the stored `older`.
     firstAt: {
       $cond: [
         { $eq: [STORED_ATTEMPTS, MADE] },
@@ -54,17 +54,17 @@ export function withoutAttempts(): Document {
 /** Attempts whose details are no longer stored. */
 export type OlderAttempts = {
   kind: 'older-attempts';
-  /** When the last of these attempts was made, as far as it is known. */
+  /** When the last of these attempts was made. If that is unknown, when the vote was cast. */
   at: Date;
   count: number;
   firstAt: Date | null;
   lastAt: Date | null;
   ends: Partial<Record<OutcomeClass, number>>;
-  /** How often each outcome came; null when that is not on record. */
+  /** How many attempts had each outcome; null when that is not on record. */
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** Whether an attempt counts. It does not if its vote was given back unsent. */
+/** Whether an attempt counts. If its vote was given back unsent, it does not. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }
@@ -99,7 +99,7 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
     firstAt: older?.firstAt ?? null,
     lastAt: older?.lastAt ?? null,
     ends: left,
-    // If some of these attempts are older than the record of codes, the codes are incomplete.
+    // If an older version made some of these attempts, it did not record their codes, so the codes are incomplete.
     codes: sum === count ? leftCodes : null,
   };
 }

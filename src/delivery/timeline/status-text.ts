@@ -2,14 +2,11 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { DeliveryStatus, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
-/** How a page or a terminal writes a time: `on` as a date, `next` as the time that is left until then. */
+/** How a page or a terminal writes a time: `on` writes the date, `next` writes how long it is until then. */
 export type StatusTimes = { on: (at: Date) => string; next: (at: Date) => string };
 
-type Doubts = Pick<VoteTimeline, 'mayHaveArrivedTwice' | 'nameMayBeMangled'>;
-
 /**
- * What a vote waits for, or how its delivery ended and what can still be done, in sentences. Used by the pages of
- * owners and operators and by the terminal.
+ * What a vote waits for, or how its delivery ended and what can still be done, in sentences for pages and the terminal.
  *
  * @param queuePaused - whether an operator has paused delivery for all servers; null when that is unknown
  */
@@ -17,7 +14,10 @@ export function statusText(
   status: DeliveryStatus,
   times: StatusTimes,
   queuePaused: boolean | null,
-  { mayHaveArrivedTwice, nameMayBeMangled }: Partial<Doubts> = {},
+  {
+    mayHaveArrivedTwice,
+    nameMayBeMangled,
+  }: Partial<Pick<VoteTimeline, 'mayHaveArrivedTwice' | 'nameMayBeMangled'>> = {},
 ): string {
   return [
     ...sentences(status, times, queuePaused),
@@ -41,19 +41,19 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
       ];
     }
     case 'sending':
-      return [status.fetched ? t(FETCHED_OPEN) : t('An attempt is in progress.')];
+      return [
+        status.fetched
+          ? t('The server fetched it. The program that fetched it has not reported a result yet.')
+          : t('An attempt is in progress.'),
+      ];
     case 'delivered': {
       const kind = status.confirmed === false ? 'sent' : status.confirmed ? 'confirmed' : 'delivered';
-      if (status.fetched && kind !== 'delivered') {
-        const { plain, on } = FETCHED[kind];
-        return [status.at ? t(on, { time: times.on(status.at) }) : t(plain)];
-      }
-      const { plain, on } = DELIVERED[kind];
+      const { plain, on } = (status.fetched ? FETCHED : DELIVERED)[kind];
       return [status.at ? t(on, { time: times.on(status.at) }) : t(plain)];
     }
     case 'unconfirmed':
       return [
-        t(status.fetched && status.why === 'no-answer' ? FETCHED_UNKNOWN : UNCONFIRMED[status.why]),
+        t(UNCONFIRMED[status.fetched && status.why === 'no-answer' ? 'fetched' : status.why]),
         ...resendableText(status.resendableUntil, times),
       ];
     case 'failed': {
@@ -84,16 +84,9 @@ const DELIVERED = {
   },
 };
 
-const FETCHED_OPEN = defineMessage(
-  'The server fetched it. The program that fetched it has not reported a result yet.',
-);
-
-const FETCHED_UNKNOWN = defineMessage(
-  'Fetched, but nobody knows whether it reached the game: the program that fetched it reported no result, or did not know. It is not handed out again automatically.',
-);
-
 /** Texts for a fetched vote that was delivered, with and without the time. */
 const FETCHED = {
+  ...DELIVERED,
   confirmed: {
     plain: defineMessage('Fetched and delivered: the program that fetched it confirmed this.'),
     on: defineMessage('Fetched and delivered on {time}: the program that fetched it confirmed this.'),
@@ -120,7 +113,10 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
   ),
 };
 
-const UNCONFIRMED: Record<Extract<DeliveryStatus, { state: 'unconfirmed' }>['why'], Text> = {
+const UNCONFIRMED: Record<Extract<DeliveryStatus, { state: 'unconfirmed' }>['why'] | 'fetched', Text> = {
+  fetched: defineMessage(
+    'Fetched, but nobody knows whether it reached the game: the program that fetched it reported no result, or did not know. It is not handed out again automatically.',
+  ),
   restored: defineMessage(
     'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.',
   ),

@@ -17,25 +17,22 @@ export type DeliveryStatus =
       waitingFor: WaitingFor;
       /** Why its listener gets no votes; null if it gets them. */
       reason: ListenerReason | null;
-      /**
-       * How many votes are before this one in its listener's queue, counted up to `MOST_AHEAD`. null in the result of
-       * `briefStatus`.
-       */
+      /** How many votes are before this one in its listener's queue, up to `MOST_AHEAD`; null from `briefStatus`. */
       ahead: number | null;
       givenUpAt: Date | null;
       /** Whether the game server fetches its votes. */
       fetched: boolean;
     }
-  /** `fetched`: the vote was fetched, and its result is not reported yet. */
+  /** If `fetched`, the game server has fetched the vote and not reported its result yet. */
   | { state: 'sending'; since: Date | null; fetched: boolean }
   /**
-   * `confirmed`: the listener acknowledged the vote. False if a Votifier v1 listener closed without an answer; null
-   * when that is not on record. `fetched`: it was fetched.
+   * `confirmed`: whether the listener acknowledged the vote; null when that is not on record. If a Votifier v1 listener
+   * closed without an answer, it is false. `fetched`: the game server fetched the vote.
    */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null; fetched: boolean }
   /**
-   * `restored`: the vote was open in a backup that was restored, and has not been sent since. `fetched`: it was fetched
-   * at last.
+   * `restored`: the vote was waiting or being sent in a backup that was restored, and has not been sent since.
+   * `fetched`: in its last attempt the game server fetched it.
    */
   | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null; fetched: boolean }
   | {
@@ -69,14 +66,14 @@ export type AttemptEvent = {
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;
-  /** What started it; null when that is not on record. */
+  /** What started the attempt; null when that is not on record. */
   wokenBy: Cause | null;
   /** Whether the sweep found the vote due because its wake-up job was lost. */
   relayed: boolean;
   /** The outcome; null when none is recorded. `underWay` says whether one will come. */
   end: AttemptOutcome | null;
   underWay: boolean;
-  /** When the listener acknowledged this attempt after the attempt had been recorded as lost; null if it did not. */
+  /** If the listener acknowledged this attempt after it was recorded as lost: when. Otherwise null. */
   lateAt: Date | null;
 };
 
@@ -88,7 +85,7 @@ export type TimelineEvent =
   | AttemptEvent
   /** The attempt with this number was recorded as lost and was acknowledged later. */
   | { kind: 'acknowledged-late'; at: Date; number: number | null }
-  /** `mayArriveTwice`: the vote had arrived before, or may have; null when that is not on record. */
+  /** `mayArriveTwice`: whether the vote had arrived before, or may have; null when that is not on record. */
   | {
       kind: 'resent';
       at: Date;
@@ -98,7 +95,7 @@ export type TimelineEvent =
       from: DeliveryState | null;
       mayArriveTwice: boolean | null;
     }
-  /** `reason` is null when the timeline is shown to an owner (see owner-events.ts). */
+  /** If the timeline is shown to an owner, `reason` is null (see owner-events.ts). */
   | { kind: 'quarantined'; at: Date; reason: string | null }
   /** A vote plugin claimed the vote with the token of this id. */
   | { kind: 'claimed'; at: Date; tokenId: string }
@@ -116,7 +113,10 @@ export type VoteTimeline = {
   status: DeliveryStatus;
   /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /** The first name beyond ASCII that this listener was sent in Votifier v1: many mangle it. Said once for each listener. */
+  /**
+   * Many Votifier v1 listeners mangle names beyond ASCII. True only for the first vote with such a name, so that the
+   * owner is warned once for each listener.
+   */
   nameMayBeMangled: boolean;
   /** In chronological order. */
   events: TimelineEvent[];

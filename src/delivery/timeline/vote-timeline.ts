@@ -30,7 +30,7 @@ type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
 /**
  * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
  *
- * @param listener - the current listener of the vote's server, null when there is none
+ * @param listener - the current listener of the vote's server; null when there is none
  */
 export async function voteTimeline(
   { votes, voteExclusions }: { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> },
@@ -71,8 +71,8 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
 type Failed = Extract<DeliveryStatus, { state: 'failed' }>;
 
 /**
- * The status of a vote in a list. It leaves out the position in the queue, the time limits, and the reason of the
- * listener, which is the same for all its votes.
+ * The status of a vote in a list, without its position in the queue and its time limits. Why the listener is paused or
+ * unreachable is left out too, because it is the same for all votes of the listener.
  */
 export function briefStatus(vote: Vote, listener: WaitedFor | null, now: Date): DeliveryStatus {
   const status = statusOf(vote, { listener, ahead: null, now, exclusions: [] });
@@ -119,7 +119,7 @@ function whyNone(vote: Vote, exclusions: VoteExclusion[]): Extract<DeliveryStatu
   return isRemoved ? 'listener-removed' : 'no-listener';
 }
 
-/** Whether an operator excluded the votes of a quarantine. */
+/** Whether an operator decided to exclude the votes of a quarantine. */
 function isDecided({ isQuarantine, state }: VoteExclusion): boolean {
   return isQuarantine === true && (state === 'confirming' || state === 'excluded');
 }
@@ -134,13 +134,13 @@ function whyFailed({ attempts, events }: Delivery): Pick<Failed, 'why' | 'cause'
   return { why: 'refused', cause };
 }
 
-/** How often a vote has arrived or may have arrived, without a sending that is in progress. */
+/** How often a vote has arrived or may have arrived. An attempt that is in progress does not count. */
 export function arrivals(delivery: Delivery): number {
   const { attempts, ends, events, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  // If the vote was being sent when the backup was made, its attempt without an outcome is counted already.
+  // If the vote was being sent when the backup was made, its attempt without an outcome is already in `unended`.
   const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
@@ -152,7 +152,7 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained |
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
-    // Events come before the attempts: a resend and the attempt that it starts may have the same time.
+    // If a resend and the attempt that it starts have the same time, the resend must come first in the timeline.
     ...delivery.events.map(plainEvent),
     ...attempts,
     ...attempts.flatMap(({ lateAt, number }) => {
@@ -200,8 +200,8 @@ function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptE
 }
 
 /**
- * What was known of the listener at the time of an attempt. The service name is the current one, because the advice
- * tells the owner to set it.
+ * What was known of the listener when an attempt was made. Only the service name is the current one, because the advice
+ * tells the owner to set the token of that name.
  */
 function knownAt(listener: Explained | null, at: Date): Known {
   if (!listener) return {};
