@@ -1,32 +1,31 @@
 import net, { isIPv6, type Socket } from 'node:net';
-import type { OutcomeCode } from '../listeners/outcomes.ts';
-import { type Outcome, outcome } from '../listeners/outcomes.ts';
+import { type Outcome, type OutcomeCode, outcome } from '../listeners/outcomes.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import { type ResolveOptions, resolveAddress } from '../platform/resolve-address.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 
-/** The next event of a connection, or why the wait for it ended. */
+/** The next event of a connection, or why the wait for it ended. `late`: the deadline passed. */
 export type ReadResult =
   | { kind: 'bytes'; bytes: Buffer }
   /** The peer closed its side normally. */
   | { kind: 'closed' }
-  /** The connection broke: reset, or dead. */
+  /** The connection was reset, or the peer no longer responds. */
   | { kind: 'broken'; code: string }
   | { kind: 'late' }
   | { kind: 'stopped' };
 
-/** How long to wait: to a moment on `performance.now()`, or until `stop` is aborted. */
+/** How long to wait: until a time on `performance.now()`, or until `stop` is aborted. */
 export type Deadline = { until: number; stop?: AbortSignal | undefined };
 
-/** Deadline for `ms` milliseconds from now. */
+/** The deadline `ms` milliseconds from now. */
 export function deadlineIn(ms: number, stop?: AbortSignal): Deadline {
   return { until: performance.now() + ms, stop };
 }
 
 /**
- * A connection that is read one piece at a time. Between two calls of `next` nothing is read: if a peer sends too
- * much, its own buffers fill, not our memory.
+ * A connection that is read one piece at a time. Between two calls of `next` nothing is read. So if a peer sends too
+ * much, the buffers of the peer fill, and not the memory of this process.
  */
 export class PeerConnection {
   readonly #socket: Socket;
@@ -35,7 +34,7 @@ export class PeerConnection {
   /** @param socket - a connected socket, which this connection owns from now on */
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Never removed: without a listener, an error that arrives between two reads would be an uncaught exception.
+    // The handler is never removed: an error that arrives between two reads would be an uncaught exception.
     socket.on('error', (error) => {
       this.#broken ??= errorCode(error);
     });
@@ -102,8 +101,10 @@ export class PeerConnection {
 }
 
 /**
- * Calls `late` once the moment `until` has passed. If the process is busy, the timer fires late, and an answer that
- * came in time may still be unread. So `late` is called one iteration of the event loop after the timer.
+ * Calls `late` when the time `until` has passed. If the process is busy, the timer fires late, and an answer that
+ * arrived in time may still be unread. So `late` is called one iteration of the event loop after the timer.
+ *
+ * @returns a function that cancels the call
  */
 function after(until: number, late: () => void): () => void {
   const remaining = until - performance.now();
@@ -121,29 +122,14 @@ function after(until: number, late: () => void): () => void {
   };
 }
 
-/** Why there is no connection. */
-export type DialFailure = Extract<
-  OutcomeCode,
-  | 'connection-refused'
-  | 'refused-over-ipv6'
-  | 'closed-before-greeting'
-  | 'connect-timeout'
-  | 'firewall-rejected'
-  | 'unreachable'
-  | 'our-fault'
-  | 'address-refused'
-  | 'outgoing-limited'
-  | 'stopped-before-written'
->;
-
-/** If a host has many dead addresses, trying all of them would leave too little time for each. */
+/** If a host has many addresses that do not respond, trying all of them would leave too little time for each. */
 const MOST_ADDRESSES = 4;
 
 /**
  * If the addresses failed in different ways, the failure that is first in this list is reported. A limit comes first:
- * an address that was not tried because of a limit may work, whatever the others did.
+ * an address that was not tried because of a limit may work, although the others failed.
  */
-const FAILURE_PRIORITY: DialFailure[] = [
+const FAILURE_PRIORITY = [
   'outgoing-limited',
   'our-fault',
   'closed-before-greeting',
@@ -152,11 +138,14 @@ const FAILURE_PRIORITY: DialFailure[] = [
   'firewall-rejected',
   'connect-timeout',
   'unreachable',
-];
+] as const satisfies OutcomeCode[];
+
+/** Why there is no connection. */
+export type DialFailure = (typeof FAILURE_PRIORITY)[number] | 'address-refused' | 'stopped-before-written';
 
 /**
- * Connects to the first address that accepts. Each address gets an equal share of the remaining time. The time that
- * `mayConnect` takes is not counted, so a slow database does not make a listener look slow.
+ * Connects to the first address that accepts the connection. Each address gets an equal share of the remaining time.
+ * The time that `mayConnect` takes is not counted, so a slow database does not make a listener look slow.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
  * @param mayConnect - called before each connection; if it returns false, this address is skipped
@@ -204,7 +193,7 @@ function connect(
       cancel();
       stop?.removeEventListener('abort', onStop);
       socket.off('connect', onConnect);
-      // A discarded socket may still report an error, so it keeps its error listener.
+      // A socket that is destroyed here may still report an error, so it keeps its error handler.
       if (result instanceof PeerConnection) socket.off('error', onError);
       else socket.destroy();
       resolve(result);
@@ -219,15 +208,18 @@ function connect(
   });
 }
 
-/** EHOSTUNREACH within this time comes from a firewall. A router takes longer: it first searches the machine (ARP). */
+/**
+ * If EHOSTUNREACH comes within this time, a firewall sent it. A router takes longer, because it first looks for the
+ * machine (ARP).
+ */
 const AT_ONCE_MS = 1_000;
 
 /**
  * What a failed `connect(2)` means.
  *
- * @param code - `ECONNREFUSED` and its like
+ * @param code - the code of the system error, such as `ECONNREFUSED`
  * @param tookMs - how long it took to fail
- * @param overIPv6 - whether the address is one of IPv6: many plugins listen over IPv4 only
+ * @param overIPv6 - whether it is an IPv6 address: many plugins listen over IPv4 only
  */
 export function connectFailure(code: string, tookMs: number, overIPv6 = false): DialFailure {
   switch (code) {
@@ -238,7 +230,8 @@ export function connectFailure(code: string, tookMs: number, overIPv6 = false): 
     // The peer accepted the connection and reset it before Node reported it as connected.
     case 'ECONNRESET':
       return 'closed-before-greeting';
-    // ICMP: host or administratively prohibited. For IPv6, Linux says EACCES; for its own firewall, EPERM.
+    // If a firewall sends the ICMP message “prohibited”, Linux reports EACCES over IPv6. If the firewall of this machine
+    // blocks the connection, it reports EPERM.
     case 'EACCES':
     case 'EPERM':
       return 'firewall-rejected';
@@ -259,17 +252,38 @@ function errorCode(error: Error): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
-/** The checked addresses of a listener's host, or the outcome when there is none. */
-export async function resolveListener(
+/** `timeoutMs`: the timeout of resolving the name, and that of connecting. `signal`: aborting stops both. */
+type ConnectOptions = ResolveOptions & {
+  onStep?: OnStep | undefined;
+  destination?: { mayConnect: MayConnect } | undefined;
+};
+
+/** Connects to one of these checked addresses of a listener's host. Returns the outcome if there is no connection. */
+export async function connectTo(
+  addresses: string[],
+  port: number,
+  { timeoutMs, signal, destination }: ConnectOptions,
+): Promise<PeerConnection | Outcome> {
+  const connected = await dial(addresses, port, deadlineIn(timeoutMs, signal), destination?.mayConnect);
+  return typeof connected === 'string' ? outcome(connected, 'resolved') : connected;
+}
+
+/** Resolves a listener's host, checks its addresses and connects. Returns the outcome if there is no connection. */
+export async function resolveAndConnect(
   host: string,
-  { onStep, ...options }: ResolveOptions & { onStep?: OnStep | undefined },
-): Promise<string[] | Outcome> {
+  port: number,
+  options: ConnectOptions,
+): Promise<PeerConnection | Outcome> {
+  const { onStep } = options;
   onStep?.('name-resolution');
+  let addresses: string[];
   try {
-    return await resolveAddress(host, { ...options, onResolved: () => onStep?.('address-policy') });
+    addresses = await resolveAddress(host, { ...options, onResolved: () => onStep?.('address-policy') });
   } catch (error) {
     if (!(error instanceof AddressError)) throw error;
     if (error.code === 'stopped') return outcome('stopped-before-written', 'none');
     return outcome(error.code, error.code === 'address-refused' ? 'resolved' : 'none');
   }
+  onStep?.('connecting');
+  return connectTo(addresses, port, options);
 }

@@ -5,29 +5,16 @@ import { type Deadline, PeerConnection } from './connection.ts';
 
 /** Why there is no secure connection. */
 type TlsFailure = {
-  fault: Extract<
-    OutcomeCode,
-    | 'tls-failed'
-    | 'tls-too-old'
-    | 'certificate-refused'
-    | 'certificate-other-name'
-    | 'certificate-expired'
-    | 'certificate-not-yet-valid'
-    | 'certificate-self-signed'
-    | 'certificate-incomplete'
-    | 'closed-before-greeting'
-    | 'silent'
-    | 'stopped-before-written'
-  >;
-  /** The error of the TLS library without its advice. For a certificate of another name, that name. */
+  fault: OutcomeCode;
+  /** The error of the TLS library without its advice. If the certificate is for another name: that name. */
   detail: string;
 };
 
 /**
- * Performs the TLS handshake over a connected socket and checks the certificate against `host` and the authorities that
+ * Performs the TLS handshake over a connected socket. The certificate must be for `host`, and from an authority that
  * this machine's Node trusts.
  *
- * @param host - the name in the URL, or its IP address without brackets
+ * @param host - the host name in the URL, or its IP address without brackets
  */
 export function secure(
   socket: Socket,
@@ -38,7 +25,8 @@ export function secure(
     const secured = tls.connect({
       socket,
       host,
-      // SNI must not contain an IP address. Without it, the certificate is checked against `host`.
+      // If `host` is an IP address, it must not be sent as the server name (SNI). The certificate is still checked
+      // against `host`.
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
@@ -49,12 +37,12 @@ export function secure(
       if (!(result instanceof PeerConnection)) secured.destroy();
       resolve(result);
     };
-    const fail = (fault: TlsFailure['fault'], detail = '') => settle({ fault, detail });
+    const fail = (fault: OutcomeCode, detail = '') => settle({ fault, detail });
     const onStop = () => fail('stopped-before-written');
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     if (stop?.aborted) onStop();
     else stop?.addEventListener('abort', onStop);
-    // Never removed: after the handshake, the connection still reports errors.
+    // The handler is never removed: if an error came after the handshake, it would be an uncaught exception.
     secured
       .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
       .once('secureConnect', () => settle(new PeerConnection(secured)));
@@ -62,8 +50,8 @@ export function secure(
 }
 
 /**
- * Whether a service speaks any version of TLS: it completes the handshake or refuses it with an alert. `false` when
- * neither happened before the deadline.
+ * Whether a service speaks any version of TLS: it completes the handshake or refuses it with an alert. `false` if
+ * neither happens before the deadline.
  */
 export function speaksTls(connection: PeerConnection, { until, stop }: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
@@ -88,9 +76,8 @@ export function speaksTls(connection: PeerConnection, { until, stop }: Deadline)
 }
 
 /**
- * The reason of a TLS error, for the owner of a website. OpenSSL's reason is in a field of its own, while the message
- * contains source lines. The text after a semicolon is advice for the administrator of this Node process and is cut
- * off.
+ * The reason of a TLS error, for the owner of a website. If OpenSSL gives a `reason`, it is used, because the message
+ * contains source lines. Text after `; if ` is cut off: it is advice for the administrator of this Node process.
  */
 function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerCertificate }): string {
   if (error.cert && faultOf(error) === 'certificate-other-name') {
@@ -103,22 +90,22 @@ function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerC
 }
 
 /** The fault that an error code of OpenSSL or Node means for the website. */
-const MEANINGS: Record<string, TlsFailure['fault']> = {
+const MEANINGS: Record<string, OutcomeCode> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-name',
   CERT_HAS_EXPIRED: 'certificate-expired',
   CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
-  // The certificate's authority is a private one that browsers do not know.
+  // The authority that issued the certificate is a private one, which browsers do not know.
   SELF_SIGNED_CERT_IN_CHAIN: 'certificate-self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-incomplete',
   UNABLE_TO_GET_ISSUER_CERT: 'certificate-incomplete',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-incomplete',
-  // The website chose TLS 1.1 or older, or refused every version that Tallyport offers.
+  // The website chose TLS 1.1 or older, or it accepts none of the versions that Tallyport offers.
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls-too-old',
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'tls-too-old',
 };
 
-function faultOf({ code = '', syscall }: NodeJS.ErrnoException): TlsFailure['fault'] {
+function faultOf({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   const meaning = Object.hasOwn(MEANINGS, code) ? MEANINGS[code] : undefined;
   if (meaning) return meaning;
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) return 'tls-failed';

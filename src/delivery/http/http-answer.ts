@@ -33,12 +33,12 @@ export function meaningOfStatus(status: number): OutcomeCode {
 const SIGN_IN =
   /(?:^|[/.?&=_-])(?:log-?in|sign-?in|signin|sign_in|log_in|auth|oauth2?|sso|session|anmelden)(?:[/.?&=_-]|$)/i;
 
-/** Whether a redirect leads to a sign-in page: the URL needs a session, and a vote's request has none. */
+/** Whether a redirect leads to a sign-in page. Then the URL needs a session, which the request of a vote does not have. */
 export function leadsToSignIn(location: string): boolean {
   return SIGN_IN.test(location);
 }
 
-/** What nginx, Apache, Go and Node answer when a request without TLS arrives at a TLS port. */
+/** The answers of nginx, Apache and Go to a request without TLS at a TLS port. */
 const WANTS_TLS =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|HTTP request to an HTTPS server/i;
 
@@ -48,8 +48,8 @@ export function wantsTls(status: number, said: string): boolean {
 }
 
 /**
- * The outcome when a website refuses a vote (HTTP 400, 422 and others) and may be refusing all votes. The vote then
- * waits, and the listener is paused.
+ * The outcome if a website refused a vote (HTTP 400, 422 and others) and may refuse all votes. The vote then waits, and
+ * the listener is paused.
  */
 export function asRefusalOfAll(refused: Outcome): Outcome {
   const { code, class: kind } = outcome('http-votes-refused', refused.reached);

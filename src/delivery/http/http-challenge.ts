@@ -2,8 +2,8 @@ import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
 
-/** A message that an HTTP listener must answer with the same challenge. */
-export type Challenge = {
+/** A message that an HTTP listener must answer by repeating the challenge. */
+type Challenge = {
   /** `webhook-id`. */
   id: string;
   challenge: string;
@@ -19,7 +19,7 @@ export type Answer = {
   body?: ReceivedBody;
 };
 
-export type ReceivedBody = {
+type ReceivedBody = {
   bytes: Buffer;
   /** `Content-Encoding`; absent if there is none. */
   encoding?: string;
@@ -27,7 +27,7 @@ export type ReceivedBody = {
   isLate: boolean;
 };
 
-/** Makes a challenge for an HTTP listener: 256 random bits, never used twice. */
+/** Makes a challenge for an HTTP listener: 256 random bits, for one attempt. */
 export function newChallenge(serverId: string): Challenge {
   const challenge = randomBytes(32).toString('base64url');
   const data = { server_id: serverId, challenge };
@@ -35,8 +35,8 @@ export function newChallenge(serverId: string): Challenge {
 }
 
 /**
- * Whether an answer's body repeats the challenge: `{"challenge": "…"}`, or the challenge alone as text. A site that echoes
- * the whole request does neither.
+ * Whether an answer's body repeats the challenge: `{"challenge": "…"}`, or the challenge alone as text. If a website
+ * only sends the whole request back, the answer has neither form.
  */
 export function repeats(said: string, { challenge }: Challenge): boolean {
   const text = said.trim();
@@ -54,34 +54,24 @@ function challengeIn(json: string): string {
   }
 }
 
-/** The first bytes of gzip and Zstandard; other encodings cannot be recognised by their first bytes. */
+/** The first bytes of gzip and Zstandard, in hexadecimal. Other encodings have no such mark. */
 const COMPRESSED = ['1f8b', '28b52ffd'];
 
-/**
- * The outcome for an answer that does not repeat the challenge in a documented form. Other forms are not accepted; the
- * outcome says what the website has to change.
- */
-export function formOf(
-  { bytes, encoding = '', isLate }: ReceivedBody,
-  { challenge }: Challenge,
-): OutcomeCode {
+/** The outcome if an answer does not repeat the challenge in a documented form. It says what the website must change. */
+function formOf({ bytes, encoding = '', isLate }: ReceivedBody, { challenge }: Challenge): OutcomeCode {
   if (isLate) return 'too-slow';
   const isMarked = COMPRESSED.some((mark) => bytes.toString('hex', 0, 4).startsWith(mark));
   if (isMarked || !/^(?:identity)?$/i.test(encoding.trim())) return 'challenge-compressed';
   const text = bytes.toString('utf8');
-  if (bytes.includes(Buffer.from(challenge, 'utf16le')) || isBigEndian(bytes, challenge))
-    return 'challenge-utf16';
+  const utf16 = Buffer.from(challenge, 'utf16le');
+  // `swap16` makes it big-endian.
+  if (bytes.includes(utf16) || bytes.includes(utf16.swap16())) return 'challenge-utf16';
   if (!text.includes(challenge)) return 'http-unverified';
   const quoted = text.trim().match(/^(["'`])(.*)\1;?$/s);
   return quoted?.[2]?.trim() === challenge ? 'challenge-quoted' : 'challenge-surrounded';
 }
 
-/** Whether the bytes contain the challenge in big-endian UTF-16. */
-function isBigEndian(bytes: Buffer, challenge: string): boolean {
-  return bytes.includes(Buffer.from(challenge, 'utf16le').swap16());
-}
-
-/** Outcomes that are ambiguous for a vote, and what replaces them after a challenge, when no vote was sent. */
+/** The outcomes of a challenge that differ from those of a vote: no vote was sent, so none can have arrived. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',

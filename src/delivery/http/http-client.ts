@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
-import { deadlineIn, dial, type PeerConnection, resolveListener } from '../connection.ts';
+import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../connection.ts';
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions, SendResult } from '../votifier/votifier-client.ts';
@@ -14,11 +14,11 @@ import { portOf } from './url-port.ts';
 export type HttpTarget = {
   protocol: 'http';
   url: string;
-  /** 24 hexadecimal digits: the message contains the server's id. */
+  /** The server's id, 24 hexadecimal digits, for the message. */
   serverId: string;
   /** The signing secret, `whsec_…`. */
   secret: string;
-  /** The secret before the last rotation; until `until`, messages are signed with it too. */
+  /** The secret before the last rotation. Until `until`, messages are also signed with it. */
   previous: { secret: string; until: Date } | null;
 };
 
@@ -27,7 +27,8 @@ export type HttpTarget = {
  * handshake for https, posts one signed message and waits for the status. Redirects are not followed. Before the first
  * byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
  *
- * @param now - the timestamp of the signature: the receiver refuses one that differs by minutes from its own clock
+ * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
+ *   the message
  * @throws {TypeError} when the vote can never be sent (`assertSendable`), which is an error of the caller
  */
 export async function postVote(
@@ -50,7 +51,7 @@ async function attempt(
 ): Promise<Outcome> {
   const url = new URL(target.url);
   const { destination } = options;
-  const plain = await resolveAndConnect(url, options);
+  const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return plain;
   const address = plain.socket.remoteAddress ?? '';
   const secrets = secretsAt(target, now);
@@ -65,22 +66,19 @@ async function attempt(
   if (refused) return tlsExpected(refused, url, address, options);
   destination.challengeMet();
   const unwatched = { ...options, onStep: undefined };
-  // Connects only to the address that repeated the challenge, not to another address of the same host.
-  const again = await connectTo([destination.address], url, unwatched);
+  // The vote goes only to the address that repeated the challenge, not to another address of the same host.
+  const again = await connectTo([destination.address], portOf(url), unwatched);
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).result;
 }
 
-/**
- * Posts one JSON message to a URL with the checks, deadlines and limits of a vote. Never throws for anything that the
- * server does.
- */
+/** Posts one JSON message to a URL, with the checks, deadlines and limits of a vote. No answer makes it throw. */
 export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
-  const plain = await resolveAndConnect(url, options);
+  const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return { result: plain, status: 0, said: '' };
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
-/** How a TLS port ends a request without TLS: it closes the connection, or sends a TLS alert, which is not HTTP. */
+/** The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is no HTTP. */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
   'closed-before-written',
@@ -90,8 +88,8 @@ const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
 ]);
 
 /**
- * The outcome of a request to an `http://` URL. If the connection ended like at a TLS port, one more connection tests
- * whether the port speaks TLS. If it does, the request was not read.
+ * The outcome of a request. If the URL begins with `http://` and the connection ended as at a TLS port, one more
+ * connection tests whether the port speaks TLS. If it does, the request was not read.
  */
 async function tlsExpected(
   result: Outcome,
@@ -100,8 +98,7 @@ async function tlsExpected(
   options: SendOptions,
 ): Promise<Outcome> {
   if (url.protocol !== 'http:' || !LIKE_TLS.has(result.code)) return result;
-  const stop = options.signal;
-  const waiting = deadlineIn(options.timeoutMs, stop);
+  const waiting = deadlineIn(options.timeoutMs, options.signal);
   const again = await dial([address], portOf(url), waiting, options.destination?.mayConnect);
   if (typeof again === 'string') return result;
   try {
@@ -111,21 +108,9 @@ async function tlsExpected(
   }
 }
 
-async function resolveAndConnect(url: URL, options: SendOptions): Promise<PeerConnection | Outcome> {
-  const addresses = await resolveListener(url.hostname.replace(/^\[|\]$/g, ''), options);
-  if (!Array.isArray(addresses)) return addresses;
-  options.onStep?.('connecting');
-  return connectTo(addresses, url, options);
-}
-
-async function connectTo(
-  addresses: string[],
-  url: URL,
-  options: SendOptions,
-): Promise<PeerConnection | Outcome> {
-  const waiting = deadlineIn(options.timeoutMs, options.signal);
-  const plain = await dial(addresses, portOf(url), waiting, options.destination?.mayConnect);
-  return typeof plain === 'string' ? outcome(plain, 'resolved') : plain;
+/** The host in a URL; an IPv6 address without its brackets. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 async function handshake(
@@ -143,7 +128,7 @@ function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
   return previous && now < previous.until ? [secret, previous.secret] : [secret];
 }
 
-/** `readsBody`: whether the body of a success is read too. */
+/** `readsBody`: whether the body of a successful answer is read too. */
 type Message = { headers: Record<string, string>; body: string; readsBody?: boolean };
 
 function signed(id: string, body: string, secrets: string[], now: Date): Message {
@@ -160,8 +145,7 @@ async function postOver(
   const unanswered = (result: Outcome): Answer => ({ result, status: 0, said: '' });
   try {
     options.onStep?.('greeting');
-    const host = url.hostname.replace(/^\[|\]$/g, '');
-    const connection = url.protocol === 'https:' ? await handshake(plain, host, options) : plain;
+    const connection = url.protocol === 'https:' ? await handshake(plain, hostOf(url), options) : plain;
     if ('code' in connection) return unanswered(connection);
     const early = await outcomeBeforeRequest(connection, options);
     if (early) return unanswered(early);
@@ -172,10 +156,7 @@ async function postOver(
   }
 }
 
-/**
- * Reads what the website sent before the request, and returns the outcome if nothing may be written now; otherwise
- * null.
- */
+/** Reads what the website sent before the request. If nothing may be written now, returns the outcome; otherwise null. */
 async function outcomeBeforeRequest(
   connection: PeerConnection,
   options: SendOptions,
@@ -198,13 +179,13 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: '*/*',
-      // The body is read without decompression. If a website still compresses it, the outcome says so.
+      // The body is read without decompression. If a website compresses it nevertheless, the outcome says so.
       'accept-encoding': 'identity',
       'user-agent': 'Tallyport',
       connection: 'close',
       ...headers,
     },
-    // No agent: this connection was checked and is used once.
+    // The request uses the connection whose address was checked, and no other one of an agent.
     createConnection: () => connection.socket,
   });
 }

@@ -1,17 +1,17 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
-import { answerMsOf, type SendOptions } from '../votifier/votifier-client.ts';
+import type { SendOptions } from '../votifier/votifier-client.ts';
 import { leadsToSignIn, meaningOfStatus, retryAfterMs, wantsTls } from './http-answer.ts';
 import type { Answer } from './http-challenge.ts';
 
 /**
- * At most this much of an answer's body is read. Node limits headers to 16 KiB; a smaller limit would make the 200 of a
- * site with long policies ambiguous.
+ * At most this many bytes of an answer's body are read. The headers may have 16 KiB, which is Node's limit: with a
+ * smaller one, an answer with long security policies could not be read, and its vote would be ambiguous.
  */
 const LONGEST_ANSWER = 4_096;
 
-/** Informational responses (HTTP 1xx) before the answer; a listener that sends more of them ends the attempt. */
+/** If a listener sends more informational responses (HTTP 1xx) before its answer, the attempt ends. */
 const MOST_INFORMATION = 8;
 
 /** Sends the request and waits for its status, with one deadline for all of it, however slowly bytes arrive. */
@@ -28,13 +28,14 @@ export async function exchange(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : endWith(code));
   const onStop = () => stop('stopped-while-waiting');
-  // A busy process may notice the deadline much later, with an answer that came in time still unread.
+  // If the process is busy, the timer fires late, and an answer that arrived in time may still be unread. So the
+  // deadline applies one iteration of the event loop after the timer.
   let isLate = false;
   const giveUp = () => {
     isLate = true;
     stop('no-answer');
   };
-  const timer = setTimeout(() => setImmediate(giveUp), answerMsOf(options));
+  const timer = setTimeout(() => setImmediate(giveUp), options.answerMs ?? options.timeoutMs);
   options.waitSignal?.addEventListener('abort', onStop);
   request
     // The connection is paused between two reads.
@@ -53,7 +54,7 @@ export async function exchange(
       socket.destroy();
       endWith('http-upgraded', 'HTTP 101 Switching Protocols');
     })
-    // Never removed: an error while nothing waits must not become an uncaught exception.
+    // The handler is never removed: an error that comes later would be an uncaught exception.
     .on('error', (error) => endWith(brokenCode(error), wordsOf(error)));
   request.end(body);
   try {
@@ -66,7 +67,7 @@ export async function exchange(
   }
 }
 
-/** A success needs no body unless `readsBody`; of any other answer the first 4 KiB are read for its message. */
+/** Reads the first 4 KiB of an answer's body. The body of a success is read only with `readsBody`. */
 async function readAnswerFrom(
   response: IncomingMessage,
   readsBody: boolean,
@@ -97,7 +98,7 @@ async function readAnswerFrom(
   return { result: refused, status, said };
 }
 
-/** The meaning of a refusal, where its body or its target says more than its status. */
+/** The outcome for a refusal. If the body or the target of a redirect says more than the status, that decides. */
 function exactly(
   meaning: OutcomeCode,
   { status, said, location = '' }: { status: number; said: string; location?: string | undefined },
@@ -116,17 +117,20 @@ async function firstBytes(response: IncomingMessage): Promise<Buffer> {
       if (length >= LONGEST_ANSWER) break;
     }
   } catch {
-    // The status was received; only the message is missing.
+    // If the connection breaks here, the status was received already, and only the message is missing.
   }
   return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
 }
 
-/** What came in place of an HTTP answer; Node keeps it with its parser's errors. */
+/** The data that came in place of an HTTP answer. Node stores it in the errors of its parser. */
 function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: unknown }): string {
   return code.startsWith('HPE_') && Buffer.isBuffer(rawPacket) ? readable(rawPacket) : '';
 }
 
-/** Node's parser errors have codes that begin with HPE; a normal close has no system call. */
+/**
+ * The outcome for an error of the connection. The codes of Node's HTTP parser begin with `HPE_`. If the website closed
+ * the connection normally, the error has no system call.
+ */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';
   if (code.startsWith('HPE_')) return 'garbage-answer';

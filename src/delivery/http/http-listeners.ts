@@ -10,7 +10,7 @@ import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from 
 import { newSigningSecret } from './http-message.ts';
 import { portOf } from './url-port.ts';
 
-/** After a rotation, votes are signed with the old secret as well for this long. */
+/** For this long after a rotation, votes are also signed with the old secret. */
 const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
@@ -45,21 +45,15 @@ const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
 /** The owner's settings of an HTTP listener. */
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** Stored for a later change to Votifier; the message does not contain it. */
+  /** Stored for a later change to Votifier. The message does not contain it. */
   serviceName: string;
 };
 
-/** An HTTP listener that was set. */
-type HttpListenerSet = {
-  listener: ListenerSet;
-  /** `whsec_…`, to be shown once; null when the server's HTTP listener keeps its secret. */
-  secret: string | null;
-};
-
 /**
- * Sets a URL to which a server's votes are posted, signed by Standard Webhooks. The first call makes a secret; a later
- * change of the URL does not change it, so moving the page loses no votes (`rotateSecret` makes a new one).
+ * Sets a URL to which a server's votes are posted, signed by Standard Webhooks. The first call makes a secret. If the
+ * URL is changed later, the secret stays, so no votes are lost (`rotateSecret` makes a new one).
  *
+ * @returns the listener, and as `secret` the new secret (`whsec_…`), to be shown once; null if the secret stays
  * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the current secret cannot be read
  */
 export async function setHttpListener(
@@ -67,62 +61,50 @@ export async function setHttpListener(
   serverId: ObjectId,
   { serviceName, ...settings }: HttpListenerSettings,
   by: string,
-): Promise<HttpListenerSet> {
+): Promise<{ listener: ListenerSet; secret: string | null }> {
   const { url: address, maxSendings, resendUsedUp, rewards } = parseInput(httpSettings, settings);
   const context = secretContext({ serverId });
-  // If another request made and showed a secret meanwhile, it must not be lost: this call then makes none.
+  // If another request made a secret meanwhile and showed it to the owner, that secret stays, and this call makes none.
   let secret: string | null = null;
   const listener = await storeListener(deps, serverId, { by, resendUsedUp, rewards }, (existing) => {
     const before = existing?.protocol === 'http' ? existing : null;
     secret = before ? null : newSigningSecret();
-    // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
+    // An unchanged secret is sealed again with the current SECRET_KEY, so that an earlier key is no longer needed.
     const signing = secret ?? deps.secrets.open(before?.sealedSecret ?? '', context);
     const sealedSecret = deps.secrets.seal(signing, context);
     const previousSecret = before?.previousSecret ?? null;
-    const fields = {
-      protocol: 'http',
-      ...address,
-      serviceName,
-      sealedSecret,
-      previousSecret,
-      maxSendings,
-    } as const;
+    const secrets = { sealedSecret, previousSecret };
+    const fields = { protocol: 'http' as const, ...address, serviceName, ...secrets, maxSendings };
     return { fields, sameSecret: before !== null };
   });
   return { listener, secret };
 }
 
-/** The result of a rotation. */
-type RotatedSecret = {
-  /** `whsec_…`, to be shown once. */
-  secret: string;
-  /** Until this time, votes are signed with the old secret as well. */
-  previousValidUntil: Date;
-};
-
 /**
  * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both secrets, so that
- * the receiver can change to the new one without losing a vote. A secret of an earlier rotation is dropped at once.
+ * the receiver can change to the new one without losing a vote. If an even older secret is still valid, it is removed.
  *
- * @param revision - only while the listener has this revision: a form that is sent twice rotates once
- * @returns null when the server has no such HTTP listener
+ * @param revision - if the listener no longer has this revision, nothing is changed: a form that is sent twice rotates
+ *   the secret once
+ * @returns the new secret (`whsec_…`), to be shown once, and until when the old one is used too; null when the server
+ *   has no such HTTP listener
  */
 export async function rotateSecret(
   deps: ListenerSetup,
   serverId: ObjectId,
   by: string,
   revision?: number,
-): Promise<RotatedSecret | null> {
+): Promise<{ secret: string; previousValidUntil: Date } | null> {
   for (;;) {
     const before = await deps.listeners.findOne({ serverId, protocol: 'http' });
     if (!before || (revision !== undefined && before.revision !== revision)) return null;
     const secret = newSigningSecret();
     const until = after(deps.clock.now(), SECRET_OVERLAP_MS);
-    // Only if the listener is unchanged: if two rotations run at the same time, only one succeeds.
     const secrets = {
       sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
       previousSecret: { sealed: before.sealedSecret, until },
     };
+    // If two rotations run at the same time, only one finds this revision; the other one starts again.
     const which = { serverId, revision: before.revision };
     const rotated = await changeListener(deps, which, by, 'listener.rotate', asLiterals(secrets));
     if (rotated) return { secret, previousValidUntil: until };

@@ -6,10 +6,9 @@ import type { ResolveOptions } from '../../platform/resolve-address.ts';
 import {
   type Deadline,
   deadlineIn,
-  dial,
   type PeerConnection,
   type ReadResult,
-  resolveListener,
+  resolveAndConnect,
 } from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis.ts';
@@ -22,7 +21,7 @@ import { meaningOfError, type Reply, readReply, tokenKey, v2Frame } from './voti
 export type VotifierTarget = {
   host: string;
   port: number;
-  /** The name of the voting site that the listener receives; the listener chooses its token by this name. */
+  /** The name of the voting site that the listener receives. A v2 listener chooses its token by this name. */
   serviceName: string;
 } & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
 
@@ -33,13 +32,13 @@ export type SendOptions = {
   /** The timeout of the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
   /**
-   * Whether the Votifier v1 listener has confirmed votes before: if it then closes without an answer, that is no
-   * acknowledgement.
+   * Whether the Votifier v1 listener has confirmed votes before. If it then closes without an answer, the vote does not
+   * count as delivered.
    */
   confirmsVotes?: boolean | undefined;
-  /** Aborting stops the attempt before anything is written; after that, the attempt still waits for the answer. */
+  /** Aborting ends the attempt if nothing is written yet. Otherwise the attempt still waits for the answer. */
   signal?: AbortSignal;
-  /** Aborting ends the wait for the answer too. */
+  /** Aborting also ends the wait for the answer. */
   waitSignal?: AbortSignal;
   /** Called right before the first byte is written. If it returns false, nothing is written. */
   mayWrite: () => boolean;
@@ -73,13 +72,8 @@ export async function sendVote(
 }
 
 async function attempt(target: VotifierTarget, vote: ForwardedVote, options: SendOptions): Promise<Outcome> {
-  const addresses = await resolveListener(target.host, options);
-  if (!Array.isArray(addresses)) return addresses;
-
-  options.onStep?.('connecting');
-  const waiting = deadlineIn(options.timeoutMs, options.signal);
-  const connection = await dial(addresses, target.port, waiting, options.destination?.mayConnect);
-  if (typeof connection === 'string') return outcome(connection, 'resolved');
+  const connection = await resolveAndConnect(target.host, target.port, options);
+  if ('code' in connection) return connection;
   try {
     return await exchange(connection, target, vote, options);
   } finally {
@@ -113,11 +107,6 @@ async function exchange(
   return readAnswerFrom(connection, target, vote, options);
 }
 
-/** How long to wait for the answer, in milliseconds. */
-export function answerMsOf({ answerMs, timeoutMs }: SendOptions): number {
-  return answerMs ?? timeoutMs;
-}
-
 type Welcome = Exclude<Greeting, { notVotifier: string }>;
 
 async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): Promise<Welcome | Outcome> {
@@ -130,7 +119,7 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
   return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }
 
-/** The bytes to send. A v1 block is right after either greeting, because listeners that speak v2 accept v1 as well. */
+/** The bytes to send. A v1 block is sent after either greeting, because listeners that speak v2 accept v1 as well. */
 function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome): Buffer | Outcome {
   const { serviceName } = target;
   if (target.protocol === 'votifier-v1') return frameOrOutcome(v1Block(vote, serviceName, target.publicKey));
@@ -138,7 +127,7 @@ function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome
   return frameOrOutcome(v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge }));
 }
 
-/** The key objects of targets: each is made once and used for many frames. */
+/** The key object of each target. It is made once and used for all frames. */
 const keys = new WeakMap<VotifierTarget, KeyObject>();
 
 function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): KeyObject {
@@ -152,9 +141,9 @@ function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
 }
 
 /**
- * The outcome when the listener closed the connection or sent something after its greeting; nothing is written then. A
- * write to a closed connection would make the outcome ambiguous although no vote was sent. A message before the frame,
- * even an `ok`, does not concern our vote.
+ * The outcome if the listener closed the connection or sent something after its greeting. Nothing is written then: a
+ * write to a closed connection would make the outcome ambiguous although no vote was sent, and a message before the
+ * frame, even an `ok`, does not confirm the vote.
  */
 async function readInterruption(
   connection: PeerConnection,
@@ -176,14 +165,14 @@ async function readAnswerFrom(
   vote: ForwardedVote,
   options: SendOptions,
 ): Promise<Outcome> {
-  const waiting = deadlineIn(answerMsOf(options), options.waitSignal);
+  const waiting = deadlineIn(options.answerMs ?? options.timeoutMs, options.waitSignal);
   const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
   const said = readable(received);
   return outcome(codeWithoutReply(end, said, closeMeans(target, options)), 'written', said);
 }
 
-/** The outcome for an answer. Some v1 listeners answer a vote in the form of v2: an `ok` confirms it. */
+/** The outcome for an answer. Some v1 listeners answer a vote in the form of v2; an `ok` from them confirms it too. */
 function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
   if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
   const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
@@ -191,11 +180,11 @@ function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
 }
 
 /**
- * The outcome of an attempt whose answer did not come or was incomplete. If other data came before the close, something
- * that is not Votifier may have read the frame. A reset is unclear too: a v1 listener that has read its 256 bytes has
- * no reason for one.
+ * The outcome if no answer or only a part of one came. If other data came before the close, something that is not
+ * Votifier may have read the frame. After a reset it is unknown whether the vote arrived, in v1 too: a v1 listener that
+ * has read its 256 bytes has no reason for a reset.
  *
- * @param bareClose - the outcome when the connection was closed without any data
+ * @param bareClose - the outcome if the connection was closed without any data
  */
 function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: OutcomeCode): OutcomeCode {
   switch (end?.kind) {
@@ -211,9 +200,9 @@ function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: 
 }
 
 /**
- * What a close without an answer means. Most v1 listeners close after a good vote, and also after a vote with the wrong
- * key: the vote counts as delivered, not confirmed. If the listener has confirmed votes before, its key has changed or
- * its plugin failed.
+ * What a close without an answer means. Most v1 listeners close after a vote that they accept and also after one with
+ * the wrong key, so the vote counts as delivered, not confirmed. If the listener has confirmed votes before, its key
+ * has changed or its plugin failed.
  */
 function closeMeans(
   { protocol }: VotifierTarget,

@@ -7,15 +7,15 @@ export type Greeting =
   /** The service does not speak Votifier. */
   | { notVotifier: string };
 
-/** A first line that is longer is not a greeting: real greetings have fewer than 60 bytes. */
+/** If the first line is longer, it is not a greeting: real greetings have fewer than 60 bytes. */
 const LONGEST_GREETING = 256;
 const LINE_FEED = 0x0a;
 const OPENING = 'VOTIFIER';
 
 /**
  * A v2 greeting has version 2 and a challenge. NuVotifier sends `VOTIFIER 2 <challenge>`; go-votifier and others send
- * `VOTIFIER 2.0 <challenge>`. A v1 listener sends the version of its plugin, which may also be `2` or `2.9`; it sends
- * no challenge, so the challenge decides.
+ * `VOTIFIER 2.0 <challenge>`. A v1 listener sends the version of its plugin, which may also be `2` or `2.9`, but it
+ * sends no challenge. So a greeting without a challenge is v1.
  */
 const VERSION_2 = /^VOTIFIER (?:2 +(\S.*)|2\.\S* +(\S+))$/;
 

@@ -7,10 +7,10 @@ const LONGEST_TEXT = 245;
 const BLOCK_BYTES = 256;
 
 /**
- * The one message of Votifier v1: five lines, encrypted with the listener's 2048-bit public key into a block
- * of exactly 256 bytes.
+ * Makes the only message of Votifier v1: five lines, encrypted with the listener's 2048-bit public key into a block of
+ * exactly 256 bytes.
  *
- * @throws {TypeError} when the key is not a 2048-bit RSA key (see credentials.ts).
+ * @throws {TypeError} when the key is not a 2048-bit RSA key (see credentials.ts)
  */
 export function v1Block(
   vote: ForwardedVote,

@@ -8,21 +8,18 @@ const HEADER_BYTES = 4;
 /** NuVotifier discards a frame that is longer than this, header included. */
 const LONGEST_FRAME = 1_024;
 
-/** What a v2 frame needs besides the vote; `tokenKey` makes the `key`. */
-export type Signing = { serviceName: string; key: KeyObject; challenge: string };
-
-/** A listener's token as an HMAC key. */
+/** A listener's token as an HMAC key, for `v2Frame`. */
 export function tokenKey(token: string): KeyObject {
   return createSecretKey(token, 'utf8');
 }
 
 /**
- * The one message of Votifier v2: magic number, length in bytes, and JSON that contains the payload as text and the
- * HMAC of the bytes of that text.
+ * Makes the only message of Votifier v2: a magic number, the length in bytes, and JSON with the payload as text and the
+ * HMAC of the UTF-8 bytes of that text.
  */
 export function v2Frame(
   vote: ForwardedVote,
-  { serviceName, key, challenge }: Signing,
+  { serviceName, key, challenge }: { serviceName: string; key: KeyObject; challenge: string },
 ): Buffer | 'frame-too-long' {
   const payload = JSON.stringify({
     serviceName,
@@ -58,10 +55,9 @@ const LONGEST_REPLY = 4_096;
 
 /**
  * Reads a listener's answer from all bytes received so far, however they were split. An answer is one JSON object and
- * ends with its last brace, so neither a line feed nor the end of the connection is needed. Bytes after the object are
- * ignored.
+ * ends with its last brace, so no line feed and no end of the connection is awaited. Bytes after the object are ignored.
  *
- * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were read
+ * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were received
  */
 export function readReply(received: Buffer): Reply | 'incomplete' {
   const bytes = received.subarray(0, LONGEST_REPLY);
@@ -100,8 +96,8 @@ function parseReply(text: string): Reply {
 const KEYS = ['status', 'cause', 'error', 'errorMessage'];
 
 /**
- * The value of a field whose name may be written in any case: listeners in Go send `Status`. If several fields match,
- * the exact name counts, otherwise the first.
+ * The value of a field whose name may be in capital or small letters: listeners in Go send `Status`. If several fields
+ * match, the one with exactly this name counts, otherwise the first.
  */
 function inAnyCase(object: object, key: string): unknown {
   if (Object.hasOwn(object, key)) return object[key as keyof object];
@@ -128,8 +124,8 @@ function errorText({ cause, error, errorMessage }: Record<string, unknown>): str
 }
 
 /**
- * What the error texts of known listeners mean. The more specific patterns come first, because the text for an unknown
- * service repeats the name of the service.
+ * The meanings of the error texts of known listeners; the first pattern that matches decides. The text for an unknown
+ * service repeats the service name, which may contain a word of a later pattern.
  */
 const MEANINGS: [RegExp, OutcomeCode][] = [
   [/only accepts well-formed votifier v2|v1 protocol is disabled/i, 'v2-only'],
