@@ -7,38 +7,30 @@ import { kindOfText } from '../servers/token-text.ts';
 /** The pasted text is not the key or token that a listener needs. The message says what the text is instead. */
 export class CredentialError extends CodedError<'key-invalid' | 'token-malformed'> {}
 
-/** The context that a listener's sealed secret is bound to. */
+/** The context that a listener's sealed secret is bound to: a secret of another server cannot be opened with it. */
 export function secretContext(listener: Pick<Listener, 'serverId'>): string {
   return `listener of ${listener.serverId.toHexString()}`;
 }
 
-type ListenerKey = {
-  publicKey: KeyObject;
-  /** The key as one line of base64 (X.509 SubjectPublicKeyInfo), as in a listener's `public.key`. */
-  line: string;
-};
-
 /** NuVotifier accepts keys of this size only, and all other listeners generate it. */
 const KEY_BITS = 2_048;
-/**
- * A 2048-bit public key has 392 characters. Private keys and certificates of this key size are shorter than this limit
- * too.
- */
+/** A 2048-bit public key has 392 characters. Private keys and certificates of this size stay below the limit too. */
 const LONGEST_PASTE = 16_384;
 
 /**
  * Reads the public key of a v1 listener as its owner pastes it: one line of base64, or PEM, with any line
  * breaks and white space.
  *
- * @throws {CredentialError} `key-invalid`, with a sentence that says what is wrong.
+ * @returns the key, and as `line` the key in one line of base64 (X.509 SubjectPublicKeyInfo), as in `public.key`
+ * @throws {CredentialError} `key-invalid`, with a sentence that says what is wrong
  */
-export function parsePublicKey(text: string): ListenerKey {
+export function parsePublicKey(text: string): { publicKey: KeyObject; line: string } {
   if (text.trim() === '') throw keyFault(t('The public key is empty.'));
   if (text.length > LONGEST_PASTE) throw keyFault(t('This is far too long to be a public key.'));
 
   const { label, body } = unwrapPem(text);
-  // First: a public key can be derived from some private keys, so without this check a pasted private key would be
-  // accepted.
+  // This check comes first. Without it, some private keys would be accepted, because a public key can be derived from
+  // them.
   if (holdsPrivateKey(text)) throw keyFault(t(PRIVATE));
   if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
     throw keyFault(t('This is a {kind}, not a public key.', { kind: label.toLowerCase() }));
@@ -85,7 +77,7 @@ const PRIVATE = defineMessage(
   'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.',
 );
 
-/** The name of a PEM block (empty without one) and its content, without white space. */
+/** The label of a PEM block and its content without white space. If the text is no PEM: no label, and the whole text. */
 function unwrapPem(text: string): { label: string; body: string } {
   const block = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|$)/s.exec(text);
   return { label: block?.[1] ?? '', body: (block?.[2] ?? text).replace(/[\s\u200b]/g, '') };
@@ -95,7 +87,7 @@ function isBase64(body: string): boolean {
   return body.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(body);
 }
 
-/** NuVotifier's tokens have about 26 letters and digits; a key has hundreds. */
+/** Whether the text may be a token. NuVotifier's tokens have about 26 letters and digits; a key has hundreds. */
 function looksLikeToken(body: string): boolean {
   return /^[\w-]{8,100}$/.test(body);
 }
@@ -126,15 +118,15 @@ function attempt<T>(read: () => T): T | undefined {
 
 const LONGEST_TOKEN = 256;
 /**
- * A configuration key with its value, as in NuVotifier's `config.yml`: `default: abc`, `"token": "abc"`, or `tokens:`
- * with its lines.
+ * A line of NuVotifier's `config.yml`: a key with its value, such as `default: abc` or `"token": "abc"`, or `tokens:`
+ * with the lines below it.
  */
 const CONFIGURATION_LINE = /^["']?((?:tokens?|default)["']?\s*[:=]|[\w.-]{1,50}["']?\s*[:=](?=\s))/i;
 
 /**
- * Reads the token of a v2 listener as its owner pastes it. White space around it is dropped.
+ * Reads the token of a v2 listener as its owner pastes it. White space around it is removed.
  *
- * @throws {CredentialError} `token-malformed`, with a sentence that says what is wrong.
+ * @throws {CredentialError} `token-malformed`, with a sentence that says what is wrong
  */
 export function parseToken(text: string): string {
   const token = text.trim();
@@ -170,7 +162,7 @@ function tokenFault(reason: string): CredentialError {
   return new CredentialError('token-malformed', reason);
 }
 
-/** In DER, a key is a sequence of more than 127 bytes; its base64 begins with `MI`. */
+/** Whether the text is a key. In DER, a key is a sequence of more than 127 bytes, so its base64 begins with `MI`. */
 function looksLikeKey(token: string): boolean {
   if (token.includes('-----BEGIN ')) return true;
   const body = token.replace(/\s/g, '');

@@ -11,7 +11,7 @@ import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './diagnosis/listener-reason.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
-/** A vote in a list. */
+/** A vote in the list of an overview. */
 type VoteInShort = {
   id: string;
   username: string;
@@ -24,10 +24,7 @@ type VoteInShort = {
   code?: OutcomeCode;
 };
 
-/**
- * The state of a listener and its votes, for operators, without secrets. For an HTTP listener only host and port are
- * shown, not the URL.
- */
+/** The state of a listener and its votes, for operators. Secrets and the URL are left out: a URL may contain a key. */
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
@@ -46,7 +43,7 @@ export type ListenerOverview = {
   oldestWaiting: Date | null;
   /** Newest first. */
   votes: VoteInShort[];
-  /** Where the next page begins; null on the last one. */
+  /** The position where the next page begins; null on the last page. */
   next: VotesCursor | null;
 };
 

@@ -22,17 +22,17 @@ import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts'
 
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
-/** The stored form of a pasted key or token. Throws a `CredentialError` that says what is wrong with the text. */
+/** The stored form of a pasted key or token. If the text is neither, a `CredentialError` says what is wrong with it. */
 function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string): string {
   return protocol === 'votifier-v1' ? parsePublicKey(secret).line : parseToken(secret);
 }
 
 /**
- * Sets or changes a server's Votifier listener; for HTTP listeners see http-listeners.ts. A pause because of a
- * configuration error ends, an open breaker closes, and waiting votes are tried at once. Votes that became unconfirmed
- * with an earlier token or key are sent again.
+ * Sets or changes a server's Votifier listener (HTTP listeners: http-listeners.ts). A pause because of a configuration
+ * error ends, an open breaker closes, and waiting votes are sent at once. Votes that became unconfirmed with an earlier
+ * token or key are sent again.
  *
- * @param by - who does it, for the audit log
+ * @param by - the user who sets it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or if none is
  *   given and none of this protocol is stored; {UnsealError} when the stored one cannot be read
  */
@@ -51,7 +51,7 @@ export async function setListener(
   const entered = secret === null ? null : canonicalSecret(protocol, secret);
   return storeListener(deps, serverId, { by, resendUsedUp, rewards }, (existing) => {
     const currentSealed = existing?.protocol === protocol ? existing.sealedSecret : null;
-    // Sealed again with the current SECRET_KEY, so that an earlier SECRET_KEY is no longer needed.
+    // An unchanged secret is sealed again with the current SECRET_KEY, so that an earlier key is no longer needed.
     const secret =
       entered ?? (currentSealed ? deps.secrets.open(currentSealed, context) : canonicalSecret(protocol, ''));
     const sealedSecret = deps.secrets.seal(secret, context);
@@ -61,7 +61,7 @@ export async function setListener(
   });
 }
 
-/** Whether `sealed` contains exactly this secret; false if it cannot be read. */
+/** Whether `sealed` contains exactly this secret; false if `sealed` cannot be opened. */
 function isSealed(secrets: SecretBox, sealed: string, context: string, secret: string): boolean {
   try {
     return secrets.open(sealed, context) === secret;
@@ -71,11 +71,11 @@ function isSealed(secrets: SecretBox, sealed: string, context: string, secret: s
   }
 }
 
-/** A listener as its owner sees it, without the secret. */
-export type ListenerView = Omit<
-  Listener,
-  'sealedSecret' | 'previousSecret' | 'released' | 'resendOwed' | 'lease'
-> & {
+/** The fields that an owner does not see: secrets, and the state of the work for the listener. */
+const HIDDEN = { sealedSecret: 0, previousSecret: 0, released: 0, resendOwed: 0, lease: 0 } as const;
+
+/** A listener as its owner sees it, with the numbers of its votes. */
+export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   state: ListenerState;
   waiting: number;
   /** Votes that were given up without an answer. Only the owner can send them again. */
@@ -85,7 +85,7 @@ export type ListenerView = Omit<
 };
 
 /**
- * A server's listener and its state; null when it has none.
+ * A server's listener and its state; null when the server has none.
  *
  * @param countedAtMost - counting of votes stops at this number; no limit by default
  */
@@ -94,27 +94,22 @@ export async function showListener(
   serverId: ObjectId,
   countedAtMost?: number,
 ): Promise<ListenerView | null> {
-  const found = await listeners.findOne({ serverId });
-  if (!found) return null;
-  const {
-    sealedSecret: _,
-    previousSecret: __,
-    released: ___,
-    resendOwed: ____,
-    lease: _____,
-    ...shown
-  } = found;
+  const shown = await listeners.findOne<Omit<Listener, keyof typeof HIDDEN>>(
+    { serverId },
+    { projection: HIDDEN },
+  );
+  if (!shown) return null;
   const [waiting, unconfirmed, sentNotConfirmed] = await Promise.all([
     countWaiting(votes, serverId, countedAtMost),
     countUnconfirmed({ votes, clock }, serverId, countedAtMost),
     countSentNotConfirmed({ votes, clock }, serverId, countedAtMost),
   ]);
-  return { ...shown, state: listenerState(found), waiting, unconfirmed, sentNotConfirmed };
+  return { ...shown, state: listenerState(shown), waiting, unconfirmed, sentNotConfirmed };
 }
 
 /**
  * Removes a server's listener. Its waiting votes are no longer forwarded, but can be sent later by hand. If the process
- * dies half-way, the sweep removes the rest from the queue.
+ * dies before all of them are removed from the queue, the sweep removes the rest.
  *
  * @returns how many votes were removed from the queue, or null when there was no listener
  */
@@ -123,7 +118,7 @@ export async function removeListener(
   serverId: ObjectId,
   by: string,
 ): Promise<number | null> {
-  // Votes that are cast after this moment may wait for a new listener.
+  // Votes that are cast later may wait for a new listener, so they stay in the queue.
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
   if (!removed) return null;
@@ -137,7 +132,7 @@ export async function removeListener(
   return removeWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
-/** Pauses a server's listener until it is resumed. Returns the listener, or null when there is none. */
+/** Pauses a server's listener until it is resumed. Returns null when there is no listener. */
 export async function pauseListener(
   deps: ListenerSetup,
   serverId: ObjectId,
@@ -151,10 +146,7 @@ export async function pauseListener(
   return listener;
 }
 
-/**
- * Ends a listener's pause or closes its breaker, and tries its votes at once. Returns the listener, or null when there
- * is none.
- */
+/** Ends a listener's pause, closes its breaker and sends its votes at once. Returns null when there is no listener. */
 export async function resumeListener(
   deps: ListenerSetup,
   serverId: ObjectId,
@@ -193,12 +185,4 @@ export async function changeListener(
     await recordAudit({ auditLog, clock }, { by, action, serverId, details: { revision } });
   }
   return listener;
-}
-
-/** Fails the waiting votes of a removed server. Safe to run again. Returns how many there were. */
-export function failWaitingVotes(
-  deps: Pick<ListenerSetup, 'votes' | 'clock'>,
-  serverId: ObjectId,
-): Promise<number> {
-  return removeWaitingVotes(deps, serverId, 'server-removed');
 }

@@ -30,35 +30,36 @@ export type ListenerSetup = {
 type ListenerFields = Pick<
   Listener,
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
-> & {
-  /** Unchanged when absent. */
-  maxSendings?: number | undefined;
-};
+>;
 
-/**
- * A listener that was set, with the number of unconfirmed votes that are sent again because its token or key changed.
- */
+/** A listener that was set. */
 export type ListenerSet = Listener & {
-  /** How many votes are sent again. */
+  /** How many unconfirmed votes are sent again because the token or key changed. */
   resent: number;
   /** Whether the token, key, protocol or service name is different from before. */
   isCredentialsChange: boolean;
 };
 
+type SetListenerOptions = {
+  /** The user who sets the listener, for the audit log. */
+  by: string;
+  /** Whether unconfirmed votes that were sent as often as allowed are sent again. */
+  resendUsedUp: boolean;
+  /** Stored with a new listener. Absent if nobody has chosen yet. */
+  rewards?: Rewards | undefined;
+};
+
 /**
- * `by` is the person who sets the listener. With `resendUsedUp`, votes that were sent as often as allowed are sent again.
- * `rewards` is stored with a new listener; without it nobody has chosen yet.
+ * The settings to store. If `maxSendings` is absent, the stored value stays. `sameSecret`: the token, key or secret is
+ * unchanged.
  */
-type SetListenerOptions = { by: string; resendUsedUp: boolean; rewards?: Rewards | undefined };
-
-/** What a setter stores; `sameSecret`: the token, key or secret is unchanged. */
-type NewSettings = { fields: ListenerFields; sameSecret: boolean };
+type NewSettings = { fields: ListenerFields & { maxSendings?: number | undefined }; sameSecret: boolean };
 
 /**
- * Stores a listener's settings, clears its pause and breaker, and wakes its votes.
+ * Stores a listener's settings, closes its breaker, ends a pause because of a configuration error, and wakes its votes.
  *
- * @param settingsFor - makes the settings from the stored listener (null: there is none); called again if another
- *   request changes the listener meanwhile, so that this change is made on top of it
+ * @param settingsFor - makes the settings from the stored listener (null: there is none). If another request changes
+ *   the listener meanwhile, it is called again with the changed listener
  */
 export async function storeListener(
   deps: ListenerSetup,
@@ -115,44 +116,26 @@ async function storeIfUnchanged(
   await giveUpSentVotes(deps, listener);
   const { resent } = await resendSilentVotes(deps, listener);
   await wake(deps, listener, 'settings-changed');
-  // The takes that wait for votes of the earlier listener are answered now.
+  // If the listener fetched before, its waiting takes get no votes any more, so they are answered now.
   if (existing?.protocol === 'fetch' && protocol !== 'fetch')
     await deps.producer.announceDueVotes(serverId.toHexString());
   return { ...listener, resent, isCredentialsChange: !sameCredentials };
 }
 
-type Changed = Omit<
-  Listener,
-  | '_id'
-  | 'serverId'
-  | 'revision'
-  | 'createdAt'
-  | 'pause'
-  | 'lastDeliveredAt'
-  | 'proven'
-  | 'lastDeliveryConfirmed'
-  | 'acknowledgedAt'
-  | 'answerStep'
-  | 'tested'
-  | 'fetched'
-  | 'fetchAwaitedAt'
-  | 'detected'
-  | 'beyondAscii'
-  | 'released'
-  | 'resendOwed'
-  | 'lease'
->;
+/** The fields that are the same for a new listener and a changed one. */
+type Changed = ListenerFields &
+  Pick<Listener, 'maxSendings' | 'updatedAt' | 'breaker' | 'voteFaults' | 'limited' | 'rewards'>;
 
 /**
- * If votes that are unconfirmed because of the earlier token or key are sent again: who set the new one, and when. Else
- * null.
+ * Who set the new token or key, and when. null if votes that became unconfirmed with the earlier one are not sent
+ * again.
  */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 /** The settings that identify a listener. */
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/** @param same - which settings are unchanged, so that what is stored about them stays */
+/** @param same - which settings are unchanged: what the listener document says about them is kept */
 function update(
   { listeners }: ListenerSetup,
   existing: Listener,
@@ -171,7 +154,7 @@ function update(
   const pause = { $cond: [isPausedByOwner, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [isPausedByOwner, { $ifNull: ['$released', null] }, release] };
-  // A proof belongs to one address and is void for another.
+  // If the address changed, the proofs of the earlier address are removed.
   const noProof = same.sameAddress ? {} : { proven: [] };
   const resendOwed = resends && owedAfter(same.sameCredentials, resends);
   const updated = {
@@ -190,8 +173,8 @@ function update(
 }
 
 /**
- * A listener's `resendOwed` after a change of its settings. It is stored together with the settings: if the process
- * dies right afterwards, the resend is not lost. If the same settings are stored again, it stays.
+ * A listener's `resendOwed` after a change of its settings. It is stored together with the settings, so if the process
+ * dies right afterwards, the resend is not lost. If the credentials are unchanged, the stored value stays.
  */
 function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
   if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
@@ -200,18 +183,15 @@ function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): 
 }
 
 /**
- * An expression for the new value of a listener's field `released`. If the listener was paused or unreachable, it is
- * `{ by, at }`, because `by` lets its waiting votes go out; otherwise the stored value.
+ * An expression for the new value of a listener's field `released`. If the listener was paused or unreachable, the
+ * value is `{ by, at }`, because `by` lets its waiting votes go out. Otherwise the stored value stays.
  */
 export function releasedBy(by: Cause, at: Date): Document {
   const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
   return { $cond: [wasBlocked, { by, at }, { $ifNull: ['$released', null] }] };
 }
 
-/**
- * The values as literals of an aggregation pipeline: without this, a text that begins with `$` would be read as a
- * field.
- */
+/** The values as literals of an aggregation pipeline. Without this, a text that begins with `$` would name a field. */
 export function asLiterals(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
@@ -258,7 +238,7 @@ export function logChange(
 
 /**
  * Adds a wake-up job that starts at once, even if a delayed one exists because the listener was unreachable. Votes
- * whose own retry is not due yet are sent too.
+ * that still wait for their own retry become due now.
  */
 export async function wake(
   { votes, producer, clock }: ListenerSetup,

@@ -21,10 +21,7 @@ export type TestDeps = OutgoingLimitDeps & {
   send: Send;
 };
 
-/**
- * The outcome of a test vote, when it began, its duration in milliseconds, its destination and the listener's proofs
- * after it.
- */
+/** The outcome of a test vote, when the test began, and the listener's proofs after it. */
 export type ListenerTest = Outcome & {
   at: Date;
   durationMs: number;
@@ -33,9 +30,9 @@ export type ListenerTest = Outcome & {
 };
 
 /**
- * Sends one marked test vote to a listener, whatever its state, and stores the outcome. The test is not counted and
- * changes neither pause nor breaker. If it proves the address, the proof is stored and a limit is removed; an HTTP
- * listener that repeats the challenge is verified.
+ * Sends one marked test vote to a listener, also if it is paused or unreachable, and stores the outcome. The test is
+ * not counted and changes neither pause nor breaker. If it proves the address, the proof is stored and a limit is
+ * removed. If an HTTP listener repeats the challenge, it is verified.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  * @param onStep - called when a step begins
@@ -67,13 +64,10 @@ export async function sendTestVote(
   const durationMs = Math.round(performance.now() - began);
   const outcome = sent.code === 'vote-refused' && !hasAcknowledged(listener) ? asRefusalOfAll(sent) : sent;
   const { proof } = destination;
-  const tested = { at: now, code: outcome.code };
-  const ofSettings = { serverId, _id, revision };
-  if (!proof) {
-    await deps.listeners.updateOne(ofSettings, { $set: { tested } });
-    return { ...outcome, at: now, durationMs, destination, proven: listener.proven };
-  }
-  const proven = withChallenge(listener.proven, proof);
-  await deps.listeners.updateOne(ofSettings, { $set: { tested, proven, limited: null } });
-  return { ...outcome, at: now, durationMs, destination, proven };
+  const proved = proof && { proven: withChallenge(listener.proven, proof), limited: null };
+  await deps.listeners.updateOne(
+    { serverId, _id, revision },
+    { $set: { tested: { at: now, code: outcome.code }, ...proved } },
+  );
+  return { ...outcome, at: now, durationMs, destination, proven: proved?.proven ?? listener.proven };
 }

@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { failWaitingVotes } from '../delivery/listeners.ts';
+import { removeWaitingVotes } from '../delivery/leave-queue.ts';
 import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
@@ -52,7 +52,7 @@ export async function removeServer(
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });
   await requestServerQuarantines(deps, serverId, by);
-  const failedVotes = await failWaitingVotes(deps, serverId);
+  const failedVotes = await removeWaitingVotes(deps, serverId, 'server-removed');
   await recordAudit(deps, {
     by,
     action: 'server.remove',

@@ -4,34 +4,31 @@ import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection 
 import { speaksTls } from '../tls.ts';
 import { isGreetingStart, readGreeting } from '../votifier/votifier-greeting.ts';
 
-/** The protocol that a service speaks, as a fault code, and its first bytes. */
+/** The protocol that a service speaks, as a fault code, and the first bytes that it sent. */
 export type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
 /**
- * The result of a detection. `unrecognised`: the service said nothing that is known. `incomplete`: not all questions
- * could be asked, so it says nothing about the service.
+ * The result of a detection. `unrecognised`: the service sent nothing that is known. `incomplete`: not all requests
+ * could be sent, so nothing is known about the service.
  */
 export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
-/**
- * How a service answered a request in one protocol; null if it sent nothing. `unknown`: it answered in another
- * protocol.
- */
+/** The answer of a service to a request in one protocol: `unknown` if it is in another protocol, null if there is none. */
 type Probed = DetectedProtocol | { unknown: Buffer } | null;
 
-/** Sends a request in one protocol and reads how the service answers. */
+/** Sends a request in one protocol and reads the answer of the service. */
 type Probe = (connection: PeerConnection, until: Deadline) => Promise<Probed>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
-/** A handshake (protocol 47, next state 1) and a status request, as a Minecraft client's server list sends them. */
+/** A handshake (protocol 47, next state 1) and a status request, as the server list of a Minecraft client sends them. */
 const MINECRAFT_STATUS = Buffer.concat([
   Buffer.from([0x0f, 0x00, 0x2f, 0x09]),
   Buffer.from('tallyport'),
   Buffer.from([0x63, 0xdd, 0x01, 0x01, 0x00]),
 ]);
 
-/** The first line of the PROXY protocol, version 1, from a sender that does not say for whom it connects. */
+/** The first line of the PROXY protocol, version 1, from a proxy that does not name its client. */
 const PROXY_HEADER = Buffer.from('PROXY UNKNOWN\r\n');
 
 const PROBES: Probe[] = [
@@ -42,7 +39,7 @@ const PROBES: Probe[] = [
   probeTls,
 ];
 
-/** `mayConnect`: called before each connection. `stop`: ends it early. */
+/** `mayConnect`: called before each connection. `stop`: aborting ends the detection early. */
 export type Detecting = {
   timeoutMs: number;
   mayConnect?: MayConnect | undefined;
@@ -51,12 +48,12 @@ export type Detecting = {
 
 /**
  * Detects the protocol of a service that sent no greeting, or closed the connection at once. Sends an HTTP request, a
- * Minecraft status request, a PROXY protocol header and a TLS hello, each on its own connection, concurrently.
+ * Minecraft status request, a PROXY protocol header and a TLS hello at the same time, each on its own connection.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @returns `unrecognised` when the service sends nothing, or sends a Votifier greeting after all, only late;
- *   `other-protocol` with the first bytes of the answer when it speaks none of these protocols, as Redis does;
- *   `incomplete` when it was stopped, no connection was made, or a limit left one out and the others got no answer
+ * @returns `unrecognised` if the service sends nothing, or sends a Votifier greeting late; `other-protocol` with the
+ *   first bytes of the answer if it speaks none of these protocols, as Redis does; `incomplete` if the detection was
+ *   stopped, if no connection was made, or if a limit refused a connection and the others got no answer
  */
 export async function detectProtocol(
   addresses: string[],
@@ -83,7 +80,7 @@ export async function detectProtocol(
   if (said.some(looksLikeVotifier)) return 'unrecognised';
   const known = answers.find((answer) => answer !== null && 'fault' in answer);
   if (known && 'fault' in known) return known;
-  // The answer to the HTTP request comes first: most services refuse it with a readable message.
+  // If several requests were answered, the answer to HTTP counts: most services refuse HTTP with a readable message.
   const reply = said.find((bytes) => !isGreetingStart(bytes));
   if (reply) return { fault: 'other-protocol', reply };
   const isIncomplete = failures.length === PROBES.length || failures.includes('outgoing-limited');
@@ -115,13 +112,13 @@ function looksLikeHttp(received: Buffer): boolean {
   return received.toString('latin1', 0, 5) === 'HTTP/';
 }
 
-/** A status packet: its length, the packet number 0, the length of the text, and JSON. */
+/** Whether the bytes are a status packet: its length, the packet number 0, the length of the text, and JSON. */
 function looksLikeMinecraft(received: Buffer): boolean {
   const number = afterVarInt(received, 0);
   return received[number] === 0 && received[afterVarInt(received, number + 1)] === '{'.charCodeAt(0);
 }
 
-/** The index after a VarInt: all bytes except the last have their highest bit set. */
+/** The index after the VarInt at `start`. All bytes of a VarInt except the last have their highest bit set. */
 function afterVarInt(bytes: Buffer, start: number): number {
   let at = start;
   while ((bytes[at] ?? 0) >= 0x80) at += 1;
@@ -146,7 +143,7 @@ export function protocolOf(banner: Buffer): OtherService {
   if (text.startsWith('PROXY ') || banner.subarray(0, PROXY_V2.length).equals(PROXY_V2))
     return 'proxy-protocol';
   if (text.startsWith('HTTP/') || /^\s*<(!doctype|html)/i.test(text)) return 'http-server';
-  // A TLS record begins with its type (alert or handshake) and the version.
+  // A TLS record begins with its type (0x15 alert, 0x16 handshake) and the version.
   if ((banner[0] === 0x15 || banner[0] === 0x16) && banner[1] === 0x03) return 'tls-server';
   return 'other-protocol';
 }

@@ -5,7 +5,7 @@ import { hasNotGreeted, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
-import type { MayConnect, OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
+import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
 import { resolveAddress } from '../../platform/resolve-address.ts';
 import { deadlineIn, dial } from '../connection.ts';
 import { Destination } from '../destination.ts';
@@ -14,21 +14,18 @@ import { type Detecting, type Detection, detectProtocol, protocolOf } from './de
 type DetectDeps = { config: Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges };
 type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
 
-/** `mayConnect`: called before each connection. `stop`: ends the detection early. */
-type Connecting = { mayConnect: MayConnect; stop?: AbortSignal };
-
 /**
- * Detects what answers in place of a Votifier listener: from its first bytes if it sent some, otherwise by what it answers
- * to other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
+ * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise from
+ * its answers to requests in other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
  *
- * @param code - the outcome of the attempt before: `hasNotGreeted`
- * @returns `incomplete` as for `detectProtocol`, also when the host has no allowed address any more
+ * @param code - the outcome of the attempt before, for which `hasNotGreeted` is true
+ * @returns as `detectProtocol`; if the host no longer has an allowed address, nothing is detected
  */
 export async function detectService(
   { config }: DetectDeps,
   { host, port }: Pick<Listener, 'host' | 'port'>,
   code: OutcomeCode,
-  { mayConnect, stop }: Connecting,
+  { mayConnect, stop }: Omit<Detecting, 'timeoutMs'>,
 ): Promise<Detection> {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const addresses = await addressesOf(host, config, stop);
@@ -38,8 +35,8 @@ export async function detectService(
 }
 
 /**
- * Stores what was detected with a listener, unless its settings changed meanwhile. An incomplete detection leaves what
- * an earlier one found.
+ * Stores what was detected with a listener, unless its settings changed meanwhile. If the detection is incomplete, the
+ * stored result of an earlier one stays.
  */
 export async function storeDetected(
   { listeners, clock }: StoreDeps,
@@ -52,9 +49,9 @@ export async function storeDetected(
 }
 
 /**
- * Detects once for its settings what answers in place of a listener that has taken no vote and is paused or unreachable
- * because nothing greeted (docs/adr/0123-votes-at-risk.md). A listener that has taken votes or a test vote is only slow or
- * hangs: it is sent nothing but votes. An incomplete detection is not stored, so a later drain repeats it.
+ * If a listener has taken no vote and is paused or unreachable because nothing greeted: detects, once for its settings,
+ * what answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a test vote, it is only
+ * slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain repeats it.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */
@@ -72,7 +69,7 @@ export async function detectOnce(
   await storeDetected(deps, listener, found);
 }
 
-/** Checked once more: the name may have changed since the test vote. Empty when there is no address to connect to. */
+/** The addresses of a host, which may have changed since the last attempt. Empty if it has none, or one is refused. */
 async function addressesOf(
   host: string,
   config: DetectDeps['config'],
@@ -94,7 +91,7 @@ async function detectBanner(
 ): Promise<Detection> {
   const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
   if (typeof connection === 'string') {
-    // If it cannot be reached any more: a paused listener is not asked again with each vote.
+    // If the service is no longer reachable, `unrecognised` is stored, so that later drains do not repeat the detection.
     const isLater = connection === 'outgoing-limited' || connection === 'stopped-before-written';
     return isLater ? 'incomplete' : 'unrecognised';
   }
