@@ -57,14 +57,8 @@ export function knownOf(listener: Explained): Known {
  * Whether a listener has taken a vote, or acknowledged the last test vote, with its current settings. If `updatedAt`
  * was not read, only the stored time of its first vote decides.
  */
-export function hasTaken({ acknowledgedAt, lastDeliveredAt = null, tested, updatedAt }: Taken): boolean {
-  if (!updatedAt) return !!acknowledgedAt;
-  return hasAcknowledged({
-    lastDeliveredAt,
-    updatedAt,
-    ...(tested ? { tested } : {}),
-    ...(acknowledgedAt === undefined ? {} : { acknowledgedAt }),
-  });
+export function hasTaken({ updatedAt, lastDeliveredAt = null, ...rest }: Taken): boolean {
+  return updatedAt ? hasAcknowledged({ ...rest, lastDeliveredAt, updatedAt }) : !!rest.acknowledgedAt;
 }
 
 const PAUSED_BY_OWNER = explanation(

@@ -70,10 +70,7 @@ export async function testedListener(
   if (!server) return { code: 'not-found' };
   const listener = await listeners.findOne({ serverId });
   if (!listener) return { code: 'no-listener' };
-  if (portsOf(listener).some(isRefusedPort)) return { code: 'port-refused' };
+  const { port, url } = listener;
+  if (isRefusedPort(port) || (url && isRefusedPort(portOf(new URL(url))))) return { code: 'port-refused' };
   return { listener, accountId: server.ownerId?.toHexString() ?? null, game: server };
-}
-
-function portsOf({ port, url }: Listener): number[] {
-  return url ? [port, portOf(new URL(url))] : [port];
 }

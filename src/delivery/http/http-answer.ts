@@ -29,22 +29,19 @@ export function meaningOfStatus(status: number): OutcomeCode {
   }
 }
 
-/** Words in the path or host of a sign-in page. */
+/** Words of a sign-in page in the path or host of a redirect. Such a URL needs a session, which no vote has. */
 const SIGN_IN =
   /(?:^|[/.?&=_-])(?:log-?in|sign-?in|signin|sign_in|log_in|auth|oauth2?|sso|session|anmelden)(?:[/.?&=_-]|$)/i;
-
-/** Whether a redirect leads to a sign-in page. Then the URL needs a session, which the request of a vote does not have. */
-export function leadsToSignIn(location: string): boolean {
-  return SIGN_IN.test(location);
-}
 
 /** The answers of nginx, Apache and Go to a request without TLS at a TLS port. */
 const WANTS_TLS =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|HTTP request to an HTTPS server/i;
 
-/** Whether an answer says that the port expects TLS. */
-export function wantsTls(status: number, said: string): boolean {
-  return status >= 400 && status < 500 && WANTS_TLS.test(said);
+/** The outcome for a refusal. If the body or the target of a redirect says more than the status, that decides. */
+export function meaningOfRefusal(status: number, said: string, location = ''): OutcomeCode {
+  const meaning = meaningOfStatus(status);
+  if (meaning === 'http-redirected' && SIGN_IN.test(location)) return 'http-sign-in';
+  return status >= 400 && status < 500 && WANTS_TLS.test(said) ? 'tls-expected' : meaning;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
-import { leadsToSignIn, meaningOfStatus, retryAfterMs, wantsTls } from './http-answer.ts';
+import { meaningOfRefusal, meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import type { Answer } from './http-challenge.ts';
 
 /**
@@ -87,7 +87,7 @@ async function readAnswerFrom(
   }
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   const { location } = response.headers;
-  const code = exactly(meaning, { status, said, location });
+  const code = meaningOfRefusal(status, said, location);
   const refused = {
     ...outcome(code, 'written', printable(`HTTP ${status} ${readable(bytes)}`)),
     ...(meaning === 'http-redirected' && location
@@ -96,15 +96,6 @@ async function readAnswerFrom(
     ...(retry === null ? {} : { retryAfterMs: retry }),
   };
   return { result: refused, status, said };
-}
-
-/** The outcome for a refusal. If the body or the target of a redirect says more than the status, that decides. */
-function exactly(
-  meaning: OutcomeCode,
-  { status, said, location = '' }: { status: number; said: string; location?: string | undefined },
-): OutcomeCode {
-  if (meaning === 'http-redirected' && leadsToSignIn(location)) return 'http-sign-in';
-  return wantsTls(status, said) ? 'tls-expected' : meaning;
 }
 
 async function firstBytes(response: IncomingMessage): Promise<Buffer> {

@@ -80,14 +80,8 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
   if (count <= 0) return null;
   const { attempts, ends, codes, older } = delivery;
   const counted = attempts.filter(counts);
-  const left = without(
-    ends,
-    counted.map((attempt) => attempt.class),
-  );
-  const leftCodes = without(
-    codes ?? {},
-    counted.map(({ code }) => code),
-  );
+  const left = without(ends, counted, 'class');
+  const leftCodes = without(codes ?? {}, counted, 'code');
   delete left.none;
   delete leftCodes['our-fault'];
   delete leftCodes['stopped-before-written'];
@@ -104,13 +98,14 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
   };
 }
 
-/** The counts without those of `taken`; a count of zero is omitted. */
+/** The counts by class or by code, without these attempts; a count of zero is omitted. */
 function without<K extends string>(
   counts: Partial<Record<K, number>>,
-  taken: (K | null | undefined)[],
+  attempts: Attempt[],
+  by: 'class' | 'code',
 ): Partial<Record<K, number>> {
   const left = Object.entries<number>(counts as Record<K, number>).map(([key, count]) => {
-    return [key, count - taken.filter((each) => each === key).length] as const;
+    return [key, count - attempts.filter((attempt) => attempt[by] === key).length] as const;
   });
   return Object.fromEntries(left.filter(([, count]) => count > 0)) as Partial<Record<K, number>>;
 }
