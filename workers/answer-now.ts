@@ -22,8 +22,8 @@ import type { Proved, Prover } from '../src/workflows/request-proof.ts';
 import { settingTasks } from './setting-tasks.ts';
 
 /**
- * Answers the question of a job. A question is never run twice: a person is waiting, and a second run would send a test
- * vote twice.
+ * Answers the question of a job. If the worker dies, the question is not run again: a second run would send a test vote
+ * twice, and the person who waits would wait even longer.
  *
  * @param waitNoLonger - aborted when a stopping worker has waited long enough
  */
@@ -35,7 +35,7 @@ export function answerNowWorker(
   const tasks = { ...createTasks(deps), ...settingTasks(deps, pictureProcess) };
   return async (job): Promise<WorkersAnswer<AnswerOf[Task]>> => {
     const question = QUEUES['answer-now'].payload.parse(job.data);
-    // A stalled job: the worker that had begun with it died.
+    // If the job is stalled, the worker that began with it has died.
     if (job.stalledCounter > 0) return { kind: 'interrupted' };
     const ageMs = deps.clock.now().getTime() - Date.parse(question.askedAt);
     if (ageMs > DEADLINE_MS) {
@@ -51,7 +51,7 @@ export function answerNowWorker(
   };
 }
 
-/** Waits for `answering`. If the signal is aborted first, the result is `interrupted`. */
+/** Waits for `answering`. If `waitNoLonger` is aborted first, the result is `interrupted`. */
 async function orInterrupted<T>(
   answering: Promise<T>,
   waitNoLonger: AbortSignal,
@@ -104,7 +104,7 @@ function createTasks(deps: AppDeps) {
   const proveDeps = { ...deps, ask: createAsk(deps.config) };
   const diagnosisDeps = { ...deps, send: createSend(deps.config) };
 
-  /** Calls `prove` with the user's address. If the account was deleted, its drafts were deleted too. */
+  /** Calls `prove` with the user's e-mail address. If the account was deleted, its drafts were deleted too. */
   async function asUser(userId: string, prove: (prover: Prover) => Promise<Proved>): Promise<ProofAnswer> {
     const user = await deps.users.findOne({ _id: new ObjectId(userId) }, { projection: { email: 1 } });
     if (!user) return { kind: 'not-found' };

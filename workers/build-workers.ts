@@ -32,19 +32,16 @@ import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { withoutMongodb } from './without-mongodb.ts';
 
-/**
- * Options of a worker's connections: an operation on many votes may take longer than one of a request, but not without
- * limit.
- */
+/** The options of a worker's connections. An operation on many votes may take longer than an operation of a request. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
 /** After a shutdown began, attempts that have written their vote wait this long for the answer (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
-/** How long to wait until workers are closed. While Redis is unavailable, they never close. */
+/** How long a shutdown waits until the workers are closed. While Redis is unavailable, they never close. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
 /**
- * How many mails, and how many Discord messages, are sent at once: one slow delivery must not delay all others, and a
- * mail server must not be overloaded.
+ * How many mails, and how many Discord messages, are sent at once. With one, a slow delivery would delay all others;
+ * with many, they would overload a mail server.
  */
 const MAILS_AT_ONCE = 4;
 /**
@@ -53,10 +50,13 @@ const MAILS_AT_ONCE = 4;
  */
 const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   'test-listeners': { max: 3, duration: SECOND / 10 },
-  // Ten previews a second use a tenth to a third of a processor. Strangers decide how many are drawn.
+  // Ten previews a second use 10 % to 33 % of a processor. Anybody can cause previews, so their number is limited.
   'draw-cards': { max: 10, duration: SECOND },
 };
-/** The lock of an answer. If a worker is killed, the person who waits is told so after this time to twice this time. */
+/**
+ * The lock of an `answer-now` job. If its worker is killed, the person who waits gets a message after this time, or at
+ * most after twice this time.
+ */
 const ANSWER_LOCK_MS = 10 * SECOND;
 /**
  * How long a worker waits before it tries again after an error of Redis. BullMQ's default of 15 s would delay every
@@ -190,7 +190,7 @@ export function buildWorkers(
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
       ...(LIMITERS[name] ? { limiter: LIMITERS[name] } : {}),
-      // After this time another worker takes over the jobs of a killed worker. The leases in MongoDB expire later.
+      // If a worker is killed, another one takes over its jobs after this time. The leases in MongoDB expire later.
       lockDuration: lockMs,
       stalledInterval: lockMs / 2,
       runRetryDelay: RETRY_MS,
@@ -221,8 +221,8 @@ export function buildWorkers(
 
   function replace(name: QueueName): void {
     metrics.workerReplaced(name);
-    // The old worker is closed when its jobs have ended. A stuck one may never close, so only the shutdown waits for
-    // it, for a limited time.
+    // The old worker is closed when its jobs have ended. A stuck worker may never close, so only the shutdown waits for
+    // it, and for a limited time.
     replaced.push(workers.get(name)?.close());
     workers.set(name, start(name));
   }

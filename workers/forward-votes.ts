@@ -16,7 +16,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
-/** How long a job may run. Then another listener gets its slot. */
+/** How long a job may run. If its listener still has votes then, another listener gets the slot first. */
 const BUDGET_MS = 20 * SECOND;
 
 /**
@@ -42,7 +42,7 @@ export function forwardVotes(
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
   };
-  // Fresh votes do not wait for statements of unreachable listeners and of backlogs.
+  // Each queue has a batcher of its own, so fresh votes do not wait for statements of unreachable listeners or backlogs.
   const batchers: Record<DeliveryQueue, Batcher> = {
     'forward-votes': deps.batcher,
     'test-listeners': createBatcher(),
@@ -71,7 +71,7 @@ export function forwardVotes(
     addJob: (job) => producer.add('forward-votes', job),
     ending: signals.waitNoLonger,
     async isPaused() {
-      // Without Redis the question would wait for it.
+      // If Redis is unavailable, the call below would wait until it is back.
       if (producerRedis.status !== 'ready') throw new Error('Redis is away');
       return within(SECOND, queues['forward-votes'].isPaused());
     },
@@ -79,7 +79,7 @@ export function forwardVotes(
       try {
         const result = await drain('forward-votes', payload, { log: deps.log, onOutcome: forwarded });
         if (result.kind === 'moved') await producer.add(result.to, payload, { hasten: true });
-        // Another job delays itself or says in Bull Board why nothing is sent.
+        // If votes still wait, a job continues: it sends them, is delayed, or says in Bull Board why nothing is sent.
         else if (result.kind !== 'idle' && result.kind !== 'busy')
           await producer.add('forward-votes', payload);
       } catch (error) {

@@ -23,7 +23,7 @@ export type PeriodicWork = {
 };
 
 const EVERY_TEN_MINUTES = '*/10 * * * *';
-/** Not at the full hour, when other programs begin as well. */
+/** Seven minutes past each full hour. At the full hour, other programs of the machine begin their work too. */
 const EVERY_HOUR = '7 * * * *';
 const EVERY_MINUTE = '* * * * *';
 
@@ -110,10 +110,7 @@ async function enqueueDiscordMessages({ discordMessages, clock, producer }: AppD
   return (await producer.addAll('send-discord', jobs)) === jobs.length;
 }
 
-/**
- * Adds the job that writes notifications. It compares the current state with the notifications that were already
- * written.
- */
+/** Adds the job that writes notifications. The job finds those that are due and were not written yet. */
 function enqueueNotifications({ producer }: AppDeps): Promise<boolean> {
   return producer.add('tell-owners', {});
 }

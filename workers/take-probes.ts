@@ -3,7 +3,7 @@ import { SECOND } from '../src/platform/clock.ts';
 import { takeDueServers } from '../src/probing/take-due-probes.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** How often due probes are taken. A new server must be probed within 10 s, so this is more often than cron allows. */
+/** How often due probes are taken. A new server must be probed within 10 s, and cron expressions count in minutes. */
 export const TAKE_ROUND_MS = SECOND;
 
 /** Takes due probes every second until `stopping` is aborted. If a round fails, the next one still follows. */

@@ -6,7 +6,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 /** The types of servers, as the driver names them, that accept writes. */
 const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);
 
-/** The workers of a process. `pause` lets running jobs go on. */
+/** The workers of a process. After `pause` they take no jobs, and their running jobs go on. */
 type Workers = { pause(): void; resume(): void };
 
 /** What `withoutMongodb` returns. */
@@ -37,8 +37,8 @@ export function withoutMongodb(
   let isAway = false;
   let timer: NodeJS.Timeout | undefined;
 
-  // mongoose's events and `readyState` are not used: they miss a replica set that hangs, and change when the process
-  // was only suspended.
+  // The events and `readyState` of mongoose are not used: if a replica set hangs, they do not change, and if the
+  // process was only suspended, they do.
   function onChange({ newDescription }: TopologyDescriptionChangedEvent): void {
     const wasAway = isAway;
     isAway = !takesWrites(newDescription);

@@ -25,24 +25,24 @@ export type BatchLoader<On extends object, Request, Answer> = {
 const MOST_WAITING = 5_000;
 
 /**
- * A lost connection or a slow disk may delay a batch. If a batch has not ended after `LATE_MS`, the next one is sent
- * without waiting for it, up to `MOST_UNDER_WAY` batches at once.
+ * If a batch has not ended after `LATE_MS`, because of a lost connection or a slow disk, the next one is sent without
+ * waiting for it. At most `MOST_UNDER_WAY` batches run at once.
  */
 const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
 
 /**
- * After a batch with several requests, the next one begins at least this many milliseconds later. If `ENOUGH` requests
- * wait when that batch has ended, the next one begins at once. So requests that come often share operations, and a
- * single request does not wait.
+ * After a batch with several requests, the next one begins at least `BUSY_EVERY_MS` later, so that frequent requests
+ * share operations. If `ENOUGH` requests wait when that batch has ended, the next one begins at once. After a batch
+ * with one request, the next one begins without a delay.
  */
 const BUSY_EVERY_MS = 20;
 const ENOUGH = 8;
 
-/** A pause. It uses the global timer, which tests replace. */
+/** Waits `ms` milliseconds. It uses the global timer, because tests replace that one. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Too many requests are waiting. For the refused request nothing was sent to the database. */
+/** A request was refused because too many are waiting. Nothing of it was sent to the database. */
 export class OverloadError extends AppError {}
 
 type Waiting = {
@@ -192,7 +192,7 @@ export function createBatcher(): Batcher {
     async settle(ms) {
       const allIdle = async () => {
         for (;;) {
-          // If a request was answered, it may cause another one: after a vote is inserted, it is counted.
+          // If a request was answered, it may cause another one: after a vote is inserted, the vote is counted.
           await nextTurn();
           const busy = [...queues.values()].flatMap((ofLoader) =>
             [...ofLoader.values()].filter((queue) => !queue.isIdle),

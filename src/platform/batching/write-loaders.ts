@@ -29,8 +29,8 @@ type Writes = { documents: Document[] } | { updates: UpdateStatement[] };
 type Written = { n: number; errors: Map<number, MongoServerError> };
 
 /**
- * Sends many independent writes in one command. The driver's own bulk writes cost more, and if the connection is lost,
- * their error does not show it.
+ * Sends many independent writes in one command. The driver's own bulk writes are not used: they cost more, and if the
+ * connection is lost, their error does not say so.
  *
  * @throws the driver's error when the whole command failed or its result is unknown, for example when the write concern
  *   was not met
@@ -55,7 +55,7 @@ export async function sendWrites<D extends Document>(
   return { n, errors };
 }
 
-/** If the result of a write was lost later than this after the begin, the write is not sent again. */
+/** If the connection is lost later than this after the write began, the write is not sent again. */
 const RETRY_WITHIN_MS = SECOND;
 
 /**
@@ -63,7 +63,7 @@ const RETRY_WITHIN_MS = SECOND;
  * retries a single update on a replica set, but not a command.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
- * @returns the result of the last command. After a retry, updates that the first command applied no longer match
+ * @returns the result of the last command. If it is a retry, updates that the first command applied may match no more
  */
 export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,
