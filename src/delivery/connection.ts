@@ -46,8 +46,8 @@ export class PeerConnection {
   }
 
   /**
-   * Returns data that has already arrived, or `late` if there is none. It waits for two iterations of the event loop,
-   * because only the second one is certain to have polled the sockets.
+   * Returns data that has already arrived, or `late` if there is none. It waits for two iterations of the event loop:
+   * after only one, the sockets may not have been polled yet.
    */
   readArrived(): Promise<ReadResult> {
     return this.#nextEvent((late) => {
@@ -231,7 +231,7 @@ export function connectFailure(code: string, tookMs: number, overIPv6 = false): 
     case 'ECONNRESET':
       return 'closed-before-greeting';
     // If a firewall sends the ICMP message “prohibited”, Linux reports EACCES over IPv6. If the firewall of this machine
-    // blocks the connection, it reports EPERM.
+    // blocks the connection, Linux reports EPERM.
     case 'EACCES':
     case 'EPERM':
       return 'firewall-rejected';

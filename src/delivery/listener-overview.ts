@@ -2,13 +2,13 @@ import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import { type ListenerState, lastDelivery, listenerState } from '../listeners/listener-state.ts';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { pageOfVotes, type VotesCursor } from '../votes/vote-pages.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
 import { type ListenerReason, listenerReason } from './diagnosis/listener-reason.ts';
+import type { ListenerSetup } from './store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
 /** A vote in the list of an overview. */
@@ -47,12 +47,7 @@ export type ListenerOverview = {
   next: VotesCursor | null;
 };
 
-type ReadDeps = {
-  listeners: Collection<Listener>;
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  clock: Clock;
-};
+type ReadDeps = Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'> & { servers: Collection<Server> };
 
 /**
  * Reads the state of a listener, with one page of its server's votes.

@@ -122,7 +122,7 @@ async function storeIfUnchanged(
   return { ...listener, resent, isCredentialsChange: !sameCredentials };
 }
 
-/** The fields that are the same for a new listener and a changed one. */
+/** The fields that are written for a new listener and for a change of one. */
 type Changed = ListenerFields &
   Pick<Listener, 'maxSendings' | 'updatedAt' | 'breaker' | 'voteFaults' | 'limited' | 'rewards'>;
 

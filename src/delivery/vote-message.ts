@@ -12,8 +12,8 @@ export type ForwardedVote = {
 export const TEST_USERNAME = 'TallyportTest';
 
 /**
- * Sent as the player's address, which Tallyport does not know. The address of the API's caller is not sent either
- * (docs/delivery.md).
+ * Sent in place of the player's address, which Tallyport does not know. The address of the API's caller must not be
+ * sent (docs/delivery.md).
  */
 export const VOTER_ADDRESS = '0.0.0.0';
 
@@ -23,8 +23,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Refuses text that must never reach a listener. A Votifier v1 message has one line for each field: if a name contained
  * a line feed, it could forge the fields after it.
  *
- * @throws {TypeError} These rules are checked when a vote is cast and when a listener is set, so the error is the
- *   caller's, never the listener's.
+ * @throws {TypeError} for such text. It is refused earlier, when a vote is cast and when a listener is set, so this
+ *   error is one of the caller, never of the listener
  */
 export function assertSendable(vote: ForwardedVote, serviceName: string): void {
   for (const [field, text] of Object.entries({ username: vote.username, serviceName })) {

@@ -84,7 +84,13 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
   const hasGamePort = isBecauseOfGamePort(tested, listener, about.game);
   const result = { ...resultOf(tested, protocol, found), ...(hasGamePort ? { hasGamePort } : {}) };
   const shown = withoutUntrustedAnswer(result, tested, protocol);
-  await storeTestResult(deps, listener, tested.at, shown);
+  const { _id, serverId, revision } = listener;
+  // Texts are not stored: they follow from the codes, in the language of the page. If a newer test has begun
+  // meanwhile, nothing is stored.
+  await deps.listeners.updateOne(
+    { serverId, _id, revision, 'tested.at': tested.at },
+    { $set: { 'tested.result': shown } },
+  );
   // An owner's diagnosis goes to the web process, and its page inserts the service name (`withServiceName`).
   return about.forOwner
     ? diagnosisOf(listener, tested.code, shown)
@@ -129,29 +135,10 @@ async function diagnoseFetching(
   const take = await awaitTake(deps, listener);
   const { serverId, _id, revision } = listener;
   const code = take ? 'acknowledged' : 'not-fetched';
-  const tested = { at: deps.clock.now(), code } as const;
-  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
   const result = resultOf({ code, reached: 'none', detail: take?.agent }, 'fetch', null);
-  await storeTestResult(deps, listener, tested.at, result);
+  const tested = { at: deps.clock.now(), code, result } as const;
+  await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
   return diagnosisOf(listener, code, result);
-}
-
-/**
- * Stores what a test found, for the listener's page. Texts are not stored: they follow from the codes, in the language
- * of the page.
- *
- * @param at - when the test began: if a newer test has begun meanwhile, nothing is stored
- */
-async function storeTestResult(
-  { listeners }: DiagnosisDeps,
-  { serverId, _id, revision }: Listener,
-  at: Date,
-  result: ListenerTestResult,
-): Promise<void> {
-  await listeners.updateOne(
-    { serverId, _id, revision, 'tested.at': at },
-    { $set: { 'tested.result': result } },
-  );
 }
 
 /**

@@ -25,7 +25,7 @@ export type Diagnosis = Explanation & {
   fault: Fault | null;
   /** The step that failed; all earlier steps succeeded. */
   step: DiagnosisStep;
-  /** What answered, at most 200 printable characters. */
+  /** The text that the service answered, at most 200 printable characters. */
   reply?: string;
   /** There was an answer. It is hidden from the owner, because the service may belong to somebody else. */
   isReplyHidden?: true;

@@ -3,7 +3,7 @@ import { defineMessage, type PlainMessage, type Text } from '../../language/t.ts
 /** An explanation of an outcome for a server's owner, one sentence each: what happened, and what to do about it. */
 export type Explanation = { cause: Text; advice: Text };
 
-/** Makes an explanation of two English texts, which are translated later (`defineMessage`). */
+/** Makes an explanation from two English texts, which are translated later (`defineMessage`). */
 export function explanation(cause: PlainMessage, advice: PlainMessage): Explanation {
   return { cause: defineMessage(cause), advice: defineMessage(advice) };
 }

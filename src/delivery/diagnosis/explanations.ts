@@ -196,40 +196,35 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 };
 
 /** If a plugin has a token for each service name, these texts say which name the token belongs to. */
-const namedTexts = (service: string): Partial<Record<OutcomeCode, Explanation>> => ({
+const NAMED = {
   'bad-signature': {
-    cause: filled(
-      defineMessage(
-        'The listener refused the signature: its token for our service name “{service}” is different.',
-      ),
-      { service },
+    cause: defineMessage(
+      'The listener refused the signature: its token for our service name “{service}” is different.',
     ),
-    advice: filled(
-      defineMessage(
-        'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
-      ),
-      { service },
+    advice: defineMessage(
+      'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
     ),
   },
   'unknown-service': {
-    cause: filled(defineMessage('The listener has no token for our service name “{service}”.'), { service }),
-    advice: filled(
-      defineMessage(
-        'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration and set it here.',
-      ),
-      { service },
+    cause: defineMessage('The listener has no token for our service name “{service}”.'),
+    advice: defineMessage(
+      'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration and set it here.',
     ),
   },
-});
+};
+
+function namedText(code: keyof typeof NAMED, service: string): Explanation {
+  const { cause, advice } = NAMED[code];
+  return { cause: filled(cause, { service }), advice: filled(advice, { service }) };
+}
 
 /** Inserts the listener's service name into an explanation that was made without it, such as one in a worker's answer. */
 export function withServiceName<T extends Explanation>(explained: T, serviceName: string | undefined): T {
   if (!serviceName) return explained;
-  const named = namedTexts(serviceName);
   const code = (['bad-signature', 'unknown-service'] as const).find(
     (code) => EXPLANATIONS[code].cause === explained.cause,
   );
-  return code ? { ...explained, ...named[code] } : explained;
+  return code ? { ...explained, ...namedText(code, serviceName) } : explained;
 }
 
 /** What is known of a listener whose outcome is explained. */
@@ -251,7 +246,8 @@ export function explain(
   if (protocol === 'fetch') return FETCH_TEXTS[code] ?? EXPLANATIONS[code];
   if (service && !hasTaken && hasNotGreeted(code)) return SERVICE_EXPLANATIONS[service];
   const proven = hasTaken ? PROVEN_TEXTS[code] : undefined;
-  const named = serviceName ? namedTexts(serviceName)[code] : undefined;
+  const isNamed = code === 'bad-signature' || code === 'unknown-service';
+  const named = serviceName && isNamed ? namedText(code, serviceName) : undefined;
   const own = protocol === 'votifier-v1' ? V1_TEXTS[code] : undefined;
   return proven ?? named ?? own ?? EXPLANATIONS[code];
 }

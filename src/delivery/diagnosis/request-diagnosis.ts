@@ -4,7 +4,7 @@ import { isRefusedPort } from '../../platform/address-guard.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type CheckAllowance, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { Server } from '../../servers/server.ts';
-import { portOf } from '../http/url-port.ts';
+import { portOf } from '../http/http-message.ts';
 import type { GameAddress } from './game-port.ts';
 
 type TestedDeps = { servers: Collection<Server>; listeners: Collection<Listener> };

@@ -4,11 +4,10 @@ import { printable, readable } from '../../platform/printable.ts';
 import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../connection.ts';
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
-import type { SendOptions, SendResult } from '../votifier/votifier-client.ts';
+import type { SendOptions } from '../votifier/votifier-client.ts';
 import { type Answer, challengeOutcome, newChallenge } from './http-challenge.ts';
 import { exchange } from './http-exchange.ts';
-import { signedHeaders, voteBody } from './http-message.ts';
-import { portOf } from './url-port.ts';
+import { portOf, signedHeaders, voteBody } from './http-message.ts';
 
 /** The settings of an HTTP listener, with its secrets opened. */
 export type HttpTarget = {
@@ -36,19 +35,8 @@ export async function postVote(
   vote: ForwardedVote,
   options: SendOptions,
   now: Date,
-): Promise<SendResult> {
-  assertSendable(vote, 'http');
-  const began = performance.now();
-  const result = await attempt(target, vote, options, now);
-  return { ...result, durationMs: Math.round(performance.now() - began) };
-}
-
-async function attempt(
-  target: HttpTarget,
-  vote: ForwardedVote,
-  options: SendOptions,
-  now: Date,
 ): Promise<Outcome> {
+  assertSendable(vote, 'http');
   const url = new URL(target.url);
   const { destination } = options;
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
@@ -185,7 +173,7 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       connection: 'close',
       ...headers,
     },
-    // The request uses the connection whose address was checked, and no other one of an agent.
+    // The request uses this connection, whose address was checked. An agent could open another one.
     createConnection: () => connection.socket,
   });
 }

@@ -14,7 +14,7 @@ const LONGEST_ANSWER = 4_096;
 /** If a listener sends more informational responses (HTTP 1xx) before its answer, the attempt ends. */
 const MOST_INFORMATION = 8;
 
-/** Sends the request and waits for its status, with one deadline for all of it, however slowly bytes arrive. */
+/** Sends the request and reads the answer. One deadline applies to all of it, even if bytes arrive slowly. */
 export async function exchange(
   request: ClientRequest,
   { body, readsBody = false }: { body: string; readsBody?: boolean },
@@ -38,7 +38,7 @@ export async function exchange(
   const timer = setTimeout(() => setImmediate(giveUp), options.answerMs ?? options.timeoutMs);
   options.waitSignal?.addEventListener('abort', onStop);
   request
-    // The connection is paused between two reads.
+    // A `PeerConnection` is paused between two reads, so its socket is resumed for Node's HTTP client.
     .on('socket', (socket) => socket.resume())
     .on('information', ({ statusCode }) => {
       informed += 1;

@@ -7,8 +7,7 @@ import { hostSchema, parseInput } from '../../platform/input.ts';
 import { secretContext } from '../credentials.ts';
 import { changeListener } from '../listeners.ts';
 import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
-import { newSigningSecret } from './http-message.ts';
-import { portOf } from './url-port.ts';
+import { newSigningSecret, portOf } from './http-message.ts';
 
 /** For this long after a rotation, votes are also signed with the old secret. */
 const SECRET_OVERLAP_MS = 24 * HOUR;
@@ -104,7 +103,7 @@ export async function rotateSecret(
       sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
       previousSecret: { sealed: before.sealedSecret, until },
     };
-    // If two rotations run at the same time, only one finds this revision; the other one starts again.
+    // If two rotations run at the same time, only one finds this revision. The other one reads the listener again.
     const which = { serverId, revision: before.revision };
     const rotated = await changeListener(deps, which, by, 'listener.rotate', asLiterals(secrets));
     if (rotated) return { secret, previousValidUntil: until };

@@ -34,3 +34,8 @@ export function signedHeaders(
     'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(' '),
   };
 }
+
+/** The port of an HTTP listener's URL, with the default port of its scheme. */
+export function portOf(url: URL): number {
+  return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+}

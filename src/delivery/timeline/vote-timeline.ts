@@ -19,7 +19,7 @@ import type {
   VoteTimeline,
 } from './timeline-event.ts';
 
-/** Counting of the votes before one in the queue stops at this number. */
+/** Votes that are before a vote in its listener's queue are counted up to this number. */
 export const MOST_AHEAD = 100;
 
 /** The fields of a listener that decide what a vote waits for. */

@@ -93,7 +93,8 @@ async function exchange(
 
   options.onStep?.('protocol-version');
   const frame = frameFor(target, vote, greeting);
-  if (!Buffer.isBuffer(frame)) return frame;
+  if (frame === 'frame-too-long') return outcome(frame, 'greeted');
+  if ('code' in frame) return frame;
 
   const interruption = await readInterruption(connection, greeting.rest);
   if (interruption) return interruption;
@@ -120,11 +121,15 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
 }
 
 /** The bytes to send. A v1 block is sent after either greeting, because listeners that speak v2 accept v1 as well. */
-function frameFor(target: VotifierTarget, vote: ForwardedVote, greeting: Welcome): Buffer | Outcome {
+function frameFor(
+  target: VotifierTarget,
+  vote: ForwardedVote,
+  greeting: Welcome,
+): Buffer | 'frame-too-long' | Outcome {
   const { serviceName } = target;
-  if (target.protocol === 'votifier-v1') return frameOrOutcome(v1Block(vote, serviceName, target.publicKey));
+  if (target.protocol === 'votifier-v1') return v1Block(vote, serviceName, target.publicKey);
   if (greeting.version === 1) return outcome('v1-only', 'greeted', greeting.banner);
-  return frameOrOutcome(v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge }));
+  return v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge });
 }
 
 /** The key object of each target. It is made once and used for all frames. */
@@ -134,10 +139,6 @@ function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): Ke
   const key = keys.get(target) ?? tokenKey(target.token);
   keys.set(target, key);
   return key;
-}
-
-function frameOrOutcome(frame: Buffer | 'frame-too-long'): Buffer | Outcome {
-  return Buffer.isBuffer(frame) ? frame : outcome(frame, 'greeted');
 }
 
 /**
@@ -168,8 +169,12 @@ async function readAnswerFrom(
   const waiting = deadlineIn(options.answerMs ?? options.timeoutMs, options.waitSignal);
   const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
+  // Most v1 listeners close after a vote that they accept and also after one with the wrong key, so the vote counts as
+  // delivered, not confirmed. If the listener has confirmed votes before, its key has changed or its plugin failed.
+  const isSent = target.protocol === 'votifier-v1' && !options.confirmsVotes;
+  const bareClose = isSent ? 'sent-not-confirmed' : 'closed-without-answer';
   const said = readable(received);
-  return outcome(codeWithoutReply(end, said, closeMeans(target, options)), 'written', said);
+  return outcome(codeWithoutReply(end, said, bareClose), 'written', said);
 }
 
 /** The outcome for an answer. Some v1 listeners answer a vote in the form of v2; an `ok` from them confirms it too. */
@@ -197,18 +202,6 @@ function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: 
     default:
       return said && !said.startsWith('{') ? 'garbage-answer' : 'no-answer';
   }
-}
-
-/**
- * What a close without an answer means. Most v1 listeners close after a vote that they accept and also after one with
- * the wrong key, so the vote counts as delivered, not confirmed. If the listener has confirmed votes before, its key
- * has changed or its plugin failed.
- */
-function closeMeans(
-  { protocol }: VotifierTarget,
-  { confirmsVotes = false }: SendOptions,
-): 'sent-not-confirmed' | 'closed-without-answer' {
-  return protocol === 'votifier-v1' && !confirmsVotes ? 'sent-not-confirmed' : 'closed-without-answer';
 }
 
 /**
