@@ -42,7 +42,8 @@ export function forwardVotes(
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
   };
-  // Each queue has a batcher of its own, so fresh votes do not wait for statements of unreachable listeners or backlogs.
+  // Each queue has a batcher of its own, so fresh votes do not wait for statements of unreachable listeners or
+  // backlogs.
   const batchers: Record<DeliveryQueue, Batcher> = {
     'forward-votes': deps.batcher,
     'test-listeners': createBatcher(),

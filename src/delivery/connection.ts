@@ -230,8 +230,8 @@ export function connectFailure(code: string, tookMs: number, overIPv6 = false): 
     // The peer accepted the connection and reset it before Node reported it as connected.
     case 'ECONNRESET':
       return 'closed-before-greeting';
-    // If a firewall sends the ICMP message “prohibited”, Linux reports EACCES over IPv6. If the firewall of this machine
-    // blocks the connection, Linux reports EPERM.
+    // If a firewall sends the ICMP message “prohibited”, Linux reports EACCES over IPv6. If the firewall of this
+    // machine blocks the connection, Linux reports EPERM.
     case 'EACCES':
     case 'EPERM':
       return 'firewall-rejected';

@@ -77,7 +77,9 @@ const PRIVATE = defineMessage(
   'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.',
 );
 
-/** The label of a PEM block and its content without white space. If the text is no PEM: no label, and the whole text. */
+/**
+ * The label of a PEM block and its content without white space. If the text is no PEM: no label, and the whole text.
+ */
 function unwrapPem(text: string): { label: string; body: string } {
   const block = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|$)/s.exec(text);
   return { label: block?.[1] ?? '', body: (block?.[2] ?? text).replace(/[\s\u200b]/g, '') };

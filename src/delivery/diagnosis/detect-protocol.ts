@@ -13,7 +13,9 @@ export type DetectedProtocol = { fault: OtherService; reply: Buffer };
  */
 export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
-/** The answer of a service to a request in one protocol: `unknown` if it is in another protocol, null if there is none. */
+/**
+ * The answer of a service to a request in one protocol: `unknown` if it is in another protocol, null if there is none.
+ */
 type Probed = DetectedProtocol | { unknown: Buffer } | null;
 
 /** Sends a request in one protocol and reads the answer of the service. */
@@ -21,7 +23,9 @@ type Probe = (connection: PeerConnection, until: Deadline) => Promise<Probed>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
-/** A handshake (protocol 47, next state 1) and a status request, as the server list of a Minecraft client sends them. */
+/**
+ * A handshake (protocol 47, next state 1) and a status request, as the server list of a Minecraft client sends them.
+ */
 const MINECRAFT_STATUS = Buffer.concat([
   Buffer.from([0x0f, 0x00, 0x2f, 0x09]),
   Buffer.from('tallyport'),

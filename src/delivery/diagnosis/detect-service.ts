@@ -15,8 +15,8 @@ type DetectDeps = { config: Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges 
 type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
 
 /**
- * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise from
- * its answers to requests in other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
+ * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
+ * from its answers to requests in other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
  *
  * @param code - the outcome of the attempt before, for which `hasNotGreeted` is true
  * @returns as `detectProtocol`; if the host no longer has an allowed address, nothing is detected
@@ -50,8 +50,8 @@ export async function storeDetected(
 
 /**
  * If a listener has taken no vote and is paused or unreachable because no greeting came: detects once for its settings
- * what answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a test vote, it is only
- * slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain repeats it.
+ * what answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a test vote, it is
+ * only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain repeats it.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */
@@ -91,7 +91,8 @@ async function detectBanner(
 ): Promise<Detection> {
   const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
   if (typeof connection === 'string') {
-    // If the service is no longer reachable, `unrecognised` is stored, so that later drains do not repeat the detection.
+    // If the service is no longer reachable, `unrecognised` is stored, so that later drains do not repeat the
+    // detection.
     const isLater = connection === 'outgoing-limited' || connection === 'stopped-before-written';
     return isLater ? 'incomplete' : 'unrecognised';
   }

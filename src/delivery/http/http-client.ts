@@ -66,7 +66,9 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
-/** The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is no HTTP. */
+/**
+ * The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is no HTTP.
+ */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
   'closed-before-written',
@@ -144,7 +146,9 @@ async function postOver(
   }
 }
 
-/** Reads what the website sent before the request. If nothing may be written now, returns the outcome; otherwise null. */
+/**
+ * Reads what the website sent before the request. If nothing may be written now, returns the outcome; otherwise null.
+ */
 async function outcomeBeforeRequest(
   connection: PeerConnection,
   options: SendOptions,

@@ -55,7 +55,8 @@ const LONGEST_REPLY = 4_096;
 
 /**
  * Reads a listener's answer from all bytes received so far, however they were split. An answer is one JSON object and
- * ends with its last brace, so no line feed and no end of the connection is awaited. Bytes after the object are ignored.
+ * ends with its last brace, so no line feed and no end of the connection is awaited. Bytes after the object are
+ * ignored.
  *
  * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were received
  */

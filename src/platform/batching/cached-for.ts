@@ -1,6 +1,6 @@
 /**
- * Returns a function that calls `load`, caches the answer for `ms` milliseconds and shares it between all callers. A failed
- * answer is cached too.
+ * Returns a function that calls `load`, caches the answer for `ms` milliseconds and shares it between all callers. A
+ * failed answer is cached too.
  */
 export function cachedFor<T>(ms: number, load: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;

@@ -111,8 +111,8 @@ export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs 
 }
 
 /**
- * Makes a loader that updates matching documents. If the connection is lost, an update may be sent twice, so applying it
- * again must change nothing or fail with a duplicate key.
+ * Makes a loader that updates matching documents. If the connection is lost, an update may be sent twice, so applying
+ * it again must change nothing or fail with a duplicate key.
  */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
