@@ -56,11 +56,6 @@ export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
 
-/** Whether votes in this state were delivered: if they are sent again, they arrive twice. */
-function isDelivered(state: VoteSelection): boolean {
-  return state === 'delivered' || state === 'sent-not-confirmed';
-}
-
 /** How many votes one run takes at most. */
 const MOST_RESENT = 50_000;
 /** How many votes are read at once. */
@@ -86,7 +81,8 @@ export async function resendVotes(
   options: RunOptions & { forOwner?: boolean } = {},
 ): Promise<ResentRange | null> {
   const { most = MOST_RESENT, forOwner = false } = options;
-  if (!forOwner || !range.states.some(isDelivered)) return resendRange(deps, serverId, range, by, options);
+  const hasDelivered = range.states.some((state) => state === 'delivered' || state === 'sent-not-confirmed');
+  if (!forOwner || !hasDelivered) return resendRange(deps, serverId, range, by, options);
   const key = deliveredResendsOf(serverId);
   const { taken, resetAt } = await useAllowances(deps, key, DELIVERED_RESENDS, most);
   const resent =

@@ -53,20 +53,8 @@ function causeOfAttempt(
 }
 
 /** The fields of a listener that taking votes reads. */
-export type TakeDeps = Pick<
-  Listener,
-  | 'serverId'
-  | 'protocol'
-  | 'revision'
-  | 'breaker'
-  | 'released'
-  | 'lease'
-  | 'answerStep'
-  | 'maxSendings'
-  | 'acknowledgedAt'
-  | 'lastDeliveredAt'
-  | 'updatedAt'
->;
+export type ListenerOfTake = Parameters<typeof nextAnswerStep>[0] &
+  Pick<Listener, 'serverId' | 'revision' | 'breaker' | 'released' | 'lease' | 'maxSendings'>;
 
 /** The order in which a listener's votes go out. */
 export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
@@ -93,7 +81,7 @@ export function dueVotes(
 /** A new attempt. If MongoDB's answer to the write that records it is lost, its id shows which votes were taken. */
 export function newAttempt(
   processId: string,
-  listener: TakeDeps,
+  listener: ListenerOfTake,
   { test }: { test: boolean },
   at: Date,
 ): Attempt {
@@ -113,7 +101,7 @@ export function newAttempt(
 export function attemptUpdate(
   config: RecordDeps['config'],
   attempt: Attempt,
-  listener: TakeDeps,
+  listener: ListenerOfTake,
   reason: TakeReason,
 ): Document[] {
   return [

@@ -10,15 +10,12 @@ import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
+  type ListenerOfTake,
   QUEUE_ORDER,
   type RecordDeps,
-  type TakeDeps,
   type TakeReason,
 } from './attempt-record.ts';
 import { isFreshVote } from './backlog-throttle.ts';
-
-/** A listener, and the lease of the worker that takes its votes. */
-export type Leased = TakeDeps & Pick<Listener, 'lease'>;
 
 type DueRequest = {
   listener: Pick<Listener, 'serverId' | 'maxSendings'>;
@@ -62,7 +59,7 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
 /** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
 export type SharedTake = {
   recording: RecordDeps;
-  listener: Leased;
+  listener: ListenerOfTake;
   reason: TakeReason;
   now: Date;
   next: Vote[];

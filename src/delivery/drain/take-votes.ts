@@ -2,17 +2,10 @@ import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery
 import { outcome } from '../../listeners/outcomes.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import type { Attempt, Vote } from '../../votes/vote.ts';
-import type { RecordDeps, Taken, TakeReason } from './attempt-record.ts';
+import type { ListenerOfTake, RecordDeps, Taken, TakeReason } from './attempt-record.ts';
 import { newAttempt, takenVote, withoutAttempt } from './attempt-record.ts';
 import { endedAt, recordOutcomes } from './record-outcomes.ts';
-import {
-  dueVotesLoader,
-  hasLease,
-  type Leased,
-  type SharedTake,
-  sharedLargeTakes,
-  sharedTakes,
-} from './shared-takes.ts';
+import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
 /**
  * How many votes to take, and how many of them are sent at once. If a vote waited here for its attempt and the worker
@@ -32,7 +25,7 @@ type TakeSize = { most: number; atOnce: number };
  */
 export async function takeVotes(
   recording: RecordDeps,
-  listener: Leased,
+  listener: ListenerOfTake,
   reason: TakeReason,
   { most, atOnce }: TakeSize,
   toGiveBack: (taken: Taken[]) => void = () => undefined,
@@ -90,7 +83,7 @@ export async function takenOf(
  */
 export async function giveBackVotes(
   recording: RecordDeps,
-  listener: Pick<Leased, 'serverId' | 'lease'>,
+  listener: Pick<ListenerOfTake, 'serverId' | 'lease'>,
   taken: Taken[],
 ): Promise<void> {
   if (taken.length === 0) return;

@@ -4,10 +4,10 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
 import { type Clock, MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
-import type { TakeDeps } from '../drain/attempt-record.ts';
+import type { ListenerOfTake } from '../drain/attempt-record.ts';
 
 /** The fields of a listener that a take reads. */
-export type FetchingListener = TakeDeps &
+export type FetchingListener = ListenerOfTake &
   Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
 
 type ReadDeps = { listeners: Collection<Listener>; batcher: Batcher };

@@ -7,9 +7,9 @@ import { type Attempt, BY_STATE, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
+  type ListenerOfTake,
   newAttempt,
   type RecordDeps,
-  type TakeDeps,
   type Taken,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
@@ -41,7 +41,7 @@ const OF_FETCH = { test: false } as const;
  */
 export async function takeDeliveries(
   deps: FetchDeps,
-  listener: TakeDeps,
+  listener: ListenerOfTake,
   { most, leaseMs, requestId }: TakeCall,
 ): Promise<TakenDelivery[]> {
   const { votes, clock, batcher, config, processId } = deps;
