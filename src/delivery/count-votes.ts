@@ -74,7 +74,7 @@ export async function countVotes(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  /** The servers with open votes. `isSent`: a worker sends its votes; only the game server itself takes fetched ones. */
+  /** The servers with open votes. `isSent`: a worker sends its votes; otherwise its game server fetches them. */
   const withWork: { serverId: ObjectId; state: ListenerState; isSent: boolean }[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {

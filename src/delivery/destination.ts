@@ -23,7 +23,7 @@ type About = {
 
 /**
  * The destination of one attempt. Before each connection it decides whether the connection may be opened
- * (docs/adr/0020-outgoing-limits.md). If the attempt proves that the reached address is the listener's, it has the proof.
+ * (docs/adr/0020-outgoing-limits.md). If the attempt proves that the reached address is the listener's, `proof` is set.
  */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;

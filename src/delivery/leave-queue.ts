@@ -64,8 +64,8 @@ export async function removeWaitingVotes(
 }
 
 /**
- * Removes the waiting votes of a server without a listener from the queue. It ends lost attempts first, because no drain
- * of such a server does. Safe to run again.
+ * Removes the waiting votes of a server without a listener from the queue. It ends lost attempts first, because no
+ * drain of such a server does. Safe to run again.
  *
  * @param asOf - when the server was found to have no listener, by this process's clock
  * @returns how many were removed

@@ -66,8 +66,8 @@ type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
  * Resends a server's votes of a time range, in the order in which they were cast. Each vote gets a new schedule, and
- * its timeline records the resend. If a run is repeated, also after a crash, no vote is queued twice: the run takes only
- * votes that are still in one of the states.
+ * its timeline records the resend. If a run is repeated, also after a crash, no vote is queued twice: the run takes
+ * only votes that are still in one of the states.
  *
  * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
  * @param options - `forOwner`: whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit

@@ -29,7 +29,7 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
 }
 
 /**
- * The servers whose votes a restore holds back, with the number of these votes that can still be sent, most votes first.
+ * The servers whose votes a restore holds back, and how many of these votes can still be sent; most votes first.
  *
  * @param only - counts only the votes of this server
  */

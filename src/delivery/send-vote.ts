@@ -114,7 +114,7 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** If the listener's message repeats a secret, as a “not found” page repeats the URL, `[hidden]` replaces the secret. */
+/** If the listener's message repeats a secret, as a “not found” page repeats the URL, `[hidden]` replaces it. */
 function withoutSecrets(result: Outcome, listener: OpenedListener): Outcome {
   const hidden = secretsOf(listener).filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);

@@ -67,8 +67,8 @@ async function sweepServer(
   { listener, asOf, overdue, lost }: Seen,
   round: SweepRound,
 ): Promise<void> {
-  // Measured before the reads: if a vote is cast after this moment, it has a job, and its attempt is not marked as found
-  // by the sweep.
+  // Measured before the reads: if a vote is cast after this moment, it has a job, and its attempt is not marked as
+  // found by the sweep.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -95,7 +95,8 @@ async function sweepFetching(
   for (const { taken } of lost ? await endLostAttempts(deps, serverId) : []) {
     deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
   }
-  // If the owner lowered the number of sendings while a taker had a vote, the vote may wait now and would never be taken.
+  // If the owner lowered the number of sendings while a taker had a vote, the vote may wait now and would never be
+  // taken.
   await giveUpSentVotes(deps, listener);
   const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
   if (!server || server.removedAt) await removeWaitingVotes(deps, serverId, 'server-removed');

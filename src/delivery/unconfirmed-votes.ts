@@ -35,8 +35,8 @@ function counterOf(selection: VoteSelection) {
 }
 
 /**
- * The resend to store when a token or key is set at `at`, after the listener had been removed: it resends the votes that
- * became unconfirmed with the earlier token or key.
+ * The resend to store when a token or key is set at `at`, after the listener had been removed: it resends the votes
+ * that became unconfirmed with the earlier token or key.
  *
  * @param by - who sets it, for the audit log and the timelines
  */

@@ -139,7 +139,7 @@ export class AttemptsUnderWay {
     this.#toGiveBack.splice(0, votes.length);
   }
 
-  /** `#giveBack`, with retries even after the leases have expired: a vote that is not given back would count as sent. */
+  /** `#giveBack` with retries, even after the leases have expired: a vote that stays taken would count as sent. */
   async #giveBackWithRetries(): Promise<void> {
     const giveUpAt = performance.now() + GIVE_BACK_FOR_MS;
     const giveBackAgain = async (tries: number) => {

@@ -27,7 +27,7 @@ export type DrainDeps = LeaseDeps & {
 
 /** Why a drain stopped. */
 export type DrainResult =
-  /** Another worker has the lease and looks for due votes again: at once if it `listens`, else before it releases it. */
+  /** Another worker has the lease and looks for due votes again: at once if it `listens`, else when it releases it. */
   | { kind: 'busy'; listens?: true }
   /** Nothing is due. */
   | { kind: 'idle' }

@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = SECOND;
  * adds a job for votes that are announced within this time after the release. The sweep finds later ones.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
-/** At most one such job is added in this time. If another process has the lease by then, the job announces the votes. */
+/** At most one such job is added in this time: a job that finds another owner announces the votes again. */
 const ADDED_EVERY_MS = SECOND / 4;
 
 type Job = Payload<'forward-votes'>;
@@ -147,8 +147,8 @@ export class KeptLeases {
   }
 
   /**
-   * Called for each server whose votes are announced. If this process has the lease of the listener, a drain follows. If
-   * it released the lease a moment ago, it adds a job.
+   * Called for each server whose votes are announced. If this process has the lease of the listener, a drain follows.
+   * If it released the lease a moment ago, it adds a job.
    */
   #wake(id: string, isChanged: boolean): void {
     const kept = this.#byServer.get(id);

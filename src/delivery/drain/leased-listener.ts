@@ -32,7 +32,7 @@ export type ServerFacts = Promise<
 
 type LastDelivery = Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>;
 
-/** The dependencies of drains of leased listeners, without what makes attempts. */
+/** The dependencies of a leased listener. */
 export type LeaseDeps = RecordDeps & {
   listeners: Collection<Listener>;
   log: Logger;
@@ -42,9 +42,9 @@ export type LeaseDeps = RecordDeps & {
 };
 
 /**
- * A listener whose lease this worker owns. While the worker has the lease, it alone changes the breaker; other processes
- * can only set an earlier time for the next test. If the owner of the server changes the settings, the revision
- * increases, and the next `renew` reads the new settings.
+ * A listener whose lease this worker owns. While the worker has the lease, it alone changes the breaker; other
+ * processes can only set an earlier time for the next test. If the owner of the server changes the settings, the
+ * revision increases, and the next `renew` reads the new settings.
  */
 export class LeasedListener {
   readonly #deps: LeaseDeps;
@@ -57,12 +57,12 @@ export class LeasedListener {
   #readAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** Whether it refused a vote and has taken none since. Known before the refusal is recorded in `voteFaults`. */
+  /** Whether it refused a vote and has taken none since; set before the refusal is counted in `voteFaults`. */
   #hasRefused = false;
   /** The last write: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /** @param lease - `since`: a time on `performance.now()`, at or before the begin of the lease */
+  /** @param lease - `since`: a time on `performance.now()`, at or before the start of the lease */
   constructor(
     deps: LeaseDeps,
     lease: { owner: string; since: number; facts: ServerFacts },
@@ -87,7 +87,7 @@ export class LeasedListener {
     return this.#opened;
   }
 
-  /** Whether the lease is lost for good: the listener was removed or fetches now, or another worker has had the lease. */
+  /** Whether the lease is lost for good: another worker has had it, or the listener was removed or fetches now. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -107,8 +107,8 @@ export class LeasedListener {
   }
 
   /**
-   * Reads the settings again if they were read more than `maxAgeMs` ago. If a third of the lease has passed, this renews
-   * the lease too.
+   * Reads the settings again if they were read more than `maxAgeMs` ago. If a third of the lease has passed, this
+   * renews the lease too.
    *
    * @returns false when the lease is lost
    */
@@ -209,7 +209,7 @@ export class LeasedListener {
    * Records in memory when the listener last took a vote; `release` stores it.
    *
    * @param isSame - whether the listener's settings are still those of the attempt
-   * @returns the same if it must be stored at once, because it decides how later outcomes are judged; otherwise null
+   * @returns what must be stored at once, because it decides how later outcomes are judged; null if nothing must
    */
   #noteDelivery({ code }: Outcome, isSame: boolean): LastDelivery | null {
     const { lastDeliveryConfirmed: before } = this.#now;
@@ -242,7 +242,7 @@ export class LeasedListener {
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** Stores until when an allowance of connections is used up. Unless the settings change, no vote is sent until then. */
+  /** Stores until when an allowance of connections is used up: until then, or new settings, no vote is sent. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -254,7 +254,7 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its own caller has the error; this write is still made.
+    // If an earlier write failed, its caller got the error, and this write is made all the same.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }

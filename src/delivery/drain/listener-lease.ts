@@ -147,7 +147,7 @@ export async function releaseLease(
     return { called: false, changed: false };
   const isTestRequested = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
   const breaker = { $cond: [isTestRequested, withEarlierTest('$lease.testAt'), '$breaker'] };
-  // Null also if `releaseLeases` has released this lease and answered `false` because of another one.
+  // If `releaseLeases` released this lease and answered `false` because of another one, `released` is null.
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
     [{ $set: { breaker, lease: null, ...learnt } }],
@@ -159,7 +159,7 @@ export async function releaseLease(
   };
 }
 
-/** Releases a lease whose listener was not read: no settings have this revision. */
+/** For a lease whose listener was not read. No listener has this revision. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**

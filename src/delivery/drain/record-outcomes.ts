@@ -15,7 +15,7 @@ import type { RecordDeps, Taken } from './attempt-record.ts';
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
-/** An attempt that ends at `now`, or at its own begin if this machine's clock is behind. */
+/** An attempt that ends at `now`. If this machine's clock is behind, it ends when it began. */
 export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
   const begunAt = taken.attempt.at.getTime();
   const endedAt = Math.max(now.getTime(), begunAt);
@@ -38,8 +38,8 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 
 /**
  * Records outcomes of attempts. If an attempt is not the newest one of its vote, or the vote is no longer being sent,
- * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as lost,
- * only an acknowledgement counts, however late it comes (docs/adr/0054-late-acknowledgements.md).
+ * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
+ * lost, only an acknowledgement counts, however late it comes (docs/adr/0054-late-acknowledgements.md).
  *
  * @returns for each outcome whether it counts
  * @throws the driver's error when MongoDB fails

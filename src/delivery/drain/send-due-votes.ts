@@ -76,8 +76,8 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. Then it is counted
-    // four times a second, because votes may be cast faster than they are sent.
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. Then it is
+    // counted four times a second, because votes may be cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {

@@ -77,7 +77,7 @@ async function sendTakes(votes: Collection<Vote>, takes: Take[]): Promise<(boole
   return takes.map((_, i) => errors.get(i) ?? n === size);
 }
 
-/** Takes votes with one statement for each request. At most four, because a long command would delay inserts of votes. */
+/** Takes votes, with one statement for each request; at most four, because a long command delays inserts of votes. */
 export const takesLoader: BatchLoader<Collection<Vote>, Take, boolean> = { most: 4, load: sendTakes };
 
 /**
@@ -91,7 +91,7 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
     const alike = Map.groupBy(asked, (take) => {
       const id = take.listener.serverId.toHexString();
       seen.set(id, (seen.get(id) ?? 0) + 1);
-      // Two takes of one listener have attempts of their own: each vote goes to one of them.
+      // If a batch has two takes of one listener, each has an attempt of its own, and each vote goes to one of them.
       return `${seen.get(id)} ${kindOfTake(take)}`;
     });
     const groups = [...alike.values()];
@@ -115,7 +115,7 @@ const LONG_LEASE_MS = 5 * SECOND;
 function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
   const { released, lease, serverId } = listener;
   const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
-  // If a vote has waited for long, a shared statement would cover all votes queued since, and read other backlogs.
+  // If a vote has waited for long, the statement covers a long time: a shared one would read other listeners' backlogs.
   const isFresh = next.every((vote) => isFreshVote(vote, now));
   if (reason.test || !isLong || !isFresh) return serverId.toHexString();
   const { protocol, revision, answerStep, maxSendings } = attempt;

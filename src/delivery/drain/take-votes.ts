@@ -9,8 +9,8 @@ import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTake
 
 /**
  * How many votes to take, and how many of them are sent at once. If a vote waited here for its attempt and the worker
- * died, the attempt would count as ambiguous. So a vote that had an ambiguous outcome, or that may be sent only once, is
- * taken only if it is sent at once: otherwise it could become `unconfirmed` although it was never sent.
+ * died, the attempt would count as ambiguous. So a vote that had an ambiguous outcome, or that may be sent only once,
+ * is taken only if it is sent at once: otherwise it could become `unconfirmed` although it was never sent.
  */
 type TakeSize = { most: number; atOnce: number };
 

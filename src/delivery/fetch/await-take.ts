@@ -15,8 +15,8 @@ type AwaitDeps = {
 };
 
 /**
- * Waits for the next take of a listener's votes. Waiting takes are woken: if a relay is running, its next take begins at
- * once.
+ * Waits for the next take of a listener's votes. Waiting takes are woken: if a relay is running, its next take begins
+ * at once.
  *
  * @param waitMs - 40 s by default
  * @returns the take; null when none came

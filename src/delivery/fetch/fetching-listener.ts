@@ -66,8 +66,8 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
 };
 
 /**
- * Stores for the owner when votes were last taken and by which program; undefined if a recent take is stored. No address
- * is stored.
+ * Stores for the owner when votes were last taken and by which program; undefined if a recent take is stored. No
+ * address is stored.
  *
  * @param userAgent - the header of the call, any text
  */

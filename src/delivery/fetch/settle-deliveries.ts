@@ -112,7 +112,7 @@ async function findVotes(
   return new Map(found.map(({ leaseEnded, ...vote }) => [vote._id.toString(), { vote, leaseEnded }]));
 }
 
-/** Decides about a result: `ended` is to be recorded, or `refusal` to be answered; neither if it is recorded already. */
+/** Decides whether a result is to be recorded (`ended`) or refused; neither if the same result is recorded already. */
 function judge(
   { clock }: SettleDeps,
   { voteId, lease, outcome: said, reason }: TakerResult,

@@ -98,8 +98,8 @@ async function takeForClient(
 ): Promise<TakenDelivery[]> {
   if (client.hasLeft()) return [];
   const take = async () => {
-    // Checked again when the take begins: if the client of a repeated call has left, that call must not mark the votes of
-    // the earlier call.
+    // Checked again when the take begins: if the client of a repeated call has left, that call must not mark the votes
+    // of the earlier call.
     if (client.hasLeft()) return [];
     const taken = await takeDeliveries(deps, listener, call);
     if (taken.length === 0 || !client.hasLeft()) return taken;

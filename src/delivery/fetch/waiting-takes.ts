@@ -87,7 +87,7 @@ export class WaitingTakes {
     return Math.max(1, Math.min(...[...takes].map(({ endsAt }) => endsAt)) - performance.now());
   }
 
-  /** Begins a wait of at most `ms` milliseconds. If it begins before votes are looked for, no vote is missed between. */
+  /** Begins a wait of at most `ms` milliseconds. Call it before looking for votes, so that no vote is missed. */
   begin(serverId: ObjectId, ms: number): WaitingTake {
     const id = serverId.toHexString();
     const take = new WaitingTake(ms, (ended) => this.#remove(id, ended));

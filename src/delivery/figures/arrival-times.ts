@@ -4,7 +4,7 @@
  */
 export type ArrivalTimes = Record<string, number>;
 
-/** The end of a bucket divided by its begin. With 1.1, a percentile is at most 5 % wrong. */
+/** Each bucket ends at its start times this number. With 1.1, a percentile is at most 5 % wrong. */
 export const RATIO = 1.1;
 
 /** The bucket of a time, as an aggregation expression. `ms`: an expression for the time in milliseconds. */

@@ -19,8 +19,8 @@ type CountDeps = {
 const SLICE = 500;
 
 /**
- * Counts the votes of a UTC day and their deliveries for each server that was ever listed, and stores the sums. If a run
- * is repeated or has ended half-way, the next one replaces what it stored (design rule 6).
+ * Counts the votes of a UTC day and their deliveries for each server that was ever listed, and stores the sums. If a
+ * run is repeated or has ended half-way, the next one replaces what it stored (design rule 6).
  *
  * @param day - a UTC day, `2026-11-21`
  * @param throwIfLost - called before each write; throws if another run may count the day by now

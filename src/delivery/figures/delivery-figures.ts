@@ -8,8 +8,8 @@ import { noDeliveries } from './delivery-sums.ts';
 export type DayOfDeliveries = DeliverySums & { day: string };
 
 /**
- * A server's deliveries on each of the last `days` UTC days, the oldest first and today included. If a day has no votes,
- * its counts are 0.
+ * A server's deliveries on each of the last `days` UTC days, the oldest first and today included. If a day has no
+ * votes, its counts are 0.
  *
  * @returns `countedAt`: when votes of the server were last counted; null if there is no count in these days
  */
