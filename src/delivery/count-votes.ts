@@ -74,8 +74,8 @@ export async function countVotes(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  /** The servers with open votes. `isSent`: a worker sends its votes; otherwise its game server fetches them. */
-  const withWork: { serverId: ObjectId; state: ListenerState; isSent: boolean }[] = [];
+  /** The servers with open votes. `isReached`: the listener is reachable, and workers send it its votes. */
+  const waitingServers: { serverId: ObjectId; state: ListenerState; isReached: boolean }[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
     const { serverId, protocol } = listener;
@@ -83,10 +83,10 @@ export async function countVotes(
     if (!removed.has(serverId.toHexString())) counts[state] += 1;
     const isReachable = state === 'active' || state === 'unverified';
     if (withOpenWork.has(serverId.toHexString()))
-      withWork.push({ serverId, state, isSent: isReachable && protocol !== 'fetch' });
+      waitingServers.push({ serverId, state, isReached: isReachable && protocol !== 'fetch' });
   }
 
-  const serversIn = (state: ListenerState) => idsOf(withWork.filter((one) => one.state === state));
+  const serversIn = (state: ListenerState) => idsOf(waitingServers.filter((one) => one.state === state));
   const openIn = (state: ListenerState) =>
     votes.countDocuments(
       { serverId: { $in: serversIn(state) }, 'delivery.queuedAt': { $gt: new Date(0) } },
@@ -96,7 +96,7 @@ export async function countVotes(
   const [open, waiting, due] = await Promise.all([
     ofEachState(openIn),
     ofEachState(waitingIn),
-    countDue(votes, idsOf(withWork.filter(({ isSent }) => isSent)), now, timeLimit),
+    countDue(votes, idsOf(waitingServers.filter(({ isReached }) => isReached)), now, timeLimit),
   ]);
   return { open, waiting, due, listeners: counts };
 }

@@ -14,7 +14,7 @@ import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
 /** The dependencies of the sweep. */
 type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: Logger };
 
-/** How many listeners a round woke, how many votes expired, and how many waiting votes had no listener any more. */
+/** How many listeners a round woke, how many votes expired, and how many were removed because they had no listener. */
 type SweepRound = { woken: number; expired: number; removed: number };
 
 /** How many servers one query reads. */

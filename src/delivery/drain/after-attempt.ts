@@ -15,7 +15,7 @@ export const DELIVERY_ENDED = {
   'delivery.dueBy': '',
 } as const;
 
-/** If an attempt ends as `none`, nothing of its vote was sent: this increment takes the attempt out of the count. */
+/** If an attempt ends with an outcome of class `none`, it does not count: this increment takes it out of the count. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
 /** The parts of the update of a vote after an outcome. */
@@ -42,9 +42,9 @@ export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 
 }
 
 /**
- * The update of a vote after an outcome. If an attempt fails, its vote moves to the next step of `schedule`
- * (milliseconds). If the attempt tested an unreachable listener, the step stays and the vote moves to the end of the
- * queue.
+ * The update of a vote after an outcome. After a transient or ambiguous one, the vote moves to the next step of
+ * `schedule` (milliseconds). If the attempt tested an unreachable listener, the step stays and the vote moves to the
+ * end of the queue.
  */
 export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
   const { attempt } = taken;
