@@ -7,12 +7,22 @@ import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
 /**
- * Counts stop here and then mean “at least this many”. With a million waiting votes, a full count would take seconds,
- * for each process and each scrape of its metrics.
+ * Counts stop at this number and then mean “at least this many”. A full count of a million waiting votes takes seconds,
+ * and each process counts at each scrape of its metrics.
  */
 export const COUNTED_AT_MOST = 10_000;
 
-/** Groups of waiting votes by age, the youngest first; a group begins where the one before it ends. */
+/**
+ * How many votes of a server wait to be sent.
+ *
+ * @param atMost - counting stops at this number; no limit by default
+ */
+export function countWaiting(votes: Collection<Vote>, serverId: ObjectId, atMost?: number): Promise<number> {
+  const limit = atMost === undefined ? {} : { limit: atMost };
+  return votes.countDocuments({ serverId, 'delivery.state': 'waiting' }, limit);
+}
+
+/** Groups of waiting votes by age: their names, and the age at which a group ends and the next one begins. */
 const AGES = [
   ['under_1m', MINUTE],
   ['1m_to_10m', 10 * MINUTE],
@@ -27,15 +37,15 @@ type VoteAge = (typeof AGES)[number][0];
 /** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
   /**
-   * Votes that are waiting or being sent, by the state of their server's listener. If no program fetches a server's
-   * votes, its listener counts as unreachable.
+   * Votes that are waiting or being sent, by the state of their server's listener. If a listener should fetch and does
+   * not (`isForgotten`), it counts as unreachable.
    */
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
-  /** Votes that are due at a reachable listener: with more workers they would be sent sooner. */
+  /** Votes that are due at reachable listeners, and for how long the oldest one is due: more workers would help. */
   due: { waiting: number; oldestSeconds: number };
-  /** The listeners of listed servers. The listener of a removed server stays in the database and is not counted. */
+  /** How many listeners there are. If a server was removed, its listener stays in the database and is not counted. */
   listeners: Record<ListenerState, number>;
 };
 
@@ -47,7 +57,8 @@ type CountDeps = {
 };
 
 /**
- * Counts waiting and sending votes, from MongoDB: Redis has one job for each listener, however many votes wait.
+ * Counts waiting and sending votes, and listeners. The votes are counted in MongoDB, because Redis has only one job for
+ * each listener, however many votes wait.
  *
  * @param timeoutMs - the longest time that a query runs on mongod
  * @throws the driver's error
@@ -63,57 +74,49 @@ export async function countVotes(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  const waitingAt: Record<ListenerState, ObjectId[]> = {
-    active: [],
-    unverified: [],
-    unreachable: [],
-    paused: [],
-  };
-  /** Servers whose votes a worker sends. Nobody but their game server takes those that are fetched. */
-  const sent: ObjectId[] = [];
+  /** The servers with open votes. `isReached`: the listener is reachable, and workers send it its votes. */
+  const waitingServers: { serverId: ObjectId; state: ListenerState; isReached: boolean }[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
+    const { serverId, protocol } = listener;
     const state = isForgotten(listener, now) ? 'unreachable' : listenerState(listener);
-    const serverId = listener.serverId.toHexString();
-    if (!removed.has(serverId)) counts[state] += 1;
-    if (!withOpenWork.has(serverId)) continue;
-    waitingAt[state].push(listener.serverId);
+    if (!removed.has(serverId.toHexString())) counts[state] += 1;
     const isReachable = state === 'active' || state === 'unverified';
-    if (isReachable && listener.protocol !== 'fetch') sent.push(listener.serverId);
+    if (withOpenWork.has(serverId.toHexString()))
+      waitingServers.push({ serverId, state, isReached: isReachable && protocol !== 'fetch' });
   }
 
-  const countOpen = (serverIds: ObjectId[]) =>
+  const serversIn = (state: ListenerState) => idsOf(waitingServers.filter((one) => one.state === state));
+  const openIn = (state: ListenerState) =>
     votes.countDocuments(
-      { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } },
+      { serverId: { $in: serversIn(state) }, 'delivery.queuedAt': { $gt: new Date(0) } },
       { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...timeLimit },
     );
-  const openIn = (state: ListenerState) => countOpen(waitingAt[state]);
-  const waitingIn = (state: ListenerState) => countByAge(votes, waitingAt[state], now, timeLimit);
+  const waitingIn = (state: ListenerState) => countByAge(votes, serversIn(state), now, timeLimit);
   const [open, waiting, due] = await Promise.all([
     ofEachState(openIn),
     ofEachState(waitingIn),
-    countDue(votes, sent, now, timeLimit),
+    countDue(votes, idsOf(waitingServers.filter(({ isReached }) => isReached)), now, timeLimit),
   ]);
   return { open, waiting, due, listeners: counts };
 }
 
+const idsOf = (servers: { serverId: ObjectId }[]) => servers.map(({ serverId }) => serverId);
+
+const STATES = ['active', 'unverified', 'unreachable', 'paused'] as const satisfies ListenerState[];
+
 async function ofEachState<T>(
   count: (state: ListenerState) => Promise<T>,
 ): Promise<Record<ListenerState, T>> {
-  const [active, unverified, unreachable, paused] = await Promise.all([
-    count('active'),
-    count('unverified'),
-    count('unreachable'),
-    count('paused'),
-  ]);
-  return { active, unverified, unreachable, paused };
+  const counted = STATES.map(async (state) => [state, await count(state)] as const);
+  return Object.fromEntries(await Promise.all(counted)) as Record<ListenerState, T>;
 }
 
 type TimeLimit = { maxTimeMS: number };
 
 const hexOf = (ids: ObjectId[]) => new Set(ids.map((id) => id.toHexString()));
 
-/** The ids of removed servers. The query reads the index of removed servers alone. */
+/** The ids of removed servers. The query reads only the index of removed servers. */
 async function removedServers(servers: Collection<Server>, timeLimit: TimeLimit): Promise<ObjectId[]> {
   const removed = servers.find({ removedAt: { $type: 'date' } }, { projection: { _id: 1 }, ...timeLimit });
   return (await removed.toArray()).map(({ _id }) => _id);
@@ -128,7 +131,7 @@ async function countByAge(
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
-    // There is usually no listener in this state with waiting votes.
+    // Most states usually have no listener with open votes. This saves a query for them.
     if (serverIds.length === 0) return [age, 0] as const;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
@@ -153,8 +156,8 @@ async function countDue(
 
   const found = await sum([{ $match: { ...queued, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };
-  // The counted votes may all be of the first servers. To find the oldest due vote of all, the first vote in each
-  // server's queue is read: one index step for each.
+  // If the count stopped, the counted votes may all be of the first servers. The oldest due vote of all is then found
+  // among the first votes of the servers' queues, with one index step for each.
   const firstVotes =
     found.waiting < COUNTED_AT_MOST
       ? null
@@ -163,7 +166,7 @@ async function countDue(
   return { waiting: found.waiting, oldestSeconds: (now.getTime() - oldest) / SECOND };
 }
 
-/** The pipeline that finds the first vote in each server's queue: a distinct scan of the index of open work. */
+/** The pipeline that finds the first vote in each server's queue, with a distinct scan of the index of open work. */
 export function firstVoteOfEachServer(queued: Document): Document[] {
   return [
     { $match: queued },

@@ -4,12 +4,12 @@ import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
-/** After this time the address may belong to somebody else, so the proof has expired. */
-const CHALLENGE_VALID_MS = 7 * DAY;
-/** If an acknowledgement proves an address again and the stored proof is younger than this, the stored one is kept. */
-const CHALLENGE_IS_FRESH_MS = DAY;
-/** A host name may have many addresses over time; only the newest proofs are stored. */
-const MOST_CHALLENGES = 16;
+/** A proof expires after this time, because the address may belong to somebody else by then. */
+const PROOF_VALID_MS = 7 * DAY;
+/** If an address is proven again and its stored proof is younger than this, no new proof is stored. */
+const PROOF_IS_FRESH_MS = DAY;
+/** How many proofs of a listener are stored: its host name may have many addresses over time. */
+const MOST_PROOFS = 16;
 
 /** The fields of a listener that a destination reads. */
 type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'>;
@@ -22,8 +22,8 @@ type About = {
 };
 
 /**
- * The destination of one attempt. Before each connection it decides whether the connection may be opened. After the
- * attempt it has the new proof of the reached address, if there is one.
+ * The destination of one attempt. Before each connection it decides whether the connection may be opened
+ * (docs/adr/0020-outgoing-limits.md). If the attempt proves that the reached address is the listener's, `proof` is set.
  */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;
@@ -44,18 +44,18 @@ export class Destination {
     return this.#address;
   }
 
-  /** The first connection that was refused because of a limit, and until when; null when all were allowed. */
+  /** The limit that first refused a connection, and until when it does; null when all were allowed. */
   get limited(): Limited | null {
     return this.#limited;
   }
 
-  /** The new proof of this attempt; null when it proved nothing new. */
+  /** The proof to store after this attempt; null if there is none. */
   get proof(): ListenerProof | null {
     return this.#proof;
   }
 
   /**
-   * Whether a connection to `address` may be opened now. Always, if the listener is proven there.
+   * Whether a connection to `address` may be opened now. If an acknowledgement proved this address, there is no limit.
    *
    * @throws the driver's error when MongoDB fails
    */
@@ -76,7 +76,7 @@ export class Destination {
     return this.#provenBy(this.#address) === null && !this.#isFromBefore();
   }
 
-  /** The HTTP listener repeated the challenge. */
+  /** Called when the HTTP listener has repeated the challenge. */
   challengeMet(): void {
     this.#prove('acknowledgement');
   }
@@ -85,7 +85,7 @@ export class Destination {
   onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
-      // A listener that took votes before challenges existed goes on without a challenge, but only at this address.
+      // If a listener took votes before challenges existed, this address needs no challenge; any other address does.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;
@@ -97,7 +97,7 @@ export class Destination {
   #prove(by: ListenerProof['by']): void {
     const now = this.#deps.clock.now();
     const known = this.#proofAt(this.#address);
-    const isFresh = known?.by === by && now < after(known.at, CHALLENGE_IS_FRESH_MS);
+    const isFresh = known?.by === by && now < after(known.at, PROOF_IS_FRESH_MS);
     if (!isFresh) this.#proof = { address: this.#address, at: now, by };
   }
 
@@ -108,7 +108,7 @@ export class Destination {
   #provenBy(address: string): ListenerProof['by'] | null {
     if (this.#proof?.address === address) return this.#proof.by;
     const proof = this.#proofAt(address);
-    return proof && this.#deps.clock.now() < after(proof.at, CHALLENGE_VALID_MS) ? proof.by : null;
+    return proof && this.#deps.clock.now() < after(proof.at, PROOF_VALID_MS) ? proof.by : null;
   }
 
   /** Whether it is an HTTP listener that took votes before challenges existed and has taken none since. */
@@ -118,31 +118,22 @@ export class Destination {
   }
 }
 
-/** A listener's proofs with the new one, newest first; it replaces an older proof of the same address. */
+/** A listener's proofs with a new one, newest first. If its address has an older proof, that one is replaced. */
 export function withChallenge(proven: ListenerProof[] | undefined, proof: ListenerProof): ListenerProof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
-  return [proof, ...others].slice(0, MOST_CHALLENGES);
+  return [proof, ...others].slice(0, MOST_PROOFS);
 }
 
 /**
- * Whether a listener has acknowledged a vote or a challenge at its current address, which shows that the address is
- * its owner's. A Votifier v1 listener that only closes the connection proves nothing, although it counts as one that
- * has taken votes (`hasTakenVotes`).
- */
-export function hasProvenAddress(proven: ListenerProof[] | undefined): boolean {
-  return proven?.some(({ by }) => by === 'acknowledgement') ?? false;
-}
-
-/**
- * Removes from an outcome what the owner of a listener may not see: a service at an unproven address may belong to
- * somebody else. From an unproven website the owner sees only the HTTP status. From a service that did not send a
- * Votifier greeting they see no message and no detail.
+ * Removes from an outcome what the owner of a listener may not see. If the listener acknowledged a vote or a challenge,
+ * its address is the owner's, and all is shown. Otherwise the service there may belong to somebody else: of a website's
+ * answer only the HTTP status is shown, and nothing of a service that did not greet as Votifier does.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: ListenerProof[] | undefined },
   result: Outcome,
 ): Outcome {
-  if (hasProvenAddress(proven)) return result;
+  if (proven?.some(({ by }) => by === 'acknowledgement')) return result;
   const { words, detail: _, ...rest } = result;
   if (protocol === 'http') {
     const status = /^HTTP \d{3}/.exec(words ?? '')?.[0];

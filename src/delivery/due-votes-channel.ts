@@ -7,9 +7,9 @@ import { openRedis, type RedisConnection } from '../platform/redis.ts';
 import type { Vote } from '../votes/vote.ts';
 import { serversWith } from './drain/lost-attempts.ts';
 
-/** Servers in one query. */
+/** How many servers one query reads. */
 const SERVERS_A_QUERY = 2_000;
-/** A connection that receives nothing for 20 s is opened anew (`openRedis`); a ping keeps a quiet one. */
+/** If a connection receives nothing for 20 s, `openRedis` opens it anew. So a quiet connection sends pings. */
 const PING_EVERY_MS = 5 * SECOND;
 
 export type ChannelDeps = {
@@ -20,21 +20,21 @@ export type ChannelDeps = {
 };
 
 type Listening = {
-  /** How often the votes of `servers` are looked for: what Redis lost, and retries. */
+  /** How often a query looks for due votes of `servers`. */
   everyMs: number;
-  /** The ids of the servers whose votes are looked for. */
+  /** The hex ids of the servers whose due votes the query looks for. */
   servers(): string[];
   /**
-   * Called with the id of a server whose votes may be due; Redis names every server.
+   * Called with the hex id of a server whose votes may be due. Messages name any server, not only those of `servers`.
    *
-   * @param isChanged - its listener may have changed as well
+   * @param isChanged - whether the server's listener may have changed too
    */
   wake(serverId: string, isChanged: boolean): void;
 };
 
 /**
- * Tells a process that votes of a server may be due: at once what another process publishes, and by a shared query what
- * Redis lost. Opens no connection before `open`.
+ * Calls `wake` for servers whose votes may be due: at once if another process publishes a message over Redis, and
+ * otherwise from a query, which finds retries and votes whose message was lost. Opens no connection before `open`.
  */
 export class DueVotesChannel {
   readonly #deps: ChannelDeps;
@@ -62,7 +62,7 @@ export class DueVotesChannel {
     const subscribe = () =>
       subscriber
         .subscribe(dueVotesChannel(config))
-        // Messages before this moment are lost.
+        // Messages that were published before this moment are lost: the query finds their votes.
         .then(() => this.#look())
         .catch((error: unknown) => log.debug({ event: 'takes.not_subscribed', reason: String(error) }));
     subscriber.on('ready', () => void subscribe());
@@ -82,15 +82,13 @@ export class DueVotesChannel {
     this.#subscriber?.disconnect();
   }
 
-  /** One query for all servers. */
+  /** Looks for due votes of all servers, with one query for 2,000 of them. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#isClosed) return;
     this.#isLooking = true;
     try {
-      const due = {
-        'delivery.state': 'waiting',
-        'delivery.nextAt': { $lte: this.#deps.clock.now() },
-      } as const;
+      const now = this.#deps.clock.now();
+      const due = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } } as const;
       const servers = this.#listening.servers();
       for (let start = 0; start < servers.length; start += SERVERS_A_QUERY) {
         const ids = servers.slice(start, start + SERVERS_A_QUERY).map((id) => new ObjectId(id));

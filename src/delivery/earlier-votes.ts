@@ -6,18 +6,16 @@ import { isImported, type Vote } from '../votes/vote.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
-/** How many votes are read to count the earlier ones; the count then means “that many or more”. */
+/** How many votes `countEarlierVotes` reads at most. If it returns this number, there may be more. */
 export const EARLIER_COUNTED = 100;
 
-type Set = Pick<Listener, 'serverId' | 'createdAt' | 'rewards'>;
-
 /**
- * How many votes were cast before the listener was set, were never sent or claimed, and can still be sent. Reads the
- * newest of them only; older ones behind many imported votes are not counted. 0 if only plugins reward votes.
+ * How many votes were cast before the listener was set, were never sent or claimed, and can still be sent; 0 if votes
+ * can only be claimed. Only the newest votes are read: if 100 of them were imported, older ones are not counted.
  */
 export async function countEarlierVotes(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
-  { serverId, createdAt, ...listener }: Set,
+  { serverId, createdAt, ...listener }: Pick<Listener, 'serverId' | 'createdAt' | 'rewards'>,
 ): Promise<number> {
   const oldest = after(clock.now(), -RESENDABLE_MS);
   if (createdAt <= oldest || rewardsOf(listener) === 'claims') return 0;
@@ -25,26 +23,23 @@ export async function countEarlierVotes(
     .find({ serverId, 'delivery.state': 'none', votedAt: { $gt: oldest, $lt: createdAt } })
     .sort({ votedAt: -1 })
     .limit(EARLIER_COUNTED)
-    .project<Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>>({
-      seq: 1,
-      quarantinedAt: 1,
-      claim: 1,
-      'delivery.attemptCount': 1,
-    })
+    .project<Unsent>({ seq: 1, quarantinedAt: 1, claim: 1, 'delivery.attemptCount': 1 })
     .toArray();
   return newest.filter(isUnsent).length;
 }
 
-function isUnsent(vote: Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>): boolean {
+type Unsent = Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>;
+
+function isUnsent(vote: Unsent): boolean {
   return !isImported(vote) && !vote.quarantinedAt && !vote.claim && vote.delivery.attemptCount === 0;
 }
 
-/** How many votes one press sends at most. */
+/** How many votes one call sends at most. */
 const MOST_SENT = 5_000;
 
 /**
  * Puts the votes that were cast before the listener was set into its queue. None of them was ever sent or claimed, so
- * none arrives twice. A second press takes only those that are left.
+ * none arrives twice. If the call is repeated, it takes only votes that are left.
  *
  * @returns null when the server has no listener
  */

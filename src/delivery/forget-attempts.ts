@@ -5,18 +5,15 @@ import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
-/**
- * How long the details of attempts are stored. The counts of outcomes, and the times of the first and the last attempt,
- * are stored for ever.
- */
+/** How long details of attempts are stored. Counts of outcomes and the first and last time stay (`OlderAttempts`). */
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Deletes the details of attempts and the names of those who resent votes, for the newest UTC day whose votes are all
- * 90 days old when `day` begins. Safe to run again.
+ * Deletes the details of attempts, and the addresses of users who resent votes, for one day: the newest UTC day whose
+ * votes are all 90 days old when `day` begins. Safe to run again.
  *
  * @param day - a UTC day, `2026-11-21`
- * @returns how many votes lost details
+ * @returns how many votes had details
  */
 export async function forgetAttempts(
   { servers, votes }: { servers: Collection<Server>; votes: Collection<Vote> },
@@ -30,7 +27,7 @@ export async function forgetAttempts(
       { $set: withoutAttempts() },
     ]);
     forgotten += changed.modifiedCount;
-    // The audit log still has who resent a vote. A vote of this age can no longer be resent.
+    // The audit log still contains who resent a vote. Votes of this age can no longer be resent.
     await votes.updateMany(
       { serverId, votedAt, 'delivery.events.by': /@/ },
       { $unset: { 'delivery.events.$[].by': 1 } },

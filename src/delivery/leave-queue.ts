@@ -1,6 +1,5 @@
 import type { Filter, ObjectId } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
-import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -13,7 +12,7 @@ export function overdueVotes(now: Date): Filter<Vote> {
   return {
     'delivery.state': 'waiting',
     votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
-    // mongod's clock decides: a worker whose clock is ahead must not give up votes too early.
+    // mongod's clock decides: otherwise a worker whose clock is ahead would give up votes too early.
     $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
   };
 }
@@ -29,7 +28,7 @@ export async function expireVotes(
 ): Promise<number> {
   const now = clock.now();
   const overdue = { serverId, ...overdueVotes(now) };
-  // There is usually none, and a read costs less than an update with write concern majority.
+  // Usually no vote has expired, and a read costs less than an update with write concern majority.
   if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
   const expired = await votes.updateMany(overdue, {
     $set: { 'delivery.state': 'failed' },
@@ -40,11 +39,11 @@ export async function expireVotes(
 }
 
 /**
- * Removes all waiting votes of a server from the queue. If the listener was removed, their state becomes `none`, and
- * they can be sent by hand; if the server was removed, it becomes `failed`. Running attempts are not stopped. Safe to
+ * Removes the waiting votes of a server from the queue. If the listener was removed, their state becomes `none`, and
+ * they can be sent by hand. If the server was removed, it becomes `failed`. Running attempts are not stopped. Safe to
  * run again.
  *
- * @param asOf - only votes queued until this time are removed; later ones may wait for a new listener
+ * @param asOf - votes that were queued after this time stay, because they may wait for a new listener
  * @returns how many were removed
  */
 export async function removeWaitingVotes(
@@ -65,20 +64,20 @@ export async function removeWaitingVotes(
 }
 
 /**
- * Removes the votes of a server without a listener from the queue, even those that a dead worker was sending: without a
- * listener, no drain ends such attempts. Safe to run again.
+ * Removes the waiting votes of a server without a listener from the queue. It ends lost attempts first, because no
+ * drain of such a server does. Safe to run again.
  *
- * @param asOf - when the listener was found to be gone, by this process's clock
+ * @param asOf - when the server was found to have no listener, by this process's clock
  * @returns how many were removed
  */
 export async function removeVotesWithoutListener(
-  recording: RecordDeps & { batcher: Batcher },
+  recording: RecordDeps,
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId);
-  // `queuedAt` is set by the web process, whose clock may be behind. Only votes that were certainly queued before
-  // `asOf` are removed.
+  // `queuedAt` is set by a web process, whose clock may be behind: a vote may be queued later than it says, and then it
+  // may wait for a new listener. So only votes that were certainly queued before `asOf` are removed.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
   return removeWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

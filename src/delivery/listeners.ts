@@ -6,8 +6,8 @@ import { type ListenerState, listenerState } from '../listeners/listener-state.t
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
+import { countWaiting } from './count-votes.ts';
 import { parsePublicKey, parseToken, secretContext } from './credentials.ts';
-import { countWaiting } from './drain/waiting-votes.ts';
 import { removeWaitingVotes } from './leave-queue.ts';
 import {
   asLiterals,

@@ -19,13 +19,10 @@ export type ResendDeps = {
   clock: Clock;
 };
 
-/**
- * How many delivered votes of a server its owner can resend. A resent delivered vote arrives twice, and the listener
- * gets such votes as fast as it accepts them.
- */
+/** How many delivered votes of a server its owner can resend: each of them arrives twice. */
 export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
 
-/** The key of this allowance for a server. */
+/** The key of the allowance `DELIVERED_RESENDS` for a server. */
 export function deliveredResendsOf(serverId: ObjectId): string {
   return `resend-delivered:${serverId.toHexString()}`;
 }
@@ -50,12 +47,12 @@ export type Resent =
 export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
 
 /**
- * Puts a vote into the queue again, or for the first time if it was cast without a listener. Its
- * schedule of retries begins anew, and its timeline keeps the earlier events.
- * If the vote is in the queue already, nothing changes.
+ * Puts a vote into the queue again, or for the first time if it was cast without a listener. Its schedule of retries
+ * begins anew, and its timeline keeps the earlier events. If the vote is in the queue already, nothing changes.
  *
- * @param by - the e-mail address of the user who resends the vote, or `cli`; `byId` is the user's id, if there is a user
+ * @param by - the e-mail address of the user who resends the vote, or `cli`; `byId`: the user's id, if there is a user
  * @param forOwner - whether the limit `DELIVERED_RESENDS` applies; operators have no such limit
+ * @throws the driver's error when MongoDB fails
  */
 export async function resendVote(
   deps: ResendDeps,
@@ -69,8 +66,8 @@ export async function resendVote(
   if (!vote) return { kind: 'not-found' };
   const why = whyNotResend(vote, now);
   if (why) return why;
-  const { serverId } = vote;
-  const { state } = vote.delivery;
+  const { serverId, delivery } = vote;
+  const { state } = delivery;
   const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return { kind: 'no-listener' };
 
@@ -107,17 +104,13 @@ export function whyNotResend(
   return after(vote.votedAt, RESENDABLE_MS) <= now ? { kind: 'too-old' } : null;
 }
 
-/**
- * The update that puts a vote into the queue again, with a new schedule.
- *
- * @param resend - the event that is added to its timeline
- */
+/** The update that puts a vote into the queue again with a new schedule; `resend` is the event for its timeline. */
 export function resending(
   now: Date,
   { byId, ...resend }: { by: string; byId: ObjectId | undefined; mayArriveTwice: boolean },
 ): Document[] {
   const written = { at: now, kind: 'resent', ...resend, ...(byId ? { byId } : {}) };
-  const event = { $mergeObjects: [{ $literal: written }, FROM] };
+  const event = { $mergeObjects: [{ $literal: written }, { from: '$delivery.state' }] };
   return [
     {
       $set: {
@@ -135,14 +128,10 @@ export function resending(
   ];
 }
 
-const FROM = { from: '$delivery.state' };
-
-/**
- * How often a website answered with a server error or a rate limit. It may have taken the vote although it answered so.
- */
+/** How often a website answered a vote with a server error or a rate limit. It may have taken the vote even so. */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
-  // For votes of older versions only some codes were counted; for newer votes only some attempts are stored. The higher
-  // number is right.
+  // Older versions did not count all codes, and of a vote with many attempts only the newest ones are stored. Neither
+  // number is ever too high, so the higher one is right.
   const stored = attempts.filter(({ code }) => code === 'http-unavailable' || code === 'http-limited').length;
   return Math.max((codes?.['http-unavailable'] ?? 0) + (codes?.['http-limited'] ?? 0), stored);
 }

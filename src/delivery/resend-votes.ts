@@ -24,14 +24,11 @@ export type ResendRange = {
   /** Votes cast at this moment or later, and before `until`. */
   since: Date;
   until: Date;
-  /** Votes in one of these states. Votes that are waiting or being sent are never touched. */
+  /** Votes in one of these states. Votes that are waiting or being sent are never resent. */
   states: VoteSelection[];
   /** Only votes of this player, in any spelling of the name. */
   player?: string;
-  /**
-   * Only votes whose last attempt was made between these moments and ended without an answer. Votes that a restore
-   * holds back are excluded.
-   */
+  /** Only votes whose last attempt was made between these moments and got no answer, and that no restore holds back. */
   silent?: { since: Date; until: Date };
   /** Only votes that a restore holds back. */
   restored?: true;
@@ -47,14 +44,11 @@ export type ResentRange = {
   mayArriveTwice: number;
   /** Whether the range has more votes than one run takes: run it again. */
   more: boolean;
-  /**
-   * The owner's limit for resending delivered votes of this server is reached until this time, and some votes were not
-   * resent.
-   */
+  /** If the limit `DELIVERED_RESENDS` left out votes: when more can be resent. */
   nextAllowedAt?: Date;
 };
 
-/** States in which a vote certainly did not arrive: the default of a range. */
+/** States of votes that were never sent, or whose delivery failed: the default states of a range. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
 /** Whether votes in this state can be resent. Votes in the other states are in the queue already. */
@@ -62,23 +56,21 @@ export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
 
-/** Whether votes in this state were delivered, so that they arrive twice if they are sent again. */
-function isDelivered(state: VoteSelection): boolean {
-  return state === 'delivered' || state === 'sent-not-confirmed';
-}
-
 /** How many votes one run takes at most. */
 const MOST_RESENT = 50_000;
+/** How many votes are read at once. */
 const BATCH = 500;
 
+/** `most`: how many votes the run takes at most; `progress`: called with the number of queued votes and of all. */
+type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
+
 /**
- * Resends a server's votes of a time range, in the order in which they were cast. Each starts with a new schedule, and
- * its timeline records the resend. A vote is never queued twice: if a run is repeated, also after a crash, it takes
+ * Resends a server's votes of a time range, in the order in which they were cast. Each vote gets a new schedule, and
+ * its timeline records the resend. If a run is repeated, also after a crash, no vote is queued twice: the run takes
  * only votes that are still in one of the states.
  *
- * @param most - how many votes this run takes at most
- * @param progress - called with the number of queued votes
- * @param forOwner - whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit
+ * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
+ * @param options - `forOwner`: whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit
  * @returns null when the server has no listener
  */
 export async function resendVotes(
@@ -86,10 +78,11 @@ export async function resendVotes(
   serverId: ObjectId,
   range: ResendRange,
   by: string,
-  options: { most?: number; progress?: Progress; forOwner?: boolean; byId?: ObjectId } = {},
+  options: RunOptions & { forOwner?: boolean } = {},
 ): Promise<ResentRange | null> {
   const { most = MOST_RESENT, forOwner = false } = options;
-  if (!forOwner || !range.states.some(isDelivered)) return resendRange(deps, serverId, range, by, options);
+  const hasDelivered = range.states.some((state) => state === 'delivered' || state === 'sent-not-confirmed');
+  if (!forOwner || !hasDelivered) return resendRange(deps, serverId, range, by, options);
   const key = deliveredResendsOf(serverId);
   const { taken, resetAt } = await useAllowances(deps, key, DELIVERED_RESENDS, most);
   const resent =
@@ -106,22 +99,18 @@ async function resendRange(
   serverId: ObjectId,
   range: ResendRange,
   by: string,
-  {
-    most = MOST_RESENT,
-    progress = () => undefined,
-    byId,
-  }: { most?: number; progress?: Progress; byId?: ObjectId },
+  { most = MOST_RESENT, progress = () => undefined, byId }: RunOptions,
 ): Promise<ResentRange | null> {
   const { votes, listeners, producer, clock } = deps;
   const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return null;
   const now = clock.now();
   const wanted = filterOf(serverId, range, now);
-  const { votes: total, more } = await count(votes, wanted, most);
+  const { votes: total, more } = await countUpTo(votes, wanted, most);
   const result: ResentRange = { resent: 0, mayArriveTwice: 0, more };
   if (total === 0) return result;
 
-  // Written before the first vote: if the run is killed, the audit log has it.
+  // Written before the first vote is changed: if the run is killed, the audit log still contains it.
   await recordAudit(deps, {
     by,
     action: 'vote.resend-range',
@@ -155,21 +144,17 @@ async function resendRange(
   return result;
 }
 
-/**
- * How many votes a run would take, and whether it would leave some.
- *
- * @param most - how many votes the run takes at most
- */
+/** How many votes a run of at most `most` votes would take, and whether it would leave some. */
 export function countResendable(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   serverId: ObjectId,
   range: ResendRange,
   most = MOST_RESENT,
 ): Promise<{ votes: number; more: boolean }> {
-  return count(votes, filterOf(serverId, range, clock.now()), most);
+  return countUpTo(votes, filterOf(serverId, range, clock.now()), most);
 }
 
-async function count(
+async function countUpTo(
   votes: Collection<Vote>,
   wanted: Filter<Vote>,
   most: number,
@@ -195,7 +180,7 @@ function filterOf(
     ...(silent ? { $and: [endedSilently(silent), { 'delivery.restoredAt': { $exists: false } }] } : {}),
     ...(neverSent ? { 'delivery.attemptCount': 0, claim: { $exists: false } } : {}),
     ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
-    // Excludes votes that this run has resent already and whose delivery has ended again meanwhile.
+    // If this run has resent a vote and its delivery has ended again meanwhile, the vote is not resent once more.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
   };
 }

@@ -2,25 +2,23 @@ import type { Collection, Document, ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
-import { type Delivery, RESTORED_VOTES, type Vote } from '../votes/vote.ts';
+import { RESTORED_VOTES, type Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import type { ResendDeps } from './resend-vote.ts';
-import { type ResendRange, type ResentRange, resendVotes } from './resend-votes.ts';
-
-/** States in which a vote is not sent unless somebody resends it. */
-const ENDED = new Set<unknown>(['none', 'delivered', 'unconfirmed', 'failed'] satisfies Delivery['state'][]);
+import { RESENDABLE_STATES, type ResendDeps } from './resend-vote.ts';
+import { type ResentRange, resendVotes } from './resend-votes.ts';
 
 /**
- * Holds back a vote that was open in a backup: it may have been delivered since the backup, so it becomes `unconfirmed`
- * and is sent only by a resend. A vote in quarantine stays there, and is held back when the quarantine is lifted.
- * Changes `vote`, a stored document.
+ * Holds back a vote that was waiting or being sent in a backup: it may have been delivered since the backup, so it
+ * becomes `unconfirmed` and is sent only by a resend. A vote in a quarantine stays there; it is held back when the
+ * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md).
  *
- * @returns whether the vote was open, or was already held back in the backup
+ * @param vote - a stored document, which is changed in place
+ * @returns whether the vote was waiting or being sent, or was already held back in the backup
  */
 export function holdRestoredVote(vote: Document, now: Date): boolean {
   const { delivery } = vote;
   if (delivery.restoredAt && !vote.quarantinedAt) return true;
-  const isOpen = !ENDED.has(delivery.state);
+  const isOpen = !RESENDABLE_STATES.includes(delivery.state);
   if (!isOpen && !vote.quarantinedAt) return false;
   delivery.events = [...(delivery.events ?? []), { at: now, kind: 'restored', from: delivery.state }];
   delivery.restoredAt = now;
@@ -30,57 +28,50 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   return true;
 }
 
-type Held = { serverId: ObjectId; votes: number };
-type CountDeps = { votes: Collection<Vote>; clock: Clock };
-
 /**
- * The servers whose votes a restore holds back, with the number of these votes. Only votes that can still be sent
- * count.
+ * The servers whose votes a restore holds back, and how many of these votes can still be sent; most votes first.
+ *
+ * @param only - counts only the votes of this server
  */
-export async function heldByRestore({ votes, clock }: CountDeps, only?: ObjectId): Promise<Held[]> {
+export async function heldByRestore(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  only?: ObjectId,
+): Promise<{ serverId: ObjectId; votes: number }[]> {
   const held = {
     ...(only ? { serverId: only } : {}),
     'delivery.restoredAt': { $exists: true },
     'delivery.state': 'unconfirmed',
     votedAt: { $gt: after(clock.now(), -RESENDABLE_MS) },
   } as const;
-  const counts = [
-    { $match: held },
-    { $group: { _id: '$serverId', votes: { $sum: 1 } } },
-    { $sort: { votes: -1 } },
-  ];
-  const found = await votes
-    .aggregate<{ _id: ObjectId; votes: number }>(counts, { hint: RESTORED_VOTES })
-    .toArray();
-  return found.map(({ _id, votes }) => ({ serverId: _id, votes }));
+  const summed = { $group: { _id: '$serverId', votes: { $sum: 1 } } };
+  const found = votes.aggregate<{ _id: ObjectId; votes: number }>(
+    [{ $match: held }, summed, { $sort: { votes: -1 } }],
+    { hint: RESTORED_VOTES },
+  );
+  return found.map(({ _id, votes }) => ({ serverId: _id, votes })).toArray();
 }
 
-/** The result for one server; `resent` is null if the server has no listener. */
-type SentHeld = { serverId: ObjectId; resent: ResentRange | null };
-
 /**
- * Sends the votes that a restore holds back. Their timelines say that they may arrive twice. A repeated run takes only
- * votes that are still held.
+ * Sends the votes that a restore holds back. Their timelines say that they may arrive twice. If a run is repeated, it
+ * takes only votes that are still held back.
  *
  * @param by - who sends them, for the audit log and the timelines
  * @param progress - called with the number of finished servers
+ * @returns the result for each server; `resent` is null if the server has no listener
  */
 export async function sendRestoredVotes(
   deps: ResendDeps,
   held: { serverId: ObjectId }[],
   by: string,
   progress: Progress,
-): Promise<SentHeld[]> {
-  const sent: SentHeld[] = [];
+): Promise<{ serverId: ObjectId; resent: ResentRange | null }[]> {
+  const sent: { serverId: ObjectId; resent: ResentRange | null }[] = [];
   for (const { serverId } of held) {
-    const resent = await resendVotes(deps, serverId, rangeOf(deps), by);
+    const until = deps.clock.now();
+    const range = { since: after(until, -RESENDABLE_MS), until, states: ['unconfirmed' as const] };
+    const resent = await resendVotes(deps, serverId, { ...range, restored: true }, by);
     sent.push({ serverId, resent });
     progress(sent.length, held.length);
   }
   return sent;
-}
-
-function rangeOf({ clock }: { clock: Clock }): ResendRange {
-  const now = clock.now();
-  return { since: after(now, -RESENDABLE_MS), until: now, states: ['unconfirmed'], restored: true };
 }

@@ -12,15 +12,15 @@ import type { OnStep } from './diagnosis/diagnosis.ts';
 import { type HttpTarget, postVote } from './http/http-client.ts';
 import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 
-/** A listener with its opened secret. Never logged, never stored. */
+/** A listener's settings and opened secret. Never logged or stored (design rule 10). */
 export type OpenedListener = VotifierTarget | HttpTarget;
 
 type SendLimits = {
-  /** If nothing is written yet, aborting ends the attempt. */
+  /** If it is aborted and nothing of the vote is written yet, the attempt ends. */
   signal: AbortSignal;
-  /** Aborting ends the wait for the answer. */
+  /** If it is aborted, the wait for the answer ends. */
   waitSignal: AbortSignal;
-  /** How many ambiguous outcomes there were so far: the more, the longer the wait for the answer. 0 by default. */
+  /** The step of `answerTimeoutMs` that says how long to wait for the answer; 0 by default. */
   answerStep?: number;
   /** Whether the Votifier v1 listener has confirmed votes before. */
   confirmsVotes?: boolean;
@@ -35,7 +35,7 @@ type SendLimits = {
   onStep?: OnStep | undefined;
 };
 
-/** Makes one attempt on the connection; never throws for anything a listener does. */
+/** Makes one attempt on the network. Never throws for anything that a listener does. */
 export type Send = (
   listener: OpenedListener,
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,
@@ -43,7 +43,7 @@ export type Send = (
 ) => Promise<Outcome>;
 
 /**
- * Reads a listener's settings and opens its secret. For an HTTP listener, the secret before the last rotation is opened
+ * Reads a listener's settings and opens its secret. If an HTTP listener's secret was rotated, the one before is opened
  * too.
  *
  * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known
@@ -91,7 +91,7 @@ export function createSend(
         : sendVote(listener, forwarded, options);
     return sending.then((result) => {
       destination.onOutcome(result);
-      return withoutSecrets(result, secretsOf(listener));
+      return withoutSecrets(result, listener);
     });
   };
 }
@@ -99,10 +99,7 @@ export function createSend(
 /** Shorter secrets are not hidden: they may be ordinary words that occur in any message. */
 const SHORTEST_SECRET = 4;
 
-/**
- * Texts that must not appear in a timeline or a log line, although the listener may repeat them. A URL counts too,
- * because it may contain a key.
- */
+/** Texts that must not appear in a timeline or log line. The values of a URL's query count: one may be a key. */
 function secretsOf(listener: OpenedListener): string[] {
   switch (listener.protocol) {
     case 'votifier-v1':
@@ -117,11 +114,9 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/**
- * The outcome with `[hidden]` in place of secrets that the listener repeated, as a "not found" page does with the URL.
- */
-function withoutSecrets<T extends Outcome>(result: T, secrets: string[]): T {
-  const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+/** If the listener's message repeats a secret, as a “not found” page repeats the URL, `[hidden]` replaces it. */
+function withoutSecrets(result: Outcome, listener: OpenedListener): Outcome {
+  const hidden = secretsOf(listener).filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
   const { words, detail } = result;
   return { ...result, ...(words ? { words: hide(words) } : {}), ...(detail ? { detail: hide(detail) } : {}) };

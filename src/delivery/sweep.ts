@@ -1,7 +1,7 @@
 import { type Collection, ObjectId } from 'mongodb';
+import PQueue from 'p-queue';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
-import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
@@ -12,24 +12,24 @@ import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
 
 /** The dependencies of the sweep. */
-type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; batcher: Batcher; log: Logger };
+type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: Logger };
 
-/**
- * The result of one round: how many listeners were woken, votes were given up because they expired, and votes were
- * taken out of the queue because their listener is removed.
- */
+/** How many listeners a round woke, how many votes expired, and how many were removed because they had no listener. */
 type SweepRound = { woken: number; expired: number; removed: number };
 
+/** How many servers one query reads. */
 const SERVERS_A_STEP = 512;
 /** How many servers are checked concurrently. Most of a round is waiting for MongoDB. */
 const SERVERS_AT_ONCE = 8;
 
 /**
  * Finds due work in MongoDB and wakes its listeners (design rule 2). If Redis lost a job, a job was not added, or a
- * retry has become due, the vote waits at most one round longer. Runs in every worker; two concurrent rounds are safe.
- * An error for one server does not delay the others.
+ * retry has become due, the vote waits at most until the next round. Concurrent rounds of several workers are safe. If
+ * an error occurs for one server, it is logged and the others go on.
  *
  * A round costs a few indexed reads for each server with open work, however many votes are waiting.
+ *
+ * @throws the driver's error when MongoDB fails
  */
 export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
   const round: SweepRound = { woken: 0, expired: 0, removed: 0 };
@@ -43,40 +43,32 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
       serversWith(deps.votes, step),
     ]);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
-    for (let first = 0; first < step.length; first += SERVERS_AT_ONCE) {
-      const turns = step.slice(first, first + SERVERS_AT_ONCE).map(async (serverId) => {
-        const listener = byServer.get(serverId.toHexString());
-        const id = serverId.toHexString();
-        const seen = { listener, asOf, overdue: overdue.has(id), lost: lost.has(id) };
-        await sweepServer(deps, serverId, seen, round);
-      });
-      for (const turn of await Promise.allSettled(turns)) {
-        if (turn.status === 'rejected') {
-          deps.log.warn({ event: 'relay.server_failed', reason: String(turn.reason) });
-        }
-      }
-    }
+    const sweepOne = async (serverId: ObjectId) => {
+      const id = serverId.toHexString();
+      const seen = { listener: byServer.get(id), asOf, overdue: overdue.has(id), lost: lost.has(id) };
+      await sweepServer(deps, serverId, seen, round).catch((error: unknown) =>
+        deps.log.warn({ event: 'relay.server_failed', reason: String(error) }),
+      );
+    };
+    const queue = new PQueue({ concurrency: SERVERS_AT_ONCE });
+    await queue.addAll(step.map((serverId) => () => sweepOne(serverId)));
   }
   // Owed resends come last: after an outage they may take long, and lost work must not wait for them.
   await finishOwedResends(deps);
   return round;
 }
 
-/**
- * What a round has read about a server. `overdue`: it has expired votes; `lost`: it has attempts whose lease has
- * expired.
- */
+/** What a round read about a server at `asOf`: its listener, and whether it has expired votes and lost attempts. */
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
-/** Handles one server in a run. */
 async function sweepServer(
   deps: SweepDeps,
   serverId: ObjectId,
   { listener, asOf, overdue, lost }: Seen,
   round: SweepRound,
 ): Promise<void> {
-  // Before the reads: if a vote becomes due after this moment, a job is added for it, so the sweep does not count it as
-  // lost.
+  // Measured before the reads: if a vote is cast after this moment, it has a job, and its attempt is not marked as
+  // found by the sweep.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -87,14 +79,13 @@ async function sweepServer(
   if (listener?.protocol === 'fetch') {
     await sweepFetching(deps, serverId, listener, lost);
   } else if (!listener) {
-    const removed = await removeVotesWithoutListener(deps, serverId, asOf);
-    round.removed += removed;
+    round.removed += await removeVotesWithoutListener(deps, serverId, asOf);
   } else if (await isDue(deps, listener, lost)) {
     if (await wakeListener(deps.producer, listener, { hasten: true, relayedAt })) round.woken += 1;
   }
 }
 
-/** Ends what takers left unsettled: no drain does it. What this makes due is found by those who wait for votes. */
+/** For a listener that fetches, this ends lost attempts, because no drain does. Waiting takes find what is due then. */
 async function sweepFetching(
   deps: SweepDeps,
   serverId: ObjectId,
@@ -104,7 +95,8 @@ async function sweepFetching(
   for (const { taken } of lost ? await endLostAttempts(deps, serverId) : []) {
     deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
   }
-  // If the owner lowered the number of sendings while a vote was leased: the vote waits now, and no take would get it.
+  // If the owner lowered the number of sendings while a taker had a vote, the vote may wait now and would never be
+  // taken.
   await giveUpSentVotes(deps, listener);
   const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
   if (!server || server.removedAt) await removeWaitingVotes(deps, serverId, 'server-removed');
@@ -113,7 +105,11 @@ async function sweepFetching(
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));
 
-/** The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan). */
+/**
+ * The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan).
+ *
+ * @param options - `maxTimeMS`: the longest time that the query runs on mongod
+ */
 export async function serversWithOpenWork(
   votes: Collection<Vote>,
   options: { maxTimeMS?: number } = {},
@@ -144,14 +140,13 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
 /** Whether a drain would find work now; `lost`: the server has attempts whose lease has expired. */
 async function isDue({ votes, clock }: SweepDeps, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
+  if (lost) return true;
   const now = clock.now();
   const { serverId, pause, breaker, limited } = listener;
-  const open = { serverId, 'delivery.queuedAt': { $exists: true } };
-  if (lost) return true;
-  const waiting = breaker.openSince
-    ? { ...open, 'delivery.state': 'waiting' as const }
-    : { ...open, 'delivery.state': 'waiting' as const, 'delivery.nextAt': { $lte: now } };
-  const isBlocked =
-    pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until);
-  return !isBlocked && (await votes.findOne(waiting, { projection: { _id: 1 } })) !== null;
+  if (pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until))
+    return false;
+  const waiting = { serverId, 'delivery.queuedAt': { $exists: true }, 'delivery.state': 'waiting' } as const;
+  // A test of an unreachable listener does not wait for the vote's own next time.
+  const due = breaker.openSince ? waiting : { ...waiting, 'delivery.nextAt': { $lte: now } };
+  return (await votes.findOne(due, { projection: { _id: 1 } })) !== null;
 }

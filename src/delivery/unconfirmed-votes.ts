@@ -10,42 +10,33 @@ import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** How many votes a change of settings resends at once at most, which takes some seconds. The sweep sends the rest. */
+/** How many votes a change of settings resends at most, which takes some seconds. The sweep resends the others. */
 const RESEND_BATCH_SIZE = 5_000;
 
-/** After this time, attempts that were running when the settings changed have ended. */
+/** Attempts that run when the settings change have ended after this time. */
 const SETTLED_MS = 2 * MINUTE;
 
-type CountDeps = { votes: Collection<Vote>; clock: Clock };
+/** How many unconfirmed votes of a server can still be sent again. Counting stops at `atMost`; no limit by default. */
+export const countUnconfirmed = counterOf('unconfirmed');
 
-/**
- * How many unconfirmed votes of a server can still be sent again, counted up to `atMost`; without a limit by default.
- */
-export function countUnconfirmed(deps: CountDeps, serverId: ObjectId, atMost?: number): Promise<number> {
-  return countSelected(deps, serverId, 'unconfirmed', atMost);
+/** The same for delivered votes that the server's Votifier v1 listener did not confirm. */
+export const countSentNotConfirmed = counterOf('sent-not-confirmed');
+
+function counterOf(selection: VoteSelection) {
+  return (
+    { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+    serverId: ObjectId,
+    atMost?: number,
+  ): Promise<number> => {
+    const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
+    const limit = atMost === undefined ? {} : { limit: atMost };
+    return votes.countDocuments({ serverId, ...selected([selection]), votedAt }, limit);
+  };
 }
 
 /**
- * How many delivered votes that a Votifier v1 listener did not confirm can still be sent again, counted up to `atMost`.
- */
-export function countSentNotConfirmed(deps: CountDeps, serverId: ObjectId, atMost?: number): Promise<number> {
-  return countSelected(deps, serverId, 'sent-not-confirmed', atMost);
-}
-
-function countSelected(
-  { votes, clock }: CountDeps,
-  serverId: ObjectId,
-  selection: VoteSelection,
-  atMost: number | undefined,
-): Promise<number> {
-  const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
-  const limit = atMost === undefined ? {} : { limit: atMost };
-  return votes.countDocuments({ serverId, ...selected([selection]), votedAt }, limit);
-}
-
-/**
- * The resend to store when a token or key is set at `at` after the listener was removed: for the votes that are
- * unconfirmed because of the earlier one.
+ * The resend to store when a token or key is set at `at`, after the listener had been removed: it resends the votes
+ * that became unconfirmed with the earlier token or key.
  *
  * @param by - who sets it, for the audit log and the timelines
  */
@@ -54,7 +45,7 @@ export async function resendOwedAfterRemoval(
   serverId: ObjectId,
   { at, by }: Pick<ResendOwed, 'at' | 'by'>,
 ): Promise<ResendOwed> {
-  // The time of the last delivery was stored with the removed listener, so it is read from the votes.
+  // The removed listener's document had the time of the last delivery. It is gone, so the time is read from the votes.
   const newest = await votes.findOne(
     { serverId, 'delivery.state': 'delivered' },
     { sort: { votedAt: -1 }, projection: { 'delivery.deliveredAt': 1 } },
@@ -62,13 +53,13 @@ export async function resendOwedAfterRemoval(
   return { at, by, silentSince: newest?.delivery.deliveredAt ?? NEVER };
 }
 
-/** A time before which no vote was delivered. */
+/** Stands for the time of the last delivery if there was none. */
 export const NEVER = new Date(0);
 
 /**
- * Resends the votes that became unconfirmed with a listener's earlier token or key: those whose last attempt ended
- * without an answer, after the last delivery and before the new token or key was set. Safe to run again, because the
- * last attempt of a resent vote is later.
+ * Resends the votes that became unconfirmed with a listener's earlier token or key: their last attempt got no answer,
+ * after the last delivery and before the new token or key was set. Safe to run again: a resent vote is attempted later
+ * and no longer matches.
  *
  * @returns how many were put into the queue again, and whether there are more
  */
@@ -91,8 +82,8 @@ export async function resendSilentVotes(
 
 /**
  * Finishes resends that began some minutes ago. A resend is unfinished if the process that changed the settings died,
- * if there were too many votes for one run, or if the last attempt of a vote with the earlier token or key was still
- * running. Concurrent runs are safe. An error for one listener does not delay the others.
+ * if there were too many votes for one run, or if an attempt with the earlier token or key was still running.
+ * Concurrent runs are safe. If an error occurs for one listener, it is logged and the others go on.
  */
 export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Promise<void> {
   const { listeners, clock, log } = deps;
@@ -113,15 +104,14 @@ export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Pro
 }
 
 /**
- * If an owner lowers the number of sendings, waiting votes that have already been sent that many times become
- * unconfirmed. Safe to run again.
+ * If the owner has lowered the number of sendings, waiting votes that were already sent that often become unconfirmed.
+ * Safe to run again.
  */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },
-  listener: Pick<Listener, 'serverId' | 'maxSendings'>,
+  { serverId, maxSendings }: Pick<Listener, 'serverId' | 'maxSendings'>,
 ): Promise<void> {
-  const { serverId } = listener;
-  const most = maxSendingsOf(listener);
+  const most = maxSendingsOf({ maxSendings });
   if (most === MAX_SENDINGS) return;
   await votes.updateMany(
     { serverId, 'delivery.state': 'waiting', 'delivery.ambiguousEnds': { $gte: most } },

@@ -5,13 +5,12 @@ import type { Vote } from '../votes/vote.ts';
  * What a waiting vote waits for.
  *
  * - `resume`: its listener is paused.
- * - `listener-test`: its listener is unreachable; one vote tests it at `at`.
- * - `outgoing-limit`: its listener has not acknowledged a vote yet, and an allowance of connections is used up until
- *   `at`.
+ * - `listener-test`: its listener is unreachable, and one vote tests it at `at`.
+ * - `outgoing-limit`: its listener has not proven its address, and an allowance of connections is used up until `at`.
  * - `own-retry`: its own next attempt is due at `at`.
- * - `take`: the game server fetches its votes; it has not taken this one yet.
- * - `no-listener`: its listener was removed, and the vote will soon be taken out of the queue.
- * - `turn`: only the votes before it in the queue, if there are any; then a worker sends it at once.
+ * - `take`: the game server fetches its votes and has not taken this one yet.
+ * - `no-listener`: its listener was removed, and the vote will soon be removed from the queue.
+ * - `turn`: a worker sends it after the votes before it in the queue, at once if there are none.
  */
 export type WaitingFor =
   | { kind: 'resume' | 'no-listener' | 'take' | 'turn' }
@@ -26,10 +25,9 @@ export function waitingFor(
   if (delivery.state !== 'waiting') return null;
   if (!listener) return { kind: 'no-listener' };
   if (listener.pause) return { kind: 'resume' };
-  const { limited } = listener;
+  const { limited, breaker } = listener;
   if (limited && limited.until > now) return { kind: 'outgoing-limit', at: limited.until };
-  const ownTime = delivery.nextAt ?? now;
-  if (listener.breaker.openSince) return { kind: 'listener-test', at: listener.breaker.nextTestAt ?? now };
-  if (ownTime > now) return { kind: 'own-retry', at: ownTime };
+  if (breaker.openSince) return { kind: 'listener-test', at: breaker.nextTestAt ?? now };
+  if (delivery.nextAt && delivery.nextAt > now) return { kind: 'own-retry', at: delivery.nextAt };
   return { kind: listener.protocol === 'fetch' ? 'take' : 'turn' };
 }

@@ -3,8 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
 import type { TakenDelivery } from '../../delivery/fetch/take-deliveries.ts';
-import { type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
-import { createTakes, refusedUntil } from '../../delivery/fetch/takes.ts';
+import { createTakes, refusedUntil, type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
 import { arrivals } from '../../delivery/timeline/vote-timeline.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
@@ -209,7 +208,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
       const client = clientOf(request);
       try {
         const call = { most, leaseMs: lease_seconds * SECOND, requestId, waitMs };
-        const shared = { ...deps, takes: takes.waiting, turns: takes.turns };
+        const shared = { ...deps, takes };
         const { taken, listener, waitedMs } = await takeOrWait(shared, first, call, client, readAgain);
         noteWait(request, waitedMs);
         return {

@@ -3,7 +3,6 @@ import { delayAt, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
-import type { Vote } from '../../votes/vote.ts';
 import type { Taken } from './attempt-record.ts';
 
 /** The fields that are removed from a vote when it leaves the queue. */
@@ -16,22 +15,17 @@ export const DELIVERY_ENDED = {
   'delivery.dueBy': '',
 } as const;
 
-/** Whether the challenge of the attempt before this one was refused too: only the first refusal is retried at once. */
-function challengeRefusedBefore(vote: Vote): boolean {
-  return vote.delivery.attempts.at(-2)?.code === 'challenge-refused';
-}
-
-/** An attempt whose vote was given back unsent is not counted. */
+/** If an attempt ends with an outcome of class `none`, it does not count: this increment takes it out of the count. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
-/** The change of a vote after an outcome. */
-export type Change = {
+/** The parts of the update of a vote after an outcome. */
+type Change = {
   set: Record<string, unknown>;
   unset: Record<string, ''>;
   inc?: Record<string, number>;
 };
 
-/** The final state of a vote that is not retried after `outcome`; null when it is delivered or waits again. */
+/** The final state of a vote that is given up after `outcome`; null if the vote is delivered or waits again. */
 export function givenUpAfter(
   { vote, attempt }: Taken,
   outcome: Pick<Outcome, 'class'>,
@@ -41,46 +35,44 @@ export function givenUpAfter(
   return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
 }
 
-/** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
+/** The attempt with its limit of sendings, or with the listener's if the owner has lowered that since it began. */
 export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
   const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
 }
 
 /**
- * The update of a vote after an outcome. A counted failure moves the vote to the next step of its schedule, unless the
- * attempt was a test. A vote that failed a test moves to the end of the queue.
+ * The update of a vote after an outcome. After a transient or ambiguous one, the vote moves to the next step of
+ * `schedule` (milliseconds). If the attempt tested an unreachable listener, the step stays and the vote moves to the
+ * end of the queue.
  */
 export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
-  const { vote, attempt } = taken;
-  const { step, ends } = vote.delivery;
+  const { attempt } = taken;
+  const { step, ends, attempts } = taken.vote.delivery;
   const givenUp = givenUpAfter(taken, outcome);
   switch (outcome.class) {
     case 'delivered':
       return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: DELIVERY_ENDED };
     case 'vote-only':
       return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED };
-    case 'ambiguous':
-      if (givenUp) {
-        return {
-          set: { 'delivery.state': givenUp },
-          unset: DELIVERY_ENDED,
-          inc: { 'delivery.ambiguousEnds': 1 },
-        };
-      }
-      return { ...waitAgain(), inc: { 'delivery.ambiguousEnds': 1, ...usedStep() } };
+    case 'ambiguous': {
+      const inc = { 'delivery.ambiguousEnds': 1 };
+      if (givenUp) return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED, inc };
+      return { ...waitAgain(), inc: { ...inc, ...usedStep() } };
+    }
     case 'transient':
-      if (outcome.code === 'challenge-refused' && !challengeRefusedBefore(vote))
+      // The first refusal of a challenge is retried at once, a second one in a row by the schedule.
+      if (outcome.code === 'challenge-refused' && attempts.at(-2)?.code !== 'challenge-refused')
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };
     case 'configuration':
-      // This outcome pauses the listener, so the vote waits for that. If the owner changed the settings during the
+      // This outcome pauses the listener, and its votes wait for a resume. If the owner changed the settings during the
       // attempt, there is no pause, and the vote is due now.
       return waitAgain(now);
     case 'none':
       return {
-        // The vote's step stays the same, because Tallyport itself failed. The delay still grows with each such
-        // failure: otherwise a lasting error would be retried every few seconds for three days.
+        // If Tallyport itself fails, the vote's step stays the same. The delay still grows with each such failure:
+        // otherwise a lasting error would be retried every few seconds for three days.
         ...(outcome.code === 'our-fault'
           ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
           : waitAgain(now, 'given-back')),

@@ -1,21 +1,28 @@
 import PQueue from 'p-queue';
 import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
-import type { ListenerProof } from '../../listeners/listener.ts';
 import { confirmsVotes, listenerState } from '../../listeners/listener-state.ts';
-import type { Outcome } from '../../listeners/outcomes.ts';
-import { outcome } from '../../listeners/outcomes.ts';
+import { type Outcome, outcome } from '../../listeners/outcomes.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
-import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
+import { retry } from '../../platform/retry.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { traceField } from '../../platform/tracing/tracing.ts';
+import { throwUnlessTransient } from '../../platform/transient-errors.ts';
 import { Destination, shownToOwner, withChallenge } from '../destination.ts';
 import { asAllowedNow, givenUpAfter } from './after-attempt.ts';
-import { answerStepOf, type Ready, type Taken } from './attempt-record.ts';
+import { answerStepOf, type Taken } from './attempt-record.ts';
+import { saidIn } from './breaker.ts';
 import type { DrainDeps, DrainOptions } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
-import { VotesToGiveBack } from './votes-to-give-back.ts';
+import { giveBackVotes } from './take-votes.ts';
+
+/** If MongoDB is unavailable when the last votes are given back, this is retried for this long. */
+const GIVE_BACK_FOR_MS = 30 * MINUTE;
+
+/** `accountId`: the owner of the listener's server; null when it has none. */
+type SendOptions = DrainOptions & { accountId: string | null };
 
 /** Logs and counts the outcome of an attempt and applies it to the listener's state. */
 export async function onOutcome(
@@ -32,33 +39,29 @@ export async function onOutcome(
 export class AttemptsUnderWay {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
-  readonly #options: DrainOptions;
-  readonly #accountId: string | null;
+  readonly #options: SendOptions;
   readonly #sending = new PQueue({ concurrency: MAX_CONCURRENT_ATTEMPTS });
-  /** Taken votes whose outcome is not recorded and that are not given back yet. */
+  /** One promise for each taken vote, until its outcome is recorded or the vote is in `#toGiveBack`. */
   readonly #open = new Set<Promise<void>>();
   /** Taken votes that will not be sent. */
-  readonly #toGiveBack: VotesToGiveBack;
+  readonly #toGiveBack: Taken[] = [];
   #closing = false;
   /** Resolves when a vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #error: unknown = null;
 
-  /** @param accountId - the owner of the listener's server; null when it has none */
-  constructor(deps: DrainDeps, leased: LeasedListener, options: DrainOptions, accountId: string | null) {
+  constructor(deps: DrainDeps, leased: LeasedListener, options: SendOptions) {
     this.#deps = deps;
     this.#leased = leased;
     this.#options = options;
-    this.#accountId = accountId;
-    this.#toGiveBack = new VotesToGiveBack(deps, leased);
   }
 
-  /** Taken votes whose outcome is not recorded yet. */
+  /** How many taken votes have no recorded outcome and will not be given back. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** Taken votes whose attempt has not begun or not ended. */
+  /** How many taken votes have an attempt that has not begun or not ended. */
   get unfinished(): number {
     return this.#sending.size + this.#sending.pending;
   }
@@ -68,18 +71,19 @@ export class AttemptsUnderWay {
     if (this.#error) throw this.#error;
   }
 
-  /**
-   * Resolves when the outcome of a taken vote is recorded or the vote will be given back, at the latest after `ms`
-   * milliseconds.
-   */
+  /** Resolves when `open` becomes smaller, at the latest after `ms` milliseconds. */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
 
-  /** Sends a taken vote as soon as a slot is free, after those that were added before. */
-  add(ready: Ready): void {
+  /**
+   * Sends a taken vote as soon as a slot is free, after those that were added before.
+   *
+   * @param takenAt - the time on `performance.now()` just before it was taken: its attempt's lease began no earlier
+   */
+  add(taken: Taken, takenAt: number): void {
     const open = this.#sending
-      .add(() => this.#attempt(ready))
+      .add(() => this.#attempt(taken, takenAt))
       .then((attempt) => attempt?.recorded)
       .catch((error: unknown) => {
         this.#error ??= error;
@@ -93,8 +97,8 @@ export class AttemptsUnderWay {
   }
 
   /** Adds votes that may have been taken and will not be sent, so that they are given back. */
-  addToGiveBack(votes: Ready[]): void {
-    for (const ready of votes) this.#toGiveBack.add(ready);
+  addToGiveBack(taken: Taken[]): void {
+    this.#toGiveBack.push(...taken);
   }
 
   /** Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. */
@@ -106,10 +110,10 @@ export class AttemptsUnderWay {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
       // If MongoDB is unavailable, the next iteration renews again. Writes of outcomes have their own retries.
       await this.#leased.renew().catch(() => false);
-      // Votes are given back during the running attempts: their leases may expire before these end.
-      await this.#toGiveBack.giveBack().catch(() => undefined);
+      // The leases of these votes may expire before the running attempts end, so they are given back now.
+      await this.#giveBack().catch(() => undefined);
     }
-    await this.#toGiveBack.giveBackWithRetries(this.#options.waitNoLonger);
+    await this.#giveBackWithRetries();
     this.throwFault();
   }
 
@@ -118,41 +122,67 @@ export class AttemptsUnderWay {
    * given back too; otherwise they would go out first.
    */
   async giveBackUnsendable(): Promise<void> {
-    while (this.#toGiveBack.size > 0) {
+    while (this.#toGiveBack.length > 0) {
       // Votes that are given back are not sent, so they need no slot.
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
       await this.#sending.onSizeLessThan(1);
       this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
-      await this.#toGiveBack.giveBack();
+      await this.#giveBack();
     }
+  }
+
+  /** Gives back the votes that will not be sent. If this fails, they stay in the list. */
+  async #giveBack(): Promise<void> {
+    const votes = [...this.#toGiveBack];
+    await giveBackVotes(this.#deps, this.#leased.now, votes);
+    // Votes may have been added during the write.
+    this.#toGiveBack.splice(0, votes.length);
+  }
+
+  /** `#giveBack` with retries, even after the leases have expired: a vote that stays taken would count as sent. */
+  async #giveBackWithRetries(): Promise<void> {
+    const giveUpAt = performance.now() + GIVE_BACK_FOR_MS;
+    const giveBackAgain = async (tries: number) => {
+      if (tries > 0) await this.#leased.renew().catch(() => false);
+      await this.#giveBack();
+    };
+    await retry(giveBackAgain, {
+      deadline: () => giveUpAt,
+      signal: this.#options.waitNoLonger,
+      onError: (error) => {
+        const votes = this.#toGiveBack.length;
+        this.#deps.log.warn({ event: 'delivery.not_released', votes, reason: String(error) });
+        throwUnlessTransient(error);
+      },
+    });
   }
 
   /**
    * Makes an attempt. The returned promise resolves when the slot is free for the next vote; `recorded` resolves when
    * the outcome is recorded.
    */
-  async #attempt(ready: Ready): Promise<{ recorded: Promise<void> } | undefined> {
-    if (!this.#maySend(ready)) {
-      this.#toGiveBack.add(ready);
+  async #attempt(given: Taken, takenAt: number): Promise<{ recorded: Promise<void> } | undefined> {
+    if (!this.#maySend(given, takenAt)) {
+      this.#toGiveBack.push(given);
       return undefined;
     }
     const { proven } = this.#leased.now;
-    const options = { ...this.#options, accountId: this.#accountId };
-    const result = await attemptDelivery(this.#deps, this.#leased, ready, options);
-    const { durationMs, limited, proof } = result;
+    const result = await attemptDelivery(this.#deps, this.#leased, given, takenAt, this.#options);
+    const { durationMs } = result;
+    const { limited, proof } = result.destination;
     const endedAt = Date.now();
-    const taken = asAllowedNow(ready.taken, this.#leased.now);
+    const taken = asAllowedNow(given, this.#leased.now);
     const outcome = this.#leased.judge(taken, result.outcome);
     if (outcome.code === 'outgoing-limited' && limited) {
-      this.#toGiveBack.add(ready);
-      // If another attempt has proven the address meanwhile, the limit no longer applies, and the vote is sent again
-      // at once.
+      this.#toGiveBack.push(given);
+      // If another attempt has proven the address meanwhile, the limit no longer applies: the vote is given back, taken
+      // again and sent at once.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;
     }
-    // The proof counts in memory before it is stored: the next vote is sent as to a proven listener.
+    // The proof counts in memory before it is stored, so the next vote already goes to a proven listener.
     const isProven = proof !== null && this.#leased.prove(taken, proof);
     const recorded = this.#record({ taken, outcome, durationMs, endedAt }, isProven);
     if (outcome.class === 'delivered' && !taken.attempt.test) return { recorded };
@@ -170,15 +200,14 @@ export class AttemptsUnderWay {
   }
 
   /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
-  #maySend({ taken, takenAt }: Ready): boolean {
+  #maySend(taken: Taken, takenAt: number): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
     // If one vote is given back, all votes after it are given back too, which preserves their order.
-    if (this.#toGiveBack.size > 0) return false;
-    // If half of the lease has passed, the attempt might not end before it expires.
+    if (this.#toGiveBack.length > 0) return false;
+    // If half of the lease has passed, the attempt might not end before the lease does.
     if (performance.now() - takenAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision, answerStep } = this.#leased.now;
-    // The listener has become slower since the vote was taken. The wait for its answer is now longer and needs a
-    // longer lease.
+    // If the listener has become slower since the vote was taken, the wait for its answer needs a longer lease.
     if (answerStepOf(taken) < (answerStep ?? 0)) return false;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const { attempt } = taken;
@@ -188,29 +217,14 @@ export class AttemptsUnderWay {
   }
 }
 
-/** The outcome of an attempt, and what it found out about its destination. */
-type Delivered = {
-  outcome: Outcome;
-  durationMs: number;
-  limited: Limited | null;
-  proof: ListenerProof | null;
-};
-
-/**
- * Makes one attempt to deliver a taken vote. Never throws: an internal error becomes the outcome `our-fault`.
- *
- * @param accountId - the owner of the listener's server; null when it has none
- */
+/** Makes one attempt to deliver a taken vote. Never throws: an internal error becomes the outcome `our-fault`. */
 async function attemptDelivery(
-  deps: Pick<DrainDeps, 'config' | 'log' | 'send' | 'rateLimits' | 'clock'>,
+  deps: DrainDeps,
   leased: LeasedListener,
-  { taken, takenAt }: Ready,
-  {
-    stop,
-    waitNoLonger,
-    accountId,
-  }: Pick<DrainOptions, 'stop' | 'waitNoLonger'> & { accountId: string | null },
-): Promise<Delivered> {
+  taken: Taken,
+  takenAt: number,
+  { stop, waitNoLonger, accountId }: SendOptions,
+): Promise<{ outcome: Outcome; durationMs: number; destination: Destination }> {
   const { config, log, send } = deps;
   const began = performance.now();
   const listener = leased.now;
@@ -224,7 +238,7 @@ async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       confirmsVotes: confirmsVotes(listener),
-      // If this process was suspended and its lease has expired, another worker may have taken the vote.
+      // If this process was suspended until the lease expired, another worker may have taken the vote.
       mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;
@@ -235,11 +249,10 @@ async function attemptDelivery(
     log.error({ event: 'delivery.our_fault', voteId: taken.vote._id.toString(), error: String(error) });
     return ourFault(error);
   });
-  const { limited, proof } = destination;
-  return { outcome, durationMs: performance.now() - began, limited, proof };
+  return { outcome, durationMs: performance.now() - began, destination };
 }
 
-/** The outcome for an internal error. Its detail is set only for errors whose message contains no secret. */
+/** The outcome for an internal error. Only an error whose message contains no secret is named in its detail. */
 export function ourFault(error: unknown): Outcome {
   const detail = error instanceof UnsealError ? { detail: error.message } : {};
   return { ...outcome('our-fault', 'none'), ...detail };
@@ -254,10 +267,7 @@ export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, duration
   const { vote, attempt } = taken;
   const voteId = vote._id.toString();
   const { code } = outcome;
-  const words = {
-    ...(outcome.words ? { words: outcome.words } : {}),
-    ...(outcome.detail ? { detail: outcome.detail } : {}),
-  };
+  const said = saidIn(outcome);
   log.info({
     event: 'delivery.attempt',
     voteId,
@@ -269,8 +279,8 @@ export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, duration
     reached: outcome.reached,
     durationMs: Math.round(durationMs),
     ...traceField(vote.traceparent),
-    ...words,
+    ...said,
   });
   const state = givenUpAfter(taken, outcome);
-  if (state) log.warn({ event: `vote.${state}`, voteId, code, ...words });
+  if (state) log.warn({ event: `vote.${state}`, voteId, code, ...said });
 }

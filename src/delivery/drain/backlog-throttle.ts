@@ -9,16 +9,12 @@ export function isFreshVote({ votedAt }: Pick<Vote, 'votedAt'>, now: Date): bool
   return votedAt > after(now, -FRESH_FOR_MS);
 }
 
-/** After a fresh vote was taken, backlogs are throttled for this long. */
+/** After a worker took a fresh vote, its backlogs are throttled for this long. */
 const THROTTLED_FOR_MS = 5 * SECOND;
-
-/**
- * The first rate for all backlogs of a worker together, in votes per second, and how many votes one throttled write
- * takes at most.
- */
+/** The first rate of all backlogs of a worker together. */
 const VOTES_A_SECOND = 200;
+/** How many votes one throttled write takes at most. */
 const LARGEST_THROTTLED_TAKE = 16;
-
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
 /** If no backlog was throttled for this long, the next throttling begins at the first rate again. */
@@ -28,15 +24,15 @@ const RESETS_AFTER_MS = 10 * SECOND;
 type Grant = {
   votes: number;
   waitMs: number;
-  /** Until when, on `performance.now()`, this grant uses up the rate; null when it does not count. */
+  /** Until when, on `performance.now()`, this grant uses up the rate; null if the rate does not apply. */
   chargedUntil: number | null;
 };
 
 /**
- * Limits how fast a worker drains backlogs while it also forwards fresh votes. Without a limit a backlog drains as
+ * Limits how fast a worker drains backlogs while it also forwards fresh votes. Without a limit, a backlog drains as
  * fast as MongoDB writes its journal, which delays every new vote and every API response. The limit doubles each
- * minute, because a worker whose listeners get more votes than the limit would never finish its backlogs (figures:
- * docs/adr/0050-delivery-queues.md).
+ * minute: otherwise a worker whose backlogs grow faster than the limit would never finish them
+ * (docs/adr/0050-delivery-queues.md).
  */
 export class BacklogThrottle {
   #freshAt = Number.NEGATIVE_INFINITY;
@@ -49,14 +45,10 @@ export class BacklogThrottle {
     if (votes.some((vote) => isFreshVote(vote, now))) this.#freshAt = performance.now();
   }
 
-  get #isWanted(): boolean {
-    return performance.now() - this.#freshAt < THROTTLED_FOR_MS;
-  }
-
   /** Reserves how many votes of a backlog may be taken next, at most `most`. */
   take(most: number): Grant {
-    if (!this.#isWanted) return { votes: most, waitMs: 0, chargedUntil: null };
     const now = performance.now();
+    if (now - this.#freshAt >= THROTTLED_FOR_MS) return { votes: most, waitMs: 0, chargedUntil: null };
     if (now - this.#throttledAt > RESETS_AFTER_MS) this.#throttledSince = now;
     this.#throttledAt = now;
     if (now < this.#nextAt) return { votes: 0, waitMs: this.#nextAt - now, chargedUntil: null };
@@ -65,7 +57,7 @@ export class BacklogThrottle {
     return { votes, waitMs: 0, chargedUntil: this.#nextAt };
   }
 
-  /** Returns the unused part of a grant, unless another backlog has reserved after it. */
+  /** Gives the unused part of a grant back, unless another backlog has reserved votes since. */
   giveBack({ votes, chargedUntil }: Grant, taken: number): void {
     if (chargedUntil === this.#nextAt) this.#nextAt -= this.#durationOf(votes - taken);
   }

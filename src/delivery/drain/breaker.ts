@@ -28,11 +28,8 @@ export type ListenerHealth = {
 };
 
 /** The outcome of an attempt, with what else is needed to compute its listener's new health. */
-export type JudgedOutcome = Outcome & {
-  /**
-   * Whether the attempt tested an unreachable listener. Attempts that began before the listener became unreachable did
-   * not.
-   */
+type JudgedOutcome = Outcome & {
+  /** Whether the attempt tested an unreachable listener. It did not if it began before the breaker opened. */
   test: boolean;
   /** The step that decided how long this attempt waited for the answer. */
   answerStep: number;
@@ -44,11 +41,10 @@ export type JudgedOutcome = Outcome & {
 };
 
 /**
- * The health of a listener after an attempt (docs/delivery.md). Pure: the same health and outcome always give the
- * same result, except for the jitter.
+ * The health of a listener after an attempt (docs/delivery.md). Reads and writes nothing else.
  *
  * @param schedule - times between tests of an unreachable listener, in milliseconds
- * @returns the same object when nothing changes
+ * @returns `before` itself if nothing changes
  */
 export function healthAfter(
   before: ListenerHealth,
@@ -57,13 +53,18 @@ export function healthAfter(
   schedule: readonly number[],
 ): ListenerHealth {
   const said = saidIn(outcome);
-  if (isOurs(outcome)) return afterOurs(before, outcome, now, schedule);
+  if (isOurs(outcome)) {
+    if (!outcome.test) return before;
+    // The outcome says nothing about the listener. If it ended a test, the next test must still not follow at once.
+    const { hastenedBy: _, ...breaker } = before.breaker;
+    const nextTestAt = after(now, delayAt(schedule, breaker.tests));
+    return { ...before, breaker: { ...breaker, nextTestAt } };
+  }
   switch (outcome.class) {
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
       const acknowledgedAt = before.acknowledgedAt ?? now;
-      // The listener answered late. The next wait is as long as this one needed to be, so the next vote is not sent
-      // twice.
+      // If the listener answered late, the next wait lasts as long: otherwise the next vote would be sent twice.
       const answerStep = Math.max(before.answerStep, outcome.neededStep);
       const healthy = failures === 0 && !nextTestAt && before.voteFaults === 0;
       if (healthy && before.acknowledgedAt && answerStep === before.answerStep) return before;
@@ -90,7 +91,7 @@ export function healthAfter(
   }
 }
 
-/** If no answer came in time, the next wait is longer. Pauses the listener if `whyPaused` returns a reason. */
+/** If no answer came in time, the next wait is longer. If `whyPaused` returns a reason, the listener is paused. */
 function afterAmbiguousOutcome(
   before: ListenerHealth,
   outcome: JudgedOutcome,
@@ -106,13 +107,13 @@ function afterAmbiguousOutcome(
 }
 
 /**
- * Returns the outcome code for which a listener that sent no answer is paused, or null when it is not paused. In a
- * pause its votes wait and use up no sendings (docs/adr/0123-votes-at-risk.md).
+ * The outcome code for which a listener that sent no answer is paused; null if it is not paused. During a pause its
+ * votes wait and use up no sendings (docs/adr/0123-votes-at-risk.md).
  *
- * - The listener has never taken a vote with its current settings: its token or key is probably wrong. A listener
- *   with a token, or a website, may also be slow, so it is paused only after the longest wait.
- * - A Votifier v1 listener that confirmed votes before closes without an answer twice in a row. A single close may be
- *   caused by one vote.
+ * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. A listener
+ *   with a token, or a website, may also be slow: it is paused only after the longest wait.
+ * - If a Votifier v1 listener that confirmed votes before closes without an answer twice in a row, it is paused. A
+ *   single close may be caused by one vote.
  */
 function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode | null {
   const { code, protocol, answerStep, isLastSending } = outcome;
@@ -126,24 +127,9 @@ function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode 
   return isNoLongerConfirmed && before.breaker.code === code ? code : null;
 }
 
-/** The listener's message, and what Tallyport found. */
-function saidIn({ words, detail }: Outcome): { words?: string; detail?: string } {
+/** The listener's message and what Tallyport found, without absent or empty fields. */
+export function saidIn({ words, detail }: Outcome): { words?: string; detail?: string } {
   return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
-}
-
-/**
- * The outcome says nothing about the listener, but if the attempt was a test, the next test must not follow at once.
- */
-function afterOurs(
-  before: ListenerHealth,
-  { test }: { test: boolean },
-  now: Date,
-  schedule: readonly number[],
-): ListenerHealth {
-  if (!test) return before;
-  const nextTestAt = after(now, delayAt(schedule, before.breaker.tests));
-  const { hastenedBy: _, ...breaker } = before.breaker;
-  return { ...before, breaker: { ...breaker, nextTestAt } };
 }
 
 function breakerAfterFailure(
@@ -154,25 +140,16 @@ function breakerAfterFailure(
 ): Breaker {
   const failures = before.failures + 1;
   const reason = { code: outcome.code, ...saidIn(outcome) };
-  /** The next time of the schedule, or later if the listener requested that. */
-  const nextTest = (tests: number) =>
-    after(now, Math.max(delayAt(schedule, tests), outcome.retryAfterMs ?? 0));
-  if (before.openSince && !outcome.test) return { ...before, failures };
-  if (before.openSince) {
-    const tests = before.tests + 1;
-    return {
-      failures,
-      openSince: before.openSince,
-      tests,
-      nextTestAt: nextTest(tests),
-      ...reason,
-    };
-  }
-  if (failures < BREAKER_THRESHOLD) return { failures, tests: 0, ...reason };
-  return { failures, openSince: now, tests: 0, nextTestAt: nextTest(0), ...reason };
+  const { openSince } = before;
+  if (openSince && !outcome.test) return { ...before, failures };
+  if (!openSince && failures < BREAKER_THRESHOLD) return { failures, tests: 0, ...reason };
+  const tests = openSince ? before.tests + 1 : 0;
+  // The next time of the schedule, or later if the listener requested that.
+  const nextTestAt = after(now, Math.max(delayAt(schedule, tests), outcome.retryAfterMs ?? 0));
+  return { failures, openSince: openSince ?? now, tests, nextTestAt, ...reason };
 }
 
-/** Logs how the outcome of an attempt changed its listener, if that is of interest to an operator. */
+/** Logs for operators if the outcome of an attempt opened or closed the breaker of its listener, or paused it. */
 export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
   const { breaker, pause } = health;
   const wasOpen = before.breaker.openSince;

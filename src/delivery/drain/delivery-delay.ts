@@ -3,8 +3,8 @@ import { isOurs, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts'
 import type { Ended } from './record-outcomes.ts';
 
 /**
- * How long Tallyport delayed an acknowledged vote, in milliseconds. The delay begins when the vote was cast, or later,
- * when its listener was last resumed or reachable again (docs/adr/0100-delivery-objective.md).
+ * How long Tallyport delayed an acknowledged vote, in milliseconds. The delay begins when the vote was queued. If its
+ * listener was resumed or reachable again after that, it begins then (docs/adr/0100-delivery-objective.md).
  *
  * @returns null if the vote is not acknowledged, was resent by hand or tested an unreachable listener, or if an
  *   earlier attempt failed because of the listener
@@ -17,7 +17,7 @@ export function deliveryDelayMs(
   const { events, codes = {}, queuedAt } = vote.delivery;
   if (outcome.class !== 'delivered' || attempt.test) return null;
   if (events.some(({ kind }) => kind === 'resent')) return null;
-  if ((Object.keys(codes) as OutcomeCode[]).some((code) => isOfListener(code))) return null;
+  if ((Object.keys(codes) as OutcomeCode[]).some(isOfListener)) return null;
   const since = Math.max((queuedAt ?? vote.votedAt).getTime(), released?.at.getTime() ?? 0);
   return Math.max(0, now.getTime() - since);
 }

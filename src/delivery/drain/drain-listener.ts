@@ -1,15 +1,12 @@
 import { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { listenerState } from '../../listeners/listener-state.ts';
-import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, SECOND } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 import { detectOnce } from '../diagnosis/detect-service.ts';
 import { removeVotesWithoutListener, removeWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { giveUpSentVotes } from '../unconfirmed-votes.ts';
-import type { RecordDeps } from './attempt-record.ts';
 import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener, type ServerFacts } from './leased-listener.ts';
@@ -18,14 +15,13 @@ import { endLostAttempts, hasLostAttempts } from './lost-attempts.ts';
 import { recordWithRetries } from './record-outcomes.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
 import { takeVotes } from './take-votes.ts';
-import { countWaiting } from './waiting-votes.ts';
 
 /** Loads the fields of a server that a drain needs. */
 const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
  * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time if the
- * listener is unreachable or unverified. A lease in MongoDB ensures that only one worker does this for a listener
+ * listener is under test or unverified. A lease in MongoDB ensures that only one worker does this for a listener
  * (design rule 3). Never throws for anything that a listener does.
  *
  * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened;
@@ -44,18 +40,16 @@ export async function drainListener(
   }
 }
 
-/**
- * Drains under one lease. `again`: a wake-up job arrived or the settings changed meanwhile, so more votes may be due.
- */
+/** Drains under one lease. `again`: a wake-up job arrived or the settings changed meanwhile: more votes may be due. */
 async function drainOnce(
   given: DrainDeps,
   serverId: ObjectId,
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
   const kept = options.kept?.takeOver();
-  // What was read when a kept lease was taken is as young as that lease.
+  // If the lease was kept, the facts that were read with it are used: they are at most half a lease old.
   const facts = kept?.facts ?? readFacts(given, serverId);
-  // If the lease is not taken, nobody waits for them.
+  // If the lease is not taken, nothing awaits this promise, and its rejection would end the process.
   facts.catch(() => undefined);
   const leased = kept ?? (await leaseListener(given, serverId, facts, options));
   if (!(leased instanceof LeasedListener)) return { result: leased, again: false };
@@ -73,7 +67,7 @@ function endOf({ stop, waitNoLonger }: DrainOptions): AbortSignal {
   return AbortSignal.any([stop, waitNoLonger]);
 }
 
-/** Takes the lease of a listener and opens its secret. Returns why there is nothing to drain if that is so. */
+/** Takes the lease of a listener and opens its secret. If there is nothing to drain, returns why. */
 async function leaseListener(
   given: DrainDeps,
   serverId: ObjectId,
@@ -82,13 +76,13 @@ async function leaseListener(
 ): Promise<LeasedListener | DrainResult> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // The start of the lease is measured before the lease is taken: if this process is suspended before it gets the
-  // answer, the lease is not considered younger than it is.
+  // Measured before the lease is taken: if this process is suspended before it gets the answer, the lease is not
+  // considered younger than it is.
   const since = performance.now();
   const releaseLater = () => releaseWithRetries(given, serverId, owner, endOf(options));
   const listens = options.kept !== undefined;
   const listener = await takeLease(given, serverId, { owner, listens }).catch(async (error: unknown) => {
-    // If the write succeeded and only its answer was lost, this worker owns the lease and must release it.
+    // If the write succeeded and only MongoDB's answer was lost, this worker owns the lease and must release it.
     await releaseLater();
     throw error;
   });
@@ -122,7 +116,7 @@ async function drainAndRelease(
   const result = await drainLeased(deps, leased, options);
   if (result.kind === 'idle' && options.kept?.keep(leased)) return { result, again: false };
   const { called, changed } = await leased.release();
-  // It was resumed while the last attempts ended, and the renewed lease has the new settings.
+  // If the listener was resumed while the last attempts ended, `renew` has read that.
   const isResumed = result.kind === 'paused' && !leased.now.pause;
   const mayBeDue = result.kind === 'idle' || result.kind === 'unreachable' || isResumed;
   return { result, again: changed || (called && mayBeDue) };
@@ -149,9 +143,9 @@ async function drainLeased(
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const result = await sendDueVotes(deps, leased, options, accountId);
-  // If another worker has the listener, it detects; the lease that is renewed here outlives the detection.
+  // If the lease is lost, the other worker detects the service. If it is renewed here, it outlives the detection.
   if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
-  return result === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
+  return result.kind === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
 }
 
 async function untilNextTest(
@@ -163,7 +157,7 @@ async function untilNextTest(
   return {
     kind: 'unreachable',
     server,
-    waiting: await countWaiting(votes, serverId),
+    waiting: await votes.countDocuments({ serverId, 'delivery.state': 'waiting' }),
     nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
     since: breaker.openSince ?? now,
     code: breaker.code ?? 'unreachable',
@@ -171,15 +165,15 @@ async function untilNextTest(
 }
 
 /**
- * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first vote in
- * the queue, so that its timeline shows it. The lease is then not released on purpose: no worker tries again before it
+ * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first vote in the
+ * queue, so that its timeline shows it. The lease is then not released on purpose: no worker tries again before it
  * expires.
  *
  * @param waitNoLonger - as for `recordWithRetries`
- * @throws {UnsealError}
+ * @throws {UnsealError} when the secret cannot be opened
  */
 async function openOrExplain(
-  deps: RecordDeps & { batcher: Batcher; log: Logger; open: (listener: Listener) => OpenedListener },
+  deps: DrainDeps,
   listener: Listener,
   waitNoLonger: AbortSignal,
 ): Promise<OpenedListener> {

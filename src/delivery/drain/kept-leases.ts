@@ -7,50 +7,46 @@ import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 
 /** The lease of a listener is kept for this long after its last drain. */
 const KEPT_FOR_MS = 5 * SECOND;
-/** How often the kept leases are looked through, and their due votes that Redis did not announce are looked for. */
+/** How often old leases are released, and due votes that Redis did not announce are looked for. */
 const LOOK_EVERY_MS = SECOND;
 /**
- * For this long after a lease was released, its last owner adds a job for each announced vote: the vote may have been
- * cast by a process that saw the lease before. If it takes longer, the sweep finds the vote.
+ * If a process read the lease before it was released, it announces its vote instead of adding a job. So the last owner
+ * adds a job for votes that are announced within this time after the release. The sweep finds later ones.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
-/** At most one such job in this time: if another process has the lease by then, its answer is another announcement. */
+/** At most one such job is added in this time: a job that finds another owner announces the votes again. */
 const ADDED_EVERY_MS = SECOND / 4;
 
 type Job = Payload<'forward-votes'>;
 
-/** A listener whose lease this process has. `leased` is null while a drain works with it. */
+/** A listener that this process drains, or whose lease it keeps. `leased` is null while a drain runs. */
 type Kept = {
   job: Job;
   leased: LeasedListener | null;
   /** When the lease was kept, on `performance.now()`. */
   since: number;
-  /** Votes may be due that its drain has not seen. */
+  /** Whether votes may be due that its drain has not read. */
   isCalled: boolean;
-  /** The listener may have changed since its drain read it. */
+  /** Whether the listener may have changed since its drain read it. */
   isChanged: boolean;
 };
 
 /** One drain of a listener. */
 export type KeptTurn = {
-  /** The kept lease, once; null when the drain must take the lease. */
+  /** The kept lease at the first call; null when the drain must take the lease. */
   takeOver(): LeasedListener | null;
-  /**
-   * Keeps the lease after the drain found no more due votes.
-   *
-   * @returns whether it is kept; otherwise the drain releases it
-   */
+  /** Keeps the lease after the drain found no more due votes. If this returns false, the drain releases the lease. */
   keep(leased: LeasedListener): boolean;
   /**
-   * Ends the drain. If votes may be due that it did not see, another one follows.
+   * Ends the drain. If votes may be due that it did not read, another one follows.
    *
-   * @param hadLease - false if another process has the lease and hears of these votes
+   * @param hadLease - false if another process has the lease: it sends these votes
    */
   end(hadLease: boolean): void;
 };
 
 type Deps = ChannelDeps & {
-  /** How many drains that no job began run at once. */
+  /** How many drains that announced votes began may run at once. */
   concurrency: number;
   /** Drains a listener whose votes may be due. Never throws. */
   drain(job: Job): Promise<void>;
@@ -63,14 +59,14 @@ type Deps = ChannelDeps & {
 
 /**
  * The leases that a worker process keeps for some seconds after a drain, so that the next vote of the same listener
- * costs neither a lease nor a job (docs/adr/0132-shared-drains.md). A cast vote is announced to the process, and a query
- * once a second finds what was not. A lease is kept until a half of it has passed: then a job reads the server and looks
- * for lost attempts again.
+ * needs neither a new lease nor a job (docs/adr/0132-shared-drains.md). A cast vote is announced to the process; if the
+ * announcement is lost, a query once a second finds the vote. When half of a lease has passed, the lease is released:
+ * the next drain reads the server and looks for lost attempts again.
  */
 export class KeptLeases {
   readonly #deps: Deps;
   readonly #byServer = new Map<string, Kept>();
-  /** The jobs of released leases, by server: from when on one may be added, and when they are forgotten. */
+  /** The jobs of released leases, by server. A job may be added from `from` until `until`, on `performance.now()`. */
   readonly #released = new Map<string, { job: Job; from: number; until: number }>();
   readonly #channel: DueVotesChannel;
   readonly #drains: PQueue;
@@ -91,8 +87,8 @@ export class KeptLeases {
   /**
    * Begins a drain.
    *
-   * @param isAnnounced - votes were announced; false if a job began it, which something else than a vote has added
-   * @returns `'busy'` when another drain of this process has the listener, which then looks for due votes once more
+   * @param isAnnounced - whether announced votes began it; false for a job: the listener may have changed
+   * @returns `'busy'` if a drain of this process has the listener; another drain follows it
    */
   begin({ serverId, listenerId }: Job, isAnnounced: boolean): KeptTurn | 'busy' {
     const job = { serverId, listenerId };
@@ -141,7 +137,7 @@ export class KeptLeases {
     void this.#drains.add(() => this.#deps.drain(kept.job));
   }
 
-  /** Releases all leases, after the drains that run. Later ones are not kept. */
+  /** Releases all leases, after the drains that run. No lease is kept after this call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -150,7 +146,10 @@ export class KeptLeases {
     this.#channel.close();
   }
 
-  /** Wakes the drain of a server, if this process has the lease of its listener or had it just now. */
+  /**
+   * Called for each server whose votes are announced. If this process has the lease of the listener, a drain follows.
+   * If it released the lease a moment ago, it adds a job.
+   */
   #wake(id: string, isChanged: boolean): void {
     const kept = this.#byServer.get(id);
     if (kept && isChanged) kept.isChanged = true;
@@ -171,7 +170,7 @@ export class KeptLeases {
     this.#released.set(id, { job, from: 0, until: performance.now() + REMEMBERED_FOR_MS });
   }
 
-  /** Releases leases that were kept for long enough, and reads the listeners of the others in one statement. */
+  /** Releases leases that were kept for long enough, and reads the listeners of the others in one query. */
   async #tend(): Promise<void> {
     const now = performance.now();
     for (const [id, { until }] of this.#released) if (until < now) this.#released.delete(id);
@@ -181,14 +180,15 @@ export class KeptLeases {
       ({ since, leased }) => this.#isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
     );
     const leased = [...this.#byServer.values()].flatMap((kept) => kept.leased ?? []);
-    // So a drain of the next second need not read its listener. If this fails, that drain reads it and has the error.
+    // A drain that begins within the next second then needs no read of its listener. If a read fails here, it is made
+    // again by that drain, which handles the error.
     await Promise.all(leased.map((one) => one.renew(RENEW_MS / 2).catch(() => false)));
   }
 
   async #release(which: (kept: Kept) => boolean): Promise<void> {
     const releases = [...this.#byServer].map(async ([id, kept]) => {
       const { leased, job } = kept;
-      // If it was called, its drain begins soon.
+      // If votes were announced meanwhile, a drain of this lease is waiting to begin.
       if (!leased || (kept.isCalled && !this.#isClosed) || !which(kept)) return;
       this.#forget(id, kept);
       const released = await leased.release().catch(() => leased.releaseLater(this.#deps.ending));

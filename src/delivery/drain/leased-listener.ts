@@ -3,9 +3,8 @@ import { answerStepFor, LONGEST_USUAL_NAME } from '../../listeners/delivery-limi
 import type { Listener, ListenerProof } from '../../listeners/listener.ts';
 import { firstBeyondAscii, hasAcknowledged, hasTakenVotes } from '../../listeners/listener-state.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
-import type { Batcher } from '../../platform/batching/batcher.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
-import { type Clock, SECOND } from '../../platform/clock.ts';
+import { SECOND } from '../../platform/clock.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
@@ -15,16 +14,16 @@ import { withChallenge } from '../destination.ts';
 import { asRefusalOfAll } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { givenUpAfter } from './after-attempt.ts';
-import { answerStepOf, type Taken } from './attempt-record.ts';
+import { answerStepOf, type RecordDeps, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth, logHealth } from './breaker.ts';
-import { readAgain, releaseLease, releaseWithRetries, renewLease } from './listener-lease.ts';
+import { readLeased, releaseLease, releaseWithRetries, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
 
-/** A drain reads the listener's settings again after this time. The lease is renewed when a third of it has passed. */
+/** After this time a drain reads its listener's settings again. */
 export const RENEW_MS = SECOND;
 
-/** Changes of listeners by the owners of their leases. */
-const changeListeners = updateLoader<Listener>(REPLICATED);
+/** Stores what outcomes of attempts change on their listeners. */
+export const changeListeners = updateLoader<Listener>(REPLICATED);
 
 /** The server of a listener, and whether it has lost attempts. */
 export type ServerFacts = Promise<
@@ -33,19 +32,19 @@ export type ServerFacts = Promise<
 
 type LastDelivery = Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>;
 
-type LeaseDeps = {
+/** The dependencies of a leased listener. */
+export type LeaseDeps = RecordDeps & {
   listeners: Collection<Listener>;
-  batcher: Batcher;
-  clock: Clock;
   log: Logger;
-  config: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number; BREAKER_SCHEDULE: readonly number[] };
+  config: { BREAKER_SCHEDULE: readonly number[] };
+  /** Reads a listener's settings and opens its secret. */
   open: (listener: Listener) => OpenedListener;
 };
 
 /**
- * A listener whose lease this worker owns. This worker alone changes its breaker and has it in memory; other processes
- * can only set an earlier time for its next test. If the owner of the server changes the settings, the revision
- * increases, and the next renewal of the lease reads the new settings.
+ * A listener whose lease this worker owns. While the worker has the lease, it alone changes the breaker; other
+ * processes can only set an earlier time for the next test. If the owner of the server changes the settings, the
+ * revision increases, and the next `renew` reads the new settings.
  */
 export class LeasedListener {
   readonly #deps: LeaseDeps;
@@ -58,14 +57,12 @@ export class LeasedListener {
   #readAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** Whether it refused a vote and has taken none since. Set at once, before `voteFaults` counts the refusal. */
+  /** Whether it refused a vote and has taken none since; set before the refusal is counted in `voteFaults`. */
   #hasRefused = false;
   /** The last write: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /**
-   * @param lease - its owner, a time on `performance.now()` at or before which it began, and what was read with it
-   */
+  /** @param lease - `since`: a time on `performance.now()`, at or before the start of the lease */
   constructor(
     deps: LeaseDeps,
     lease: { owner: string; since: number; facts: ServerFacts },
@@ -80,7 +77,7 @@ export class LeasedListener {
     this.#opened = opened;
   }
 
-  /** The current listener. */
+  /** The listener as it was last read, with the changes that this worker has made since. */
   get now(): Listener {
     return this.#now;
   }
@@ -90,7 +87,7 @@ export class LeasedListener {
     return this.#opened;
   }
 
-  /** Whether the lease is lost, for good: the listener was removed or fetches now, or another worker has had the lease. */
+  /** Whether the lease is lost for good: another worker has had it, or the listener was removed or fetches now. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -110,17 +107,22 @@ export class LeasedListener {
   }
 
   /**
-   * Reads the settings again if they are older than `maxAgeMs`, and renews the lease in time; false when the lease is
-   * lost.
+   * Reads the settings again if they were read more than `maxAgeMs` ago. If a third of the lease has passed, this
+   * renews the lease too.
+   *
+   * @returns false when the lease is lost
    */
   async renew(maxAgeMs = RENEW_MS): Promise<boolean> {
     if (this.#isLost) return false;
     const now = performance.now();
     if (now - this.#readAt < maxAgeMs) return true;
     const isYoung = now - this.#renewedAt < this.#deps.config.LEASE_MS / 3;
-    const readOrRenew = isYoung ? readAgain : renewLease;
-    const renewed = await readOrRenew(this.#deps, this.#now.serverId, this.#owner);
-    // A listener that fetches now gets nothing from a drain.
+    const { batcher, listeners } = this.#deps;
+    const lease = { serverId: this.#now.serverId, owner: this.#owner };
+    const renewed = isYoung
+      ? await batcher.load(readLeased, listeners, lease)
+      : await renewLease(this.#deps, lease.serverId, lease.owner);
+    // If the listener fetches now, its votes are no longer sent.
     if (!renewed?._id.equals(this.#now._id) || renewed.protocol === 'fetch') {
       this.#isLost = true;
       return false;
@@ -139,9 +141,9 @@ export class LeasedListener {
   }
 
   /**
-   * The outcome of an attempt in view of the listener's other votes. If a website refuses a vote, the refusal concerns
-   * this vote alone only if the website has acknowledged votes with these settings and took the vote before it.
-   * Otherwise it counts as a refusal of all votes.
+   * The outcome of an attempt, judged by the listener's other votes. If a website refuses a vote, this counts as a
+   * refusal of all votes, unless the website has acknowledged votes with these settings and took the vote before this
+   * one.
    */
   judge({ attempt }: Taken, outcome: Outcome): Outcome {
     const isSame = attempt.revision === this.#now.revision;
@@ -154,10 +156,7 @@ export class LeasedListener {
     return outcome;
   }
 
-  /**
-   * Applies an outcome to the breaker, or pauses the listener. Ignored if the settings have changed since the attempt
-   * began.
-   */
+  /** Applies an outcome to the breaker or pauses the listener, unless the settings have changed since the attempt. */
   async onOutcome({ taken, outcome, durationMs }: Ended): Promise<void> {
     const { vote, attempt } = taken;
     const { clock, config, log } = this.#deps;
@@ -166,7 +165,7 @@ export class LeasedListener {
     const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
     if (!isSame) return;
     await this.#noteName(vote, outcome);
-    // Anybody may vote under any name: otherwise five votes with very long names would pause the listener.
+    // Anybody may vote under any name. If such outcomes counted, five votes with long names would pause the listener.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: ListenerHealth = {
       breaker: this.#now.breaker,
@@ -187,16 +186,16 @@ export class LeasedListener {
     };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health !== before) {
-      // The new state counts in memory before it is stored: outcomes of the other running attempts are applied to it.
+      // The new state counts in memory before it is stored: the next outcome of a running attempt is applied to it.
       this.#now = { ...this.#now, ...health };
       logHealth(log, before, health, vote._id.toString());
     }
-    if (health.answerStep > before.answerStep) await this.#raiseAnswerStep(health.answerStep);
-    const { answerStep: _, ...change } = health;
+    const { answerStep: newStep, ...change } = health;
+    if (newStep > before.answerStep) await this.#raiseAnswerStep(newStep);
     if (health !== before || delivered) await this.#write({ ...change, ...delivered });
   }
 
-  /** Keeps the first name beyond ASCII that was sent in Votifier v1: many listeners mangle it. */
+  /** Stores the first vote with a name beyond ASCII that was sent in Votifier v1: many listeners mangle such names. */
   async #noteName({ _id: voteId, username }: Vote, { reached }: Outcome): Promise<void> {
     const isSent = reached === 'written' || reached === 'acknowledged';
     const isAscii = /^[\u0020-\u007e]*$/.test(username);
@@ -207,11 +206,10 @@ export class LeasedListener {
   }
 
   /**
-   * Records in memory when the listener last took a vote.
+   * Records in memory when the listener last took a vote; `release` stores it.
    *
-   * @param isSame - the listener's settings are still those of the attempt
-   * @returns what must be stored at once because it decides how later outcomes are judged; the rest is stored when
-   *   the lease is released
+   * @param isSame - whether the listener's settings are still those of the attempt
+   * @returns what must be stored at once, because it decides how later outcomes are judged; null if nothing must
    */
   #noteDelivery({ code }: Outcome, isSame: boolean): LastDelivery | null {
     const { lastDeliveryConfirmed: before } = this.#now;
@@ -228,10 +226,9 @@ export class LeasedListener {
   }
 
   /**
-   * Adds a proof to the listener in memory and removes its limit. Does nothing if the settings changed since the attempt
-   * began.
+   * Adds a proof to the listener in memory and removes its limit.
    *
-   * @returns whether `storeChallenges` has to store it
+   * @returns whether `storeChallenges` has to store it; false if the settings changed since the attempt began
    */
   prove({ attempt }: Ended['taken'], proof: ListenerProof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
@@ -245,10 +242,7 @@ export class LeasedListener {
     if (proven) await this.#write({ proven, limited });
   }
 
-  /**
-   * Stores that an allowance of connections is used up and until when. Until then no connection is opened, unless the
-   * owner changes the settings.
-   */
+  /** Stores until when an allowance of connections is used up: until then, or new settings, no vote is sent. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -260,15 +254,12 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its own caller has the error; this write is still made.
+    // If an earlier write failed, its caller got the error, and this write is made all the same.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 
-  /**
-   * Stores a higher answer step, even if the lease was lost: a late acknowledgement shows how long the listener needs.
-   * `$max` never lowers it.
-   */
+  /** Stores a higher answer step, even if the lease was lost: a late acknowledgement shows how slow the listener is. */
   async #raiseAnswerStep(answerStep: number): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     const { batcher, listeners } = this.#deps;
@@ -276,16 +267,12 @@ export class LeasedListener {
     await batcher.load(changeListeners, listeners, statement);
   }
 
-  /** Releases the lease after `release` has failed, as `releaseWithRetries`. */
+  /** Releases the lease with `releaseWithRetries`, after `release` has failed. */
   releaseLater(ending: AbortSignal): Promise<void> {
     return releaseWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
   }
 
-  /**
-   * Releases the lease.
-   *
-   * @returns `called`: a wake-up job arrived meanwhile; `changed`: the settings changed since the last renewal
-   */
+  /** Releases the lease; returns what `releaseLease` returns. */
   release(): Promise<{ called: boolean; changed: boolean }> {
     const { serverId, revision } = this.#now;
     // The time of the last delivery is written once for each drain, not once for each vote.
@@ -293,7 +280,7 @@ export class LeasedListener {
   }
 }
 
-/** When it first took a vote with its current settings, if that is on record. */
+/** When a listener first took a vote with its current settings; null if it has not, or if no time is stored. */
 function acknowledgedBefore(listener: Listener): Date | null {
   if (!hasTakenVotes(listener)) return null;
   return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;

@@ -9,7 +9,7 @@ import { retry } from '../../platform/retry.ts';
 
 type LeaseDeps = { listeners: Collection<Listener>; batcher: Batcher; config: { LEASE_MS: number } };
 
-/** `listens`: its owner hears of due votes by `DueVotesChannel`. */
+/** `listens`: whether due votes are announced to the owner over a `DueVotesChannel`. */
 type Owner = { owner: string; listens?: boolean };
 type LeaseTake = Owner & { serverId: ObjectId; leaseMs: number };
 
@@ -38,7 +38,8 @@ const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | Busy |
         ? [await listeners.findOneAndUpdate(which, update, { returnDocument: 'after' })]
         : await takeSeveral();
     async function takeSeveral() {
-      // If two drains ask for one listener, its lease has the first one as its owner, and the other one is busy.
+      // If two drains ask for the same listener, `$indexOfArray` finds the first one: it becomes the owner, and the
+      // other one gets `busy`.
       await sendRepeatable(listeners, [{ q: which, u: update, multi: true }], REPLICATED);
       return listeners.find(which).toArray();
     }
@@ -66,8 +67,8 @@ export function takeLease(
 }
 
 /**
- * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, it is lost even if it is free
- * now, because that worker may have changed the listener's state.
+ * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, it is lost, even if it is free
+ * now: that worker may have changed the listener's state.
  *
  * @returns the current listener, or null when the lease is lost
  */
@@ -83,10 +84,8 @@ export function renewLease(
   );
 }
 
-/**
- * Reads the listeners of several leases, without renewing these; null for a lease that is lost, as `renewLease` says.
- */
-const readLeased: BatchLoader<
+/** Reads a leased listener again without renewing its lease; null when the lease is lost, as for `renewLease`. */
+export const readLeased: BatchLoader<
   Collection<Listener>,
   { serverId: ObjectId; owner: string },
   Listener | null
@@ -101,18 +100,9 @@ const readLeased: BatchLoader<
   },
 };
 
-/** Reads a leased listener again; null when the lease is lost. */
-export function readAgain(
-  { listeners, batcher }: Pick<LeaseDeps, 'listeners' | 'batcher'>,
-  serverId: ObjectId,
-  owner: string,
-): Promise<Listener | null> {
-  return batcher.load(readLeased, listeners, { serverId, owner });
-}
-
 /**
- * An unreachable listener's breaker with its next test at `at` instead of later, as an aggregation expression; used
- * when its game server is back.
+ * The breaker of a listener whose game server is online again, as an aggregation expression. If its next test is due
+ * later than `at`, it is due at `at`.
  */
 export function withEarlierTest(at: Date | '$lease.testAt'): Document {
   const isLater = { $gt: ['$breaker.nextTestAt', at] };
@@ -128,9 +118,7 @@ type LeaseEnd = {
 
 type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
 
-/**
- * Releases leases during which nothing else happened to the listeners. Returns `true` for each only if all matched.
- */
+/** Releases leases of listeners that nothing else has changed. Returns `true` for each only if all of them matched. */
 const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
   most: 100,
   async load(listeners, asked) {
@@ -145,9 +133,9 @@ const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = 
 
 /**
  * Releases a lease and stores the listener's last delivery. If the game server came back meanwhile (`testAt`) and the
- * listener is unreachable, the next test is due at that time. Does nothing if another worker owns the lease.
+ * listener is unreachable, the next test is due at that time. If another worker owns the lease, nothing changes.
  *
- * @returns whether a wake-up job ran meanwhile, and whether the settings are no longer those of `revision`
+ * @returns `called`: a wake-up job ran meanwhile; `changed`: the settings are no longer those of `revision`
  */
 export async function releaseLease(
   { listeners, batcher }: Pick<LeaseDeps, 'listeners' | 'batcher'>,
@@ -159,7 +147,7 @@ export async function releaseLease(
     return { called: false, changed: false };
   const isTestRequested = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
   const breaker = { $cond: [isTestRequested, withEarlierTest('$lease.testAt'), '$breaker'] };
-  // Null also if the statement above has released this lease, and another one did not match.
+  // If `releaseLeases` released this lease and answered `false` because of another one, `released` is null.
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
     [{ $set: { breaker, lease: null, ...learnt } }],
@@ -171,12 +159,12 @@ export async function releaseLease(
   };
 }
 
-/** For a lease whose listener's settings are not known: no settings have this revision. */
+/** For a lease whose listener was not read. No listener has this revision. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**
- * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. If the
- * lease stayed, no worker could send the listener's votes until then. Never throws; logs when it gives up.
+ * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. If the lease
+ * stayed, no worker could send the listener's votes until it expires. Never throws; logs when it gives up.
  *
  * @param ending - once aborted, there is only one more try
  */

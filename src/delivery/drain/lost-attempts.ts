@@ -1,19 +1,16 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
+import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
 import { outcome } from '../../listeners/outcomes.ts';
-import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import type { BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import { BY_STATE, type Vote } from '../../votes/vote.ts';
-import type { RecordDeps } from './attempt-record.ts';
-import { leaseMsOf } from './attempt-record.ts';
+import { answerStepOf, type RecordDeps } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
-/** Votes that are being sent and whose lease has expired, by mongod's clock: the attempt is lost. */
+/** If the lease of an attempt has expired by mongod's clock, the attempt is lost: this filter finds its vote. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
 
-/**
- * Which of these servers have votes that match the filter `such`, by default lost attempts; usually none. One query
- * for all servers.
- */
+/** The hex ids of those of these servers that have votes that match `such`, by default lost attempts. One query. */
 export async function serversWith(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
@@ -28,7 +25,7 @@ export async function serversWith(
   return new Set(groups.map(({ _id }) => _id.toHexString()));
 }
 
-/** Whether a server has lost attempts; concurrent calls share one query. */
+/** Loads whether a server has lost attempts. */
 export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> = {
   most: 200,
   async load(votes, serverIds) {
@@ -38,15 +35,12 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
 };
 
 /**
- * If the lease of an attempt has expired, the worker died or was cut off, or the program that took the vote reported
- * nothing: the attempt is recorded as ambiguous, because the vote may have arrived. Leases go by mongod's clock.
+ * Records a server's lost attempts as ambiguous, at most 1,000: each vote may have arrived (design rule 4). An attempt
+ * is lost if its worker died or was cut off, or if the program that fetched the vote reported nothing.
  *
  * @returns the attempts that were ended, for the breaker
  */
-export async function endLostAttempts(
-  recording: RecordDeps & { batcher: Batcher },
-  serverId: ObjectId,
-): Promise<Ended[]> {
+export async function endLostAttempts(recording: RecordDeps, serverId: ObjectId): Promise<Ended[]> {
   const lost = await recording.votes
     .find({ serverId, 'delivery.queuedAt': { $exists: true }, ...LOST })
     .sort({ 'delivery.queuedAt': 1 })
@@ -56,7 +50,7 @@ export async function endLostAttempts(
     const attempt = vote.delivery.attempts.at(-1);
     if (!attempt) return [];
     const taken = { vote, attempt };
-    const durationMs = leaseMsOf(recording.config, taken);
+    const durationMs = attempt.leaseMs ?? attemptLeaseMs(recording.config, answerStepOf(taken));
     const endedAt = attempt.at.getTime() + durationMs;
     return [{ taken, outcome: outcome('lease-ran-out', 'none'), durationMs, endedAt }];
   });

@@ -1,6 +1,6 @@
 import type { Collection, Filter, UpdateFilter } from 'mongodb';
 import type { Outcome } from '../../listeners/outcomes.ts';
-import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import type { BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import { sendWrites, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { MINUTE } from '../../platform/clock.ts';
@@ -15,12 +15,18 @@ import type { RecordDeps, Taken } from './attempt-record.ts';
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
+/** An attempt that ends at `now`. If this machine's clock is behind, it ends when it began. */
+export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
+  const begunAt = taken.attempt.at.getTime();
+  const endedAt = Math.max(now.getTime(), begunAt);
+  return { taken, outcome, durationMs: endedAt - begunAt, endedAt };
+}
+
 type PendingOutcome = { recording: RecordDeps; ended: Ended };
 
 /**
- * Writes the outcomes of all listeners that arrived during the last write in one durable command; equal changes share
- * one statement. Returns `true` for each outcome only if all statements matched: MongoDB reports only the number of
- * matches, not which statement had none.
+ * Writes pending outcomes of all listeners in one durable command; equal changes share one statement. MongoDB reports
+ * only how many votes matched: if one did not, the answer for every outcome is `false`.
  */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
@@ -31,36 +37,34 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 };
 
 /**
- * Records outcomes of attempts. An outcome changes the state of its vote only if its attempt is the newest one and the
- * vote is still being sent; otherwise it is written into its own attempt alone. An attempt that was recorded as lost
- * stays lost, unless an acknowledgement arrives: that counts however late it comes (design rule 4).
+ * Records outcomes of attempts. If an attempt is not the newest one of its vote, or the vote is no longer being sent,
+ * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
+ * lost, only an acknowledgement counts, however late it comes (docs/adr/0054-late-acknowledgements.md).
  *
  * @returns for each outcome whether it counts
  * @throws the driver's error when MongoDB fails
  */
-export function recordOutcomes(
-  recording: RecordDeps & { batcher: Batcher },
-  ended: Ended[],
-): Promise<boolean[]> {
+export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<boolean[]> {
   const record = async (one: Ended) =>
     (await recording.batcher.load(outcomes, recording.votes, { recording, ended: one })) ||
     recordAlone(recording, one);
   return Promise.all(ended.map(record));
 }
 
-/** How long the write of an outcome is retried: while MongoDB is unavailable, and while MongoDB refuses the write. */
+/** If MongoDB is unavailable, the write of an outcome is retried for this long. */
 const RETRIED_FOR_MS = 30 * MINUTE;
+/** If MongoDB answers and refuses the write of an outcome, it is retried for this long. */
 const REFUSED_FOR_MS = MINUTE;
 
 /**
- * `recordOutcomes` for one attempt, retried while MongoDB is unavailable. If an outcome were never recorded, the
- * attempt would count as ambiguous and the vote would be sent once more.
+ * `recordOutcomes` for one attempt, with retries. If an outcome were never recorded, the attempt would count as
+ * ambiguous and the vote would be sent once more.
  *
  * @param waitNoLonger - once aborted, there is only one more try
  * @throws the driver's error when MongoDB stays unavailable
  */
 export async function recordWithRetries(
-  recording: RecordDeps & { batcher: Batcher; log: Logger },
+  recording: RecordDeps & { log: Logger },
   ended: Ended,
   waitNoLonger: AbortSignal,
 ): Promise<boolean> {
@@ -83,24 +87,23 @@ export async function recordWithRetries(
   });
 }
 
-/**
- * The statements for the pending outcomes: one for each, and one for several acknowledgements with the same change.
- */
+/** The statements for the pending outcomes: acknowledgements with the same change share one, each other has its own. */
 function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   const now = pending[0]?.recording.clock.now() ?? new Date();
   const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
   return [...groups.values()].map((group) => inPlace(group, now));
 }
 
-/** A text that is equal for acknowledgements with the same change. null for other outcomes. */
+/** A text that is equal for acknowledgements with the same change; null for other outcomes. */
 function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${vote.delivery.attempts.length} ${outcome.code} ${outcome.reached} ${Math.round(durationMs)}`;
 }
 
 /**
- * The statement for votes whose attempt is still the newest, at the same index as when it was taken, and without an
- * outcome. Because it uses plain paths, it costs MongoDB two thirds of `recordAlone`, which handles all other votes.
+ * The statement for the usual case: the attempt has no outcome, is still the newest one of its vote, and is stored at
+ * the index at which it was recorded. Its plain paths cost MongoDB two thirds of `recordAlone`, which handles the other
+ * cases.
  */
 function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   const [{ recording, ended }] = group as [PendingOutcome];
@@ -112,7 +115,7 @@ function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
       serverId: anyOf(taken.map(({ vote }) => vote.serverId)),
       _id: anyOf(taken.map(({ vote }) => vote._id)),
       'delivery.state': 'sending',
-      // No attempt of the group is on another vote of it than its own.
+      // Each attempt is stored on one vote only, so this matches no other vote of the group.
       [`${path}.id`]: anyOf(taken.map(({ attempt }) => attempt.id)),
       [`${path}.code`]: { $exists: false },
       [`delivery.attempts.${place + 1}`]: { $exists: false },
@@ -123,7 +126,7 @@ function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   };
 }
 
-/** How the outcome of its newest attempt changes a vote; `path` leads to the attempt in the vote. */
+/** How the outcome of its newest attempt changes a vote; `path` is the attempt's path in the vote. */
 function changeOf(
   { config }: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -138,7 +141,7 @@ function changeOf(
   } as UpdateFilter<Vote>;
 }
 
-/** Records one outcome, wherever its attempt is in the vote by now. Safe to run again. */
+/** Records one outcome, wherever its attempt is stored in the vote by now. Safe to run again. */
 async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean> {
   const { taken, outcome, durationMs } = ended;
   const now = recording.clock.now();
@@ -155,7 +158,7 @@ async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/** Records the acknowledgement of an attempt that was recorded as lost. If a newer attempt is running, it goes on. */
+/** Records the acknowledgement of an attempt that was recorded as lost. A newer attempt that runs is not ended. */
 async function recordLate(
   recording: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -170,7 +173,7 @@ async function recordLate(
     'delivery.codes.lease-ran-out': -1,
     [`delivery.codes.${outcome.code}`]: 1,
   };
-  // If somebody resent the vote after the attempt began, the resend goes on.
+  // If somebody resent the delivered vote after the attempt began, the vote stays in the queue.
   const resentMeanwhile = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
   const undelivered: Filter<Vote> = {
     ...lost,
@@ -187,12 +190,12 @@ async function recordLate(
   );
 }
 
-/** Matches votes that contain the attempt without an outcome. */
+/** Matches the vote of the attempt while no outcome is recorded. */
 function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }
 
-/** The increments of the counts for its class and for its code. */
+/** The increments of a vote's counts of outcomes: one by class, one by code. */
 function count({ class: kind, code }: Outcome): Record<string, number> {
   return { [`delivery.ends.${kind}`]: 1, [`delivery.codes.${code}`]: 1 };
 }
@@ -206,7 +209,7 @@ function describe(
   return {
     [`${path}.code`]: code,
     [`${path}.class`]: kind,
-    // For a lost attempt it is unknown how far it got.
+    // If the attempt was lost, it is unknown how far it got.
     ...(code === 'lease-ran-out' ? {} : { [`${path}.reached`]: reached }),
     [`${path}.durationMs`]: Math.round(durationMs),
     ...(words ? { [`${path}.words`]: words } : {}),
@@ -214,7 +217,7 @@ function describe(
   };
 }
 
-/** Changes the vote of an attempt if the vote matches `where`. Returns whether it matched. */
+/** Changes the vote of an attempt if it matches `where`; false if it does not. */
 async function change(
   { votes }: RecordDeps,
   { vote: { serverId, _id }, attempt: { id } }: Taken,
@@ -226,7 +229,7 @@ async function change(
   return matchedCount === 1;
 }
 
-/** Whether an earlier write has recorded this outcome, although its acknowledgement was lost. */
+/** Whether an earlier write recorded this outcome: MongoDB's answer to that write may have been lost. */
 async function isRecorded(
   { votes }: RecordDeps,
   { vote: { serverId, _id }, attempt: { id } }: Taken,

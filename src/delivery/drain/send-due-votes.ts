@@ -1,35 +1,35 @@
+import type { Collection, ObjectId } from 'mongodb';
 import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import { queueOf } from '../../listeners/delivery-queues.ts';
 import { listenerState } from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
+import { OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { isFreshVote } from './backlog-throttle.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { takeVotes } from './take-votes.ts';
-import { hasBacklog } from './waiting-votes.ts';
 
-/**
- * While attempts run and no vote is due, the drain looks for due votes again after 50 ms, then after longer pauses of
- * up to 1 s.
- */
+/** While attempts run and no vote is due, the drain looks again after 50 ms, then after longer pauses of up to 1 s. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
-/** How often a drain counts whether its listener has a backlog. */
+/** A listener has a backlog if more votes than this are waiting or being sent. */
+const BACKLOG_VOTES = 100;
+/** How often a drain checks whether its listener has a backlog. */
 const COUNTED_EVERY_MS = SECOND / 4;
 
 /**
- * How many votes of a backlog are taken at once at most. The next votes are taken only while no more outcomes than
- * this are unrecorded. So if a worker dies, at most twice as many votes have an unknown outcome.
+ * The most votes of a backlog that are taken at once. While more votes than this have no recorded outcome, none are
+ * taken. So if a worker dies, at most twice as many votes have an unknown outcome.
  */
 const LARGEST_TAKE = 64;
 
 /** `endsAt`: when the drain must end, on `performance.now()`. */
 export type DrainLimits = DrainOptions & { endsAt: number };
 
-/** Why no more votes are taken; `'tested-later'`: the breaker is open and the next test is not due yet. */
-type Stop = DrainResult | 'tested-later';
+/** Why no more votes are taken. `tested-later`: the breaker is open and the next test is not due yet. */
+type Stop = DrainResult | { kind: 'tested-later' };
 
 /**
  * Takes and sends the due votes of a leased listener, until none is due or none may be sent. Returns when every
@@ -44,7 +44,7 @@ export async function sendDueVotes(
   limits: DrainLimits,
   accountId: string | null,
 ): Promise<Stop> {
-  const attempts = new AttemptsUnderWay(deps, leased, limits, accountId);
+  const attempts = new AttemptsUnderWay(deps, leased, { ...limits, accountId });
   try {
     return await takeAndSend(deps, leased, limits, attempts);
   } finally {
@@ -61,7 +61,7 @@ async function takeAndSend(
   const { queue, stop, relayedAt, endsAt } = limits;
   const sizes = new TakeSizes();
   let [takenCount, backlogSeenAt, lookMs] = [0, Number.NEGATIVE_INFINITY, FIRST_LOOK_MS];
-  /** The votes of the last take were cast a moment ago: this is no backlog, however many come. */
+  /** Whether all votes of the last take were cast a moment ago: then this is no backlog, however many come. */
   let isFresh = false;
   for (;;) {
     attempts.throwFault();
@@ -70,14 +70,14 @@ async function takeAndSend(
     if (!(await leased.renew())) return { kind: 'busy' };
     await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
-    if (stopReason && typeof stopReason === 'object' && stopReason.kind === 'limited' && attempts.open > 0) {
-      // A running attempt may prove the address, which removes the limit: wait for it.
+    if (stopReason?.kind === 'limited' && attempts.open > 0) {
+      // If a running attempt proves the address, the limit no longer applies: the drain waits for it.
       await attempts.changed(RENEW_MS);
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken, and then four
-    // times a second: votes may come faster than four at a time can be sent.
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. Then it is
+    // counted four times a second, because votes may be cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
@@ -104,9 +104,9 @@ async function takeAndSend(
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
     const taken = await takeVotes(deps, leased.now, { test, relayedAt }, size, (votes) =>
-      attempts.addToGiveBack(votes.map((one) => ({ taken: one, takenAt }))),
+      attempts.addToGiveBack(votes),
     );
-    for (const one of taken) attempts.add({ taken: one, takenAt });
+    for (const one of taken) attempts.add(one, takenAt);
     if (grant) throttle?.giveBack(grant, taken.length);
     takenCount += taken.length;
     const takenVotes = taken.map(({ vote }) => vote);
@@ -127,6 +127,13 @@ async function takeAndSend(
   }
 }
 
+/** Whether a server has more than `BACKLOG_VOTES` votes waiting or being sent. */
+async function hasBacklog(votes: Collection<Vote>, serverId: ObjectId): Promise<boolean> {
+  const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
+  const limit = BACKLOG_VOTES + 1;
+  return (await votes.countDocuments(open, { hint: OPEN_WORK, limit })) === limit;
+}
+
 /** Why no vote may be taken now; null when votes may be taken. */
 function whyStop(
   { clock }: DrainDeps,
@@ -139,10 +146,10 @@ function whyStop(
   if (queueOf(listener) === 'test-listeners' && queue !== 'test-listeners')
     return { kind: 'moved', to: 'test-listeners' };
   const testsLater = breaker.openSince && breaker.nextTestAt && clock.now() < breaker.nextTestAt;
-  return testsLater ? 'tested-later' : null;
+  return testsLater ? { kind: 'tested-later' } : null;
 }
 
-/** How many votes to take now: as many as slots are free. For a backlog, votes are also taken ahead of free slots. */
+/** How many votes to take now: one for each free slot, and for a backlog more, which wait for a slot. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -151,8 +158,7 @@ function mostToTake(
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
-  // A vote that may be sent only once is not taken ahead: if the worker died before sending it, it would count as
-  // sent.
+  // If votes may be sent only once, none waits for a slot: if the worker died meanwhile, the vote would count as sent.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
   return open <= LARGEST_TAKE ? sizes.next(unfinished) : 0;
 }
@@ -165,7 +171,7 @@ class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
-  /** How many votes to take now. @param unfinished - taken votes whose attempt has not ended */
+  /** How many votes to take now, if `unfinished` taken votes have an attempt that has not ended. */
   next(unfinished: number): number {
     if (unfinished > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND

@@ -10,15 +10,12 @@ import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
+  type ListenerOfTake,
   QUEUE_ORDER,
   type RecordDeps,
-  type TakeDeps,
   type TakeReason,
 } from './attempt-record.ts';
 import { isFreshVote } from './backlog-throttle.ts';
-
-/** A listener, and the lease of the worker that takes its votes. */
-export type Leased = TakeDeps & Pick<Listener, 'lease'>;
 
 type DueRequest = {
   listener: Pick<Listener, 'serverId' | 'maxSendings'>;
@@ -27,7 +24,7 @@ type DueRequest = {
   clock: Clock;
 };
 
-/** Finds the next due votes of several listeners, and says as of when they are due. */
+/** Loads the next due votes of a listener, and the time `now` at which they were due. */
 export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[]; now: Date }> = {
   most: 100,
   async load(votes, asked) {
@@ -44,7 +41,7 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
       const found = await votes.find(due, options).toArray();
       for (const [id, own] of Map.groupBy(found, (vote) => vote.serverId.toHexString()))
         byServer.set(id, own);
-      // If the limit was reached, the votes of the servers from the last one on may be missing.
+      // If the limit was reached, votes of the last server and of those after it may be missing: each is read alone.
       const last = found.at(-1)?.serverId.toHexString();
       if (found.length < limit || !last || group.length === 1) return;
       await Promise.all(
@@ -62,43 +59,31 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
 /** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
 export type SharedTake = {
   recording: RecordDeps;
-  listener: Leased;
+  listener: ListenerOfTake;
   reason: TakeReason;
   now: Date;
   next: Vote[];
   attempt: Attempt;
 };
 
-/**
- * Sends takes in one durable command. Returns `true` for each only if all votes of all of them were taken.
- */
-async function sendTakes(
-  votes: Collection<Vote>,
-  takes: UpdateStatement[],
-  size: number,
-): Promise<(boolean | Error)[]> {
-  const { n, errors } = await sendRepeatable(votes, takes, DURABLE);
+/** A statement that takes votes, and how many votes it takes unless another worker or taker has some of them. */
+type Take = { statement: UpdateStatement; size: number };
+
+/** Sends takes in one durable command. Returns `true` for each only if all votes of all of them were taken. */
+async function sendTakes(votes: Collection<Vote>, takes: Take[]): Promise<(boolean | Error)[]> {
+  const statements = takes.map(({ statement }) => statement);
+  const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
+  const size = takes.reduce((sum, one) => sum + one.size, 0);
   return takes.map((_, i) => errors.get(i) ?? n === size);
 }
 
-/** Takes votes with one statement for each request. At most four, because a long command would delay inserts of votes. */
-export const takesLoader: BatchLoader<
-  Collection<Vote>,
-  { statement: UpdateStatement; size: number },
-  boolean
-> = {
-  most: 4,
-  load(votes, asked) {
-    const size = asked.reduce((sum, one) => sum + one.size, 0);
-    return sendTakes(
-      votes,
-      asked.map(({ statement }) => statement),
-      size,
-    );
-  },
-};
+/** Takes votes, with one statement for each request; at most four, because a long command delays inserts of votes. */
+export const takesLoader: BatchLoader<Collection<Vote>, Take, boolean> = { most: 4, load: sendTakes };
 
-/** Takes votes of several listeners. Those whose attempts are alike share a statement, and the attempt of the first. */
+/**
+ * Takes votes of several listeners (docs/adr/0132-shared-drains.md). Takes that differ only in listener and votes share
+ * a statement, and the others of them get the attempt of the first.
+ */
 export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
   most: 32,
   async load(votes, asked) {
@@ -106,14 +91,12 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
     const alike = Map.groupBy(asked, (take) => {
       const id = take.listener.serverId.toHexString();
       seen.set(id, (seen.get(id) ?? 0) + 1);
-      // Two takes of one listener differ in their attempts: each vote goes to one of them.
+      // If a batch has two takes of one listener, each has an attempt of its own, and each vote goes to one of them.
       return `${seen.get(id)} ${kindOfTake(take)}`;
     });
     const groups = [...alike.values()];
     for (const [first, ...others] of groups) for (const one of others) if (first) one.attempt = first.attempt;
-    const statements = groups.map(takeStatement);
-    const size = asked.reduce((sum, { next }) => sum + next.length, 0);
-    const results = await sendTakes(votes, statements, size);
+    const results = await sendTakes(votes, groups.map(takeOf));
     const resultOf = new Map(groups.flatMap((group, i) => group.map((take) => [take, results[i]] as const)));
     return asked.map((take) => resultOf.get(take) ?? false);
   },
@@ -122,14 +105,17 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
 /** The same for backlogs, whose takes are large: a longer command would delay inserts of votes. */
 export const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
 
-/** How long a lease must still last if its take shares a statement: the statement compares the lease that ends first. */
+/**
+ * A shared statement takes nothing once the first of its leases has expired. So a take shares one only if its own lease
+ * lasts longer than this.
+ */
 const LONG_LEASE_MS = 5 * SECOND;
 
 /** A text that is equal for takes that may share a statement. */
 function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
   const { released, lease, serverId } = listener;
   const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
-  // Votes that wait for long would widen the range of the statement, and with it what it reads of other backlogs.
+  // If a vote has waited for long, the statement covers a long time: a shared one would read other listeners' backlogs.
   const isFresh = next.every((vote) => isFreshVote(vote, now));
   if (reason.test || !isLong || !isFresh) return serverId.toHexString();
   const { protocol, revision, answerStep, maxSendings } = attempt;
@@ -137,15 +123,15 @@ function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): strin
   return [protocol, revision, answerStep, maxSendings, ...cause].join(' ');
 }
 
-/** The statement that records the attempt of the first take on the votes of all takes of a group. */
-function takeStatement(group: SharedTake[]): UpdateStatement {
+/** The take that records the attempt of the first of these takes on the votes of all of them. */
+function takeOf(group: SharedTake[]): Take {
   const [{ recording, listener, reason, attempt }] = group as [SharedTake];
   const now = new Date(Math.max(...group.map((one) => one.now.getTime())));
   const next = group.flatMap((one) => one.next);
   const queued = next.map(({ delivery, votedAt }) => (delivery.queuedAt ?? votedAt).getTime());
   const range = { $gte: new Date(Math.min(...queued)), $lte: new Date(Math.max(...queued)) };
   const until = Math.min(...group.map((one) => one.listener.lease?.until.getTime() ?? 0));
-  return {
+  const statement = {
     q: {
       ...dueVotes(listener, now, reason),
       serverId: anyOf(group.map((one) => one.listener.serverId)),
@@ -155,10 +141,11 @@ function takeStatement(group: SharedTake[]): UpdateStatement {
     },
     u: attemptUpdate(recording.config, attempt, listener, reason),
     multi: true,
-    // The index has the votes of each server in queue order. If MongoDB fails half-way, no later vote has an attempt
+    // The index has the votes of each server in queue order: if MongoDB fails half-way, no later vote has an attempt
     // while an earlier one has none.
     hint: OPEN_WORK,
   };
+  return { statement, size: next.length };
 }
 
 /** Matches only while a lease has not expired by mongod's clock. */

@@ -4,7 +4,7 @@ import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { Producer } from '../../platform/producer.ts';
 
-/** Longer than a take may wait, so that one that asks again without a pause is seen. */
+/** Longer than a take may wait: if a program takes votes without pauses, its next take begins within this time. */
 const AWAITED_MS = 40 * SECOND;
 const LOOK_EVERY_MS = SECOND / 4;
 
@@ -15,8 +15,8 @@ type AwaitDeps = {
 };
 
 /**
- * Waits for the next take of a listener's votes. Takes that wait at this moment are woken, so a running relay answers at
- * once.
+ * Waits for the next take of a listener's votes. Waiting takes are woken: if a relay is running, its next take begins
+ * at once.
  *
  * @param waitMs - 40 s by default
  * @returns the take; null when none came
@@ -27,7 +27,7 @@ export async function awaitTake(
   waitMs = AWAITED_MS,
 ): Promise<ListenerFetch | null> {
   const before = fetched?.at.getTime() ?? 0;
-  // Also if the clock of the process that noted the last take is ahead.
+  // If the clock of the process that stored the last take is ahead, this is still later than that take.
   const fetchAwaitedAt = new Date(Math.max(clock.now().getTime(), after(new Date(before), 1).getTime()));
   await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
   const until = performance.now() + waitMs;

@@ -7,10 +7,11 @@ import type { Mongo } from '../../platform/mongo.ts';
 import { type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
 
 /**
- * Lets the game server fetch its votes: nothing is sent to it, so it needs no address, port or secret.
+ * Sets a server's listener to fetching: nothing is sent to it, so it needs no address, port or secret.
  *
+ * @param by - who does it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {EarlierProcessesError} while processes of an earlier version run,
- *   because they do not know such a listener
+ *   because they cannot handle such a listener
  */
 export async function setFetchListener(
   deps: ListenerSetup & { mongo: Pick<Mongo, 'connection'> },

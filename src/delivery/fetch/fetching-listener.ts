@@ -4,10 +4,10 @@ import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
 import { type Clock, MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
-import type { TakeDeps } from '../drain/attempt-record.ts';
+import type { ListenerOfTake } from '../drain/attempt-record.ts';
 
 /** The fields of a listener that a take reads. */
-export type FetchingListener = TakeDeps &
+export type FetchingListener = ListenerOfTake &
   Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
 
 type ReadDeps = { listeners: Collection<Listener>; batcher: Batcher };
@@ -33,7 +33,7 @@ const fetchingLoader = findLoader<Listener, ObjectId>({
   },
 });
 
-/** The listener of a server that fetches its votes; null when the server has none or another one. */
+/** The listener of a server that fetches its votes; null if the server has no listener or does not fetch. */
 export async function fetchingListener(
   { listeners, batcher }: ReadDeps,
   serverId: ObjectId,
@@ -42,19 +42,19 @@ export async function fetchingListener(
   return listener?.protocol === 'fetch' ? listener : null;
 }
 
-/** The newest take is stored at most this often: a plugin that calls all the time costs one write a minute. */
+/** If the program (`User-Agent`) of the stored take calls again, its newest take is stored after this time. */
 const NOTED_EVERY_MS = MINUTE;
-/** The same for a take by another program (`User-Agent`) than the stored one: one write in five seconds. */
+/** If another program calls, its take is stored after this time. */
 const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };
 
-/** Stores takes. It collects them for 250 ms, because no request waits for the write; equal agents share a statement. */
+/** Stores takes. It may collect them for 250 ms, because no request waits for the write. */
 const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
   most: 500,
   collectMs: 250,
   async load(listeners, notes) {
-    // The newest note of each server: a token with many programs costs its listener one write.
+    // If many programs use a server's token, only the newest of their takes is stored.
     const newest = new Map(notes.map((note) => [note.serverId.toHexString(), note]));
     for (const [agent, group] of Map.groupBy(newest.values(), (note) => note.agent)) {
       const at = new Date(Math.max(...group.map((note) => note.at.getTime())));
@@ -66,8 +66,8 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
 };
 
 /**
- * Stores when votes were last taken and by what, for the owner; undefined when that is known well enough. No address is
- * stored.
+ * Stores for the owner when votes were last taken and by which program; undefined if a recent take is stored. No
+ * address is stored.
  *
  * @param userAgent - the header of the call, any text
  */

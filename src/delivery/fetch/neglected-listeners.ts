@@ -6,14 +6,14 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serversWithOpenWork } from '../sweep.ts';
 
-/** How many servers one query asks for. */
+/** How many servers one query reads. */
 const SERVERS_A_STEP = 512;
 
 type ReadDeps = { listeners: Collection<Listener>; votes: Collection<Vote> };
 
 /**
- * The listeners that fetch and have open votes, up to 512 at a time. The cost is one step of an index for each server
- * with open votes, not for each listener.
+ * The listeners that fetch and whose servers have votes waiting or taken, up to 512 at a time. The cost grows with the
+ * number of servers that have such votes, not with the number of listeners.
  */
 export async function* fetchingWithOpenVotes({ listeners, votes }: ReadDeps): AsyncGenerator<Listener[]> {
   const serverIds = await serversWithOpenWork(votes);
@@ -23,7 +23,7 @@ export async function* fetchingWithOpenVotes({ listeners, votes }: ReadDeps): As
   }
 }
 
-/** The listeners that fetch, are not paused, have open votes, and from which nobody has fetched for 10 minutes. */
+/** The listeners with open votes that should fetch and have not for 10 minutes (`isForgotten`). */
 export async function neglectedListeners(deps: ReadDeps & { clock: Clock }): Promise<Listener[]> {
   const now = deps.clock.now();
   const found: Listener[] = [];

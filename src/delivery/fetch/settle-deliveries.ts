@@ -1,23 +1,22 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { hasTakenVotes } from '../../listeners/listener-state.ts';
-import { type Outcome, type OutcomeCode, outcome, type Step } from '../../listeners/outcomes.ts';
-import { updateLoader } from '../../platform/batching/write-loaders.ts';
-import { REPLICATED } from '../../platform/mongo.ts';
+import { type OutcomeCode, outcome, type Step } from '../../listeners/outcomes.ts';
 import { printable } from '../../platform/printable.ts';
-import type { Attempt, Vote } from '../../votes/vote.ts';
+import type { Vote } from '../../votes/vote.ts';
 import { asAllowedNow } from '../drain/after-attempt.ts';
-import { type Ended, recordOutcomes } from '../drain/record-outcomes.ts';
+import { changeListeners } from '../drain/leased-listener.ts';
+import { type Ended, endedAt, recordOutcomes } from '../drain/record-outcomes.ts';
 import type { FetchDeps } from './take-deliveries.ts';
 
 /**
- * What a taker says about a vote.
+ * What a taker reports about a vote.
  *
- * - `delivered`: the game server has it.
- * - `sent`: it was handed to a plugin that confirms nothing.
- * - `unknown`: it may have been handed over.
- * - `retry`: it was not handed over; it comes again by the schedule.
- * - `failed`: it can never be handed over.
+ * - `delivered`: the game server has the vote.
+ * - `sent`: the vote was handed to a plugin that confirms nothing.
+ * - `unknown`: the vote may have been handed over.
+ * - `retry`: the vote was not handed over; it is due again by the schedule.
+ * - `failed`: the vote can never be handed over.
  */
 export const TAKER_OUTCOMES = ['delivered', 'sent', 'unknown', 'retry', 'failed'] as const;
 export type TakerOutcome = (typeof TAKER_OUTCOMES)[number];
@@ -30,7 +29,7 @@ const MEANINGS: Record<TakerOutcome, [OutcomeCode, Step]> = {
   failed: ['fetch-failed', 'none'],
 };
 
-/** The result of one vote. `lease` names the taking, as it was answered. */
+/** The result of one vote. `lease`: the id that the take answered with the vote, which is the id of its attempt. */
 export type TakerResult = {
   voteId: Vote['_id'];
   lease: string;
@@ -41,9 +40,9 @@ export type TakerResult = {
 /**
  * Why a result was not recorded.
  *
- * - `lease-ended`: the vote may be with another taker. `delivered` and `sent` are recorded all the same.
+ * - `lease-ended`: another taker may have the vote. `delivered` and `sent` are recorded even so.
  * - `unknown-vote`: the server has no such vote.
- * - `settled-differently`: this taking has another result already.
+ * - `settled-differently`: another result is already recorded for this lease.
  */
 export type SettleRefusal = 'lease-ended' | 'unknown-vote' | 'settled-differently';
 
@@ -60,8 +59,8 @@ type SettleDeps = FetchDeps & { listeners: Collection<Listener> };
 type Found = { vote: Vote; leaseEnded: boolean };
 
 /**
- * Records what takers say about votes, as drains record outcomes of attempts. Each result is independent. A `delivered` or
- * `sent` counts however late it comes (docs/adr/0054-late-acknowledgements.md).
+ * Records what a taker reports about votes of a server; a refused result does not affect the others. `delivered` and
+ * `sent` count however late they come (docs/adr/0054-late-acknowledgements.md).
  *
  * @param results - each vote at most once
  * @throws the driver's error when MongoDB fails; then the same call may be repeated
@@ -83,20 +82,17 @@ export async function settleDeliveries(
   );
   const counted = open.filter((_, index) => recorded[index]);
   const lost = open.filter((_, index) => !recorded[index]).map(({ result }) => result);
-  // Another call or the sweep was first: what it recorded decides.
+  // If another call or the sweep recorded an outcome first, that outcome decides.
   const foundAgain = lost.length > 0 ? await findVotes(deps, serverId, lost) : found;
-  const refusals = [
-    ...judged.flatMap(({ result, refusal }) => (refusal ? [{ voteId: result.voteId, code: refusal }] : [])),
-    ...lost.flatMap((result) => {
-      const code = judge(deps, result, foundAgain, listener).refusal;
-      return code ? [{ voteId: result.voteId, code }] : [];
-    }),
-  ];
+  const judgedAgain = lost.map((result) => ({ result, ...judge(deps, result, foundAgain, listener) }));
+  const refused = [...judged, ...judgedAgain].flatMap(({ result: { voteId }, refusal }) =>
+    refusal ? [{ voteId, code: refusal }] : [],
+  );
   const ended = counted.map((one) => one.ended);
   if (listener) await noteDelivery(deps, listener, ended);
-  const isRefused = new Set(refusals.map(({ voteId }) => voteId.toString()));
+  const isRefused = new Set(refused.map(({ voteId }) => voteId.toString()));
   const settled = results.map(({ voteId }) => voteId).filter((id) => !isRefused.has(id.toString()));
-  return { settled, refused: refusals, ended };
+  return { settled, refused, ended };
 }
 
 async function findVotes(
@@ -116,7 +112,7 @@ async function findVotes(
   return new Map(found.map(({ leaseEnded, ...vote }) => [vote._id.toString(), { vote, leaseEnded }]));
 }
 
-/** Decides about a result: record `ended`, or answer `refusal`. Neither if the same result is already recorded. */
+/** Decides whether a result is to be recorded (`ended`) or refused; neither if the same result is recorded already. */
 function judge(
   { clock }: SettleDeps,
   { voteId, lease, outcome: said, reason }: TakerResult,
@@ -131,36 +127,22 @@ function judge(
   if (!attempt) return { refusal: 'lease-ended' };
   const [code, step] = MEANINGS[said];
   if (attempt.code === code) return {};
-  // If an earlier taker's late acknowledgement ended the delivery, the vote has no lease any more, and this attempt gets
-  // its own outcome.
+  // If an earlier taker's late acknowledgement ended the delivery, the vote has no lease any more. This attempt is then
+  // not late: its own outcome is recorded.
   const isLeaseOver = leaseEnded && vote.delivery.state === 'sending';
   const isLate = attempt.code === 'lease-ran-out' || (!attempt.code && isLeaseOver);
   const isArrival = said === 'delivered' || said === 'sent';
   if (isLate && !isArrival) return { refusal: 'lease-ended' };
   if (attempt.code && !isLate) return { refusal: 'settled-differently' };
   const words = printable(reason ?? '');
-  return { ended: endedOf(vote, attempt, outcome(code, step, words || undefined), clock.now(), listener) };
-}
-
-function endedOf(
-  vote: Vote,
-  attempt: Attempt,
-  outcome: Outcome,
-  now: Date,
-  listener: Listener | null,
-): Ended {
-  const endedAt = Math.max(now.getTime(), attempt.at.getTime());
-  // The owner may have lowered the number of sendings since.
   const taken = listener ? asAllowedNow({ vote, attempt }, listener) : { vote, attempt };
-  return { taken, outcome, durationMs: endedAt - attempt.at.getTime(), endedAt };
+  return { ended: endedAt(taken, outcome(code, step, words || undefined), clock.now()) };
 }
 
-const changeListeners = updateLoader<Listener>(REPLICATED);
-
-/** Stores when the listener last got a vote: one write for each call, and no breaker. */
+/** Stores when the listener last took a vote, with one write for all votes of a call. */
 async function noteDelivery(deps: SettleDeps, listener: Listener, ended: Ended[]): Promise<void> {
   const { revision, serverId, _id } = listener;
-  // A vote that was taken before the settings changed shows nothing of the present ones.
+  // If a vote was taken before the settings changed, it does not show whether the current ones work.
   const last = ended.findLast(
     ({ outcome, taken }) => outcome.class === 'delivered' && taken.attempt.revision === revision,
   );
@@ -171,8 +153,6 @@ async function noteDelivery(deps: SettleDeps, listener: Listener, ended: Ended[]
     lastDeliveryConfirmed: last.outcome.code === 'acknowledged',
     ...(hasTakenVotes(listener) ? {} : { acknowledgedAt: lastDeliveredAt }),
   };
-  await deps.batcher.load(changeListeners, deps.listeners, {
-    q: { _id, serverId, revision },
-    u: { $set: set },
-  });
+  const statement = { q: { _id, serverId, revision }, u: { $set: set } };
+  await deps.batcher.load(changeListeners, deps.listeners, statement);
 }

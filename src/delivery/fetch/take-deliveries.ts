@@ -1,5 +1,4 @@
 import type { Filter } from 'mongodb';
-import type { Batcher } from '../../platform/batching/batcher.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
@@ -8,42 +7,41 @@ import { type Attempt, BY_STATE, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
+  type ListenerOfTake,
   newAttempt,
   type RecordDeps,
-  type TakeDeps,
   type Taken,
-  takenVote,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
 import { takesLoader } from '../drain/shared-takes.ts';
-import { takenBy } from '../drain/take-votes.ts';
+import { takenOf } from '../drain/take-votes.ts';
 
 /** The dependencies of taking the votes of a listener that fetches. */
-export type FetchDeps = RecordDeps & { batcher: Batcher; log: Logger };
+export type FetchDeps = RecordDeps & { log: Logger };
 
-/** A call that takes votes. `requestId`: a repeated call with the same one gets the same votes. */
+/** A call that takes votes. If it is repeated with the same `requestId`, it gets the same votes. */
 export type TakeCall = { most: number; leaseMs: number; requestId?: string | undefined };
 
 /** A vote that was handed to a taker, and how long its lease still lasts, in milliseconds. */
 export type TakenDelivery = Taken & { leaseLeftMs: number };
 
-/** If other takers got all votes that were found, it looks again this often. */
+/** How often a call looks for due votes at most, if other takers get all that it finds. */
 const MOST_ROUNDS = 4;
 
 const OLDEST_FIRST = { votedAt: 1 } as const;
 const OF_FETCH = { test: false } as const;
 
 /**
- * Takes due votes of a listener that fetches, the oldest first, and records an attempt with the taker's lease on each, in
- * one durable write (design rule 4). No listener lease is needed: the write takes only votes that still wait, so a vote
- * goes to one of several parallel takers.
+ * Takes due votes of a listener that fetches, the oldest first. One durable write records an attempt with the taker's
+ * lease on each (design rule 4). It takes only votes that still wait: if several takers call at once, each vote goes to
+ * one of them.
  *
  * @returns none when no vote is due; the same unsettled votes when `requestId` is repeated while their leases run
  * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeDeliveries(
   deps: FetchDeps,
-  listener: TakeDeps,
+  listener: ListenerOfTake,
   { most, leaseMs, requestId }: TakeCall,
 ): Promise<TakenDelivery[]> {
   const { votes, clock, batcher, config, processId } = deps;
@@ -69,17 +67,15 @@ export async function takeDeliveries(
       multi: true,
       hint: '_id_',
     };
-    // Before the write: the lease begins no earlier than this.
+    // Measured before the write: the lease begins no earlier than this.
     const begunAt = performance.now();
     try {
       const isWhole = await batcher.load(takesLoader, votes, { statement, size: ids.length });
-      const taken = isWhole ? found : await takenBy(deps, serverId, ids, attempt);
-      const isTaken = new Set(taken.map(({ _id }) => _id.toString()));
+      const taken = await takenOf(deps, found, attempt, isWhole);
       const leaseLeftMs = Math.max(0, leaseMs - (performance.now() - begunAt));
-      const got = found.filter(({ _id }) => isTaken.has(_id.toString()));
-      if (got.length > 0) return got.map((vote) => ({ ...takenVote(vote, attempt), leaseLeftMs }));
+      if (taken.length > 0) return taken.map((one) => ({ ...one, leaseLeftMs }));
     } catch (error) {
-      // Some may be taken. The call does not wait for this.
+      // If the write took some votes before it failed, they are given back. The call does not wait for this.
       void giveBackDeliveries(
         deps,
         found.map((vote) => ({ vote, attempt })),
@@ -91,8 +87,8 @@ export async function takeDeliveries(
 }
 
 /**
- * The unsettled votes that were taken with `requestId` and whose leases run, without a new sending. They are marked, so
- * that the earlier call does not give them back if its client has left meanwhile.
+ * The unsettled votes that were taken with `requestId` and whose leases have not ended; no attempt is added. They are
+ * marked as `repeated`: if the client of the earlier call has left, that call does not give them back.
  */
 async function takeAgain(
   { votes }: FetchDeps,
@@ -129,12 +125,13 @@ async function takeAgain(
   });
 }
 
-/** How long a failed give-back is repeated: long enough for the election of a new primary. */
+/** If giving back votes fails, it is retried for this long: the election of a new primary takes less. */
 const GIVEN_BACK_FOR_MS = 10 * SECOND;
 
 /**
- * Returns votes to the queue whose taker left before its answer began, as if they had never been taken. A vote that a
- * repeated call got as well stays taken. Never throws: if MongoDB fails, the votes come back when their leases end.
+ * Gives back votes whose taker left before its answer began: they wait as if they had never been taken. If a repeated
+ * call got a vote as well, the vote stays taken. Never throws: if MongoDB fails, the votes wait again when their leases
+ * have ended.
  */
 export async function giveBackDeliveries(deps: FetchDeps, taken: Taken[]): Promise<void> {
   const [first] = taken;

@@ -1,6 +1,10 @@
+import type { ObjectId } from 'mongodb';
+import { after, type Clock, MINUTE } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
+import { createLocalLimit, type LocalLimit } from '../../platform/limits/local-limit.ts';
 import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import type { Producer } from '../../platform/producer.ts';
+import type { ChannelDeps } from '../due-votes-channel.ts';
 import type { FetchingListener } from './fetching-listener.ts';
 import {
   type FetchDeps,
@@ -9,24 +13,50 @@ import {
   type TakenDelivery,
   takeDeliveries,
 } from './take-deliveries.ts';
-import type { WaitingTakes } from './waiting-takes.ts';
+import { WaitingTakes } from './waiting-takes.ts';
 
-/** The client of a call: whether it has left, and a signal of that. */
-export type TakeClient = { hasLeft(): boolean; left: AbortSignal };
+/** How many takes of one server are allowed in a minute, in each process. */
+const TAKES_A_MINUTE = 600;
 
-/** The takes of one process: calls with the same `request_id` run one after the other. */
-export type TakeTurns = Map<string, Promise<unknown>>;
+/** What all takes of a web process share. `turns`: the running take of each `request_id`. */
+type Takes = { waiting: WaitingTakes; turns: Map<string, Promise<unknown>>; limit: LocalLimit };
 
-type Deps = FetchDeps & { producer: Producer; takes: WaitingTakes; turns: TakeTurns };
-
-/** The result of a take. `listener`: the listener whose votes were taken, as it was then. */
-export type TakeAnswer = { taken: TakenDelivery[]; listener: FetchingListener; waitedMs: number };
+export function createTakes(deps: ChannelDeps): Takes {
+  const limit = createLocalLimit(deps.clock, { times: TAKES_A_MINUTE, windowMs: MINUTE });
+  return { waiting: new WaitingTakes(deps), turns: new Map(), limit };
+}
 
 /**
- * Takes due votes, or waits for some. After a wait the listener is read again, because it may have been paused or changed.
+ * Counts a take, in the memory of this process: a refused call costs no write.
  *
- * @param call - `waitMs` 0: does not wait
- * @param client - votes that its client can no longer get are given back, uncounted
+ * @param waits - whether the call waits if no vote is due
+ * @returns null if the take is allowed; otherwise when the next one is
+ */
+export function refusedUntil(
+  { waiting, limit }: Takes,
+  clock: Clock,
+  serverId: ObjectId,
+  waits: boolean,
+): Date | null {
+  const nextAt = limit(serverId.toHexString());
+  if (nextAt || !waits) return nextAt;
+  const fullMs = waiting.fullFor(serverId);
+  return fullMs > 0 ? after(clock.now(), fullMs) : null;
+}
+
+/** The client of a call: whether it has left, and a signal that is aborted when it leaves. */
+export type TakeClient = { hasLeft(): boolean; left: AbortSignal };
+
+type Deps = FetchDeps & { producer: Producer; takes: Takes };
+
+/** The result of a take, with the listener as it was read for it, and how long the call waited. */
+type TakeAnswer = { taken: TakenDelivery[]; listener: FetchingListener; waitedMs: number };
+
+/**
+ * Takes due votes, or waits for some. After a wait the listener is read again, because it may have been paused or
+ * changed. If the client has left, its votes are given back and no attempt is counted.
+ *
+ * @param call - `waitMs`: the longest wait in milliseconds; 0 if the call does not wait
  * @param readAgain - returns the listener; its error ends the call
  * @throws what `readAgain` throws, the driver's error, {DeadlineError} when MongoDB does not answer within 5 s
  */
@@ -37,16 +67,16 @@ export async function takeOrWait(
   client: TakeClient,
   readAgain: () => Promise<FetchingListener>,
 ): Promise<TakeAnswer> {
-  const { takes } = deps;
-  const wait = call.waitMs > 0 ? takes.begin(first.serverId, call.waitMs) : null;
+  const { waiting } = deps.takes;
+  const wait = call.waitMs > 0 ? waiting.begin(first.serverId, call.waitMs) : null;
   const leave = () => wait?.end();
   client.left.addEventListener('abort', leave);
   let waitedMs = 0;
   try {
     for (let listener = first; ; listener = await readAgain()) {
       const taken = listener.pause ? [] : await takeForClient(deps, listener, call, client);
-      // A repeated call may get the votes of two processes, and so more than `most`.
-      if (taken.length >= call.most) takes.wakeOne(listener.serverId.toHexString());
+      // More votes may be due. `>=`: a repeated call may get votes that two processes took, and so more than `most`.
+      if (taken.length >= call.most) waiting.wakeOne(listener.serverId.toHexString());
       if (taken.length > 0 || !wait) return { taken, listener, waitedMs };
       wait.isPaused = Boolean(listener.pause);
       const from = performance.now();
@@ -68,7 +98,8 @@ async function takeForClient(
 ): Promise<TakenDelivery[]> {
   if (client.hasLeft()) return [];
   const take = async () => {
-    // Asked again when the turn begins: a repeat whose client has left must not keep the votes of the first call.
+    // Checked again when the take begins: if the client of a repeated call has left, that call must not mark the votes
+    // of the earlier call.
     if (client.hasLeft()) return [];
     const taken = await takeDeliveries(deps, listener, call);
     if (taken.length === 0 || !client.hasLeft()) return taken;
@@ -76,18 +107,18 @@ async function takeForClient(
     void deps.producer.announceDueVotes(listener.serverId.toHexString());
     return [];
   };
-  const taking = inTurn(deps.turns, call.requestId && `${listener.serverId} ${call.requestId}`, take);
+  const taking = inTurn(deps.takes.turns, call.requestId && `${listener.serverId} ${call.requestId}`, take);
   try {
     return await within(OPERATION_TIMEOUT_MS, taking);
   } catch (error) {
-    // The call fails now: what it still takes goes back.
+    // The call fails now. If it still takes votes after this, they are given back.
     void taking.then((taken) => giveBackDeliveries(deps, taken)).catch(() => undefined);
     throw error;
   }
 }
 
-/** Runs `work` after earlier work of the same key. */
-async function inTurn<T>(turns: TakeTurns, key: string | undefined, work: () => Promise<T>): Promise<T> {
+/** Runs `work` after earlier work of the same key; at once if there is no key. */
+async function inTurn<T>(turns: Takes['turns'], key: string | undefined, work: () => Promise<T>): Promise<T> {
   if (!key) return work();
   const before = turns.get(key);
   const running = (async () => {

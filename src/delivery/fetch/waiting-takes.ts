@@ -3,17 +3,17 @@ import { SECOND } from '../../platform/clock.ts';
 import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
 
 /** The most waiting takes of one server in a process. */
-export const MOST_WAITING = 4;
-
-/** How often the votes of all servers with waiting takes are looked for: what Redis lost, and retries. */
+const MOST_WAITING = 4;
+/** How often one query finds due votes that Redis did not announce, and retries, for all waiting takes. */
 const LOOK_EVERY_MS = 3 * SECOND;
-/** Why a wait goes on: `due`: look for votes; `over`: its time is over, its client has left or the process stops. */
+
+/** `due`: votes may be due. `over`: the time of the wait is over, its client has left or the process stops. */
 type Woken = 'due' | 'over';
 
-/** A take that waits for votes. It holds a timer and nothing else: no connection, no query. */
+/** A take that waits for votes. Meanwhile it uses a timer, but no connection and no query. */
 export class WaitingTake {
   readonly endsAt: number;
-  /** Votes of a paused listener are not handed out, so they are not looked for. */
+  /** Whether its listener is paused: then no votes are handed out, and none are looked for. */
   isPaused = false;
   #state: Woken | 'quiet' = 'quiet';
   #resume: ((woken: Woken) => void) | null = null;
@@ -31,7 +31,7 @@ export class WaitingTake {
     return this.#resume !== null;
   }
 
-  /** Waits until votes may be due. What happened since the last call counts. */
+  /** Waits until votes may be due. If `wake` was called since the last wait, it resolves at once. */
   next(): Promise<Woken> {
     if (this.#state !== 'quiet') {
       const woken = this.#state;
@@ -63,8 +63,8 @@ export class WaitingTake {
 }
 
 /**
- * The takes of one web process that wait for votes. A channel of Redis wakes a server's takes when a vote is cast; one
- * shared query every three seconds finds what Redis lost and what is due again.
+ * The takes of one web process that wait for votes. If a vote is cast, a message over Redis wakes a take of its server.
+ * One shared query every three seconds finds votes whose message was lost and votes that are due again.
  */
 export class WaitingTakes {
   readonly #byServer = new Map<string, Set<WaitingTake>>();
@@ -80,14 +80,14 @@ export class WaitingTakes {
     });
   }
 
-  /** When the next wait of a server is possible, in milliseconds; 0 if it is now. */
+  /** In how many milliseconds the next take of a server may wait; 0 if it may wait now. */
   fullFor(serverId: ObjectId): number {
     const takes = this.#byServer.get(serverId.toHexString());
     if (!takes || takes.size < MOST_WAITING) return 0;
     return Math.max(1, Math.min(...[...takes].map(({ endsAt }) => endsAt)) - performance.now());
   }
 
-  /** Begins to wait, at most `ms` milliseconds. Begin before looking for votes, so that no vote is missed between. */
+  /** Begins a wait of at most `ms` milliseconds. Call it before looking for votes, so that no vote is missed. */
   begin(serverId: ObjectId, ms: number): WaitingTake {
     const id = serverId.toHexString();
     const take = new WaitingTake(ms, (ended) => this.#remove(id, ended));
@@ -98,12 +98,12 @@ export class WaitingTakes {
     return take;
   }
 
-  /** Wakes one take of a server: it takes all that is due, and wakes the next one if more may be. */
+  /** Wakes one take of a server. If it takes as many votes as it may, it wakes the next one. */
   wakeOne(id: string): void {
     const takes = [...(this.#byServer.get(id) ?? [])];
     const idle = takes.find((take) => take.isIdle);
     if (idle) idle.wake();
-    // They look for votes at this moment, and may have missed this one.
+    // All takes are looking for votes at this moment and may have missed the new one: each looks again.
     else for (const take of takes) take.wake();
   }
 
@@ -115,7 +115,7 @@ export class WaitingTakes {
   /** Ends all waits, now and later: the process stops (design rule 12). */
   end(): void {
     this.#isClosed = true;
-    // A take that ends leaves the set that is iterated, which a set allows.
+    // Each take removes itself from the set during the iteration, which JavaScript's sets allow.
     for (const takes of this.#byServer.values()) for (const take of takes) take.end();
   }
 

@@ -1,24 +1,24 @@
 /**
- * Times from a vote to its acknowledgement, counted in buckets: bucket n has the times above `RATIO`^(n - 1) ms up to
- * `RATIO`^n ms. Buckets of days and servers can be added, which percentiles cannot.
+ * How many votes arrived after which time, by bucket: bucket n has the times above `RATIO`^(n - 1) ms up to `RATIO`^n
+ * ms. Buckets of several days or servers can be added; percentiles cannot.
  */
 export type ArrivalTimes = Record<string, number>;
 
-/** Each bucket ends 10 % later than it begins, so a percentile is at most 5 % wrong. */
+/** Each bucket ends at its start times this number. With 1.1, a percentile is at most 5 % wrong. */
 export const RATIO = 1.1;
 
-/** The bucket of a time in milliseconds, as an aggregation expression. */
+/** The bucket of a time, as an aggregation expression. `ms`: an expression for the time in milliseconds. */
 export function bucketOf(ms: object): object {
   return { $toInt: { $ceil: { $divide: [{ $ln: { $max: [1, ms] } }, Math.log(RATIO)] } } };
 }
 
-/** Adds `times` to `sum`. */
+/** Adds `times` to `sum`, which is changed in place. */
 export function addTimes(sum: ArrivalTimes, times: ArrivalTimes): void {
   for (const [bucket, votes] of Object.entries(times)) sum[bucket] = (sum[bucket] ?? 0) + votes;
 }
 
 /**
- * The time in milliseconds within which a share of the votes arrived, at most 5 % wrong; null without votes.
+ * The time in milliseconds within which a share of the votes arrived, at most 5 % wrong; null if there are no votes.
  *
  * @param share - 0.5 for the median, 0.95 for the 95th percentile
  */

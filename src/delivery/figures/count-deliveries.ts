@@ -4,7 +4,7 @@ import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { startOf } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
-import { bucketOf } from './arrival-times.ts';
+import { addTimes, bucketOf } from './arrival-times.ts';
 import { type DeliveryDay, type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
 import { addCauses, addDeliveries, noDeliveries } from './delivery-sums.ts';
 
@@ -19,11 +19,13 @@ type CountDeps = {
 const SLICE = 500;
 
 /**
- * Counts the votes of a UTC day and their deliveries for each server that was ever listed, and stores them. A run that
- * is repeated, or ended half-way, replaces what an earlier one stored.
+ * Counts the votes of a UTC day and their deliveries for each server that was ever listed, and stores the sums. If a
+ * run is repeated or has ended half-way, the next one replaces what it stored (design rule 6).
  *
+ * @param day - a UTC day, `2026-11-21`
  * @param throwIfLost - called before each write; throws if another run may count the day by now
  * @returns the sums of all servers
+ * @throws what `throwIfLost` throws, and the driver's error when MongoDB fails
  */
 export async function countDeliveries(
   deps: CountDeps,
@@ -82,7 +84,7 @@ async function countSlice(
   return counted;
 }
 
-/** A vote that was sent again by hand, or left a quarantine, waited for a person and says nothing of its listener. */
+/** If a vote was resent by hand or left a quarantine, it waited for a person: its time is not counted. */
 const WAITED_FOR_A_PERSON = {
   $gt: [{ $size: { $setIntersection: ['$delivery.events.kind', ['resent', 'released']] } }, 0],
 };
@@ -122,21 +124,20 @@ function addGroup(sums: DeliverySums, { _id: { source, state, mark, bucket, code
   else sums.excluded += votes;
   if (mark === 'held') sums.held += votes;
   sums[COUNTED_AS[state]] += votes;
-  if (state === 'delivered' && typeof bucket === 'number')
-    sums.times[bucket] = (sums.times[bucket] ?? 0) + votes;
+  if (state === 'delivered' && typeof bucket === 'number') addTimes(sums.times, { [bucket]: votes });
   addCauses(sums.causes, failuresIn(codes ?? {}), votes);
 }
 
-/** The outcomes that did not deliver a vote, without those that Tallyport itself ended before it sent anything. */
+/** The outcomes that did not deliver a vote. Class `none` is left out: Tallyport itself failed or stopped. */
 function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
-  const known = Object.entries(codes).filter(([code]) => {
-    const outcome = OUTCOMES[code as OutcomeCode];
-    return outcome !== 'delivered' && outcome !== 'none';
+  const failures = Object.entries(codes).filter(([code]) => {
+    const kind = OUTCOMES[code as OutcomeCode];
+    return kind !== 'delivered' && kind !== 'none';
   });
-  return Object.fromEntries(known);
+  return Object.fromEntries(failures);
 }
 
-/** Replaces what is stored of these servers; a day whose votes are gone is removed. */
+/** Replaces what is stored of these servers. If a server's votes of the day are gone, its sums are removed. */
 async function store(
   { deliveryDays, clock }: CountDeps,
   serverIds: ObjectId[],
@@ -145,16 +146,13 @@ async function store(
 ): Promise<void> {
   const countedAt = clock.now();
   const forgetAt = after(startOf(day), FIGURE_DAYS * DAY);
-  const replacements = [...counted].map(([id, sums]) => {
-    const serverId = new ObjectId(id);
-    return {
-      updateOne: {
-        filter: { serverId, day },
-        update: { $set: { ...sums, countedAt, forgetAt }, $setOnInsert: { _id: new ObjectId() } },
-        upsert: true,
-      },
-    };
-  });
+  const replacements = [...counted].map(([id, sums]) => ({
+    updateOne: {
+      filter: { serverId: new ObjectId(id), day },
+      update: { $set: { ...sums, countedAt, forgetAt }, $setOnInsert: { _id: new ObjectId() } },
+      upsert: true,
+    },
+  }));
   if (replacements.length > 0) await deliveryDays.bulkWrite(replacements, { ordered: false });
   const without = serverIds.filter((id) => !counted.has(id.toHexString()));
   if (without.length > 0) await deliveryDays.deleteMany({ serverId: { $in: without }, day });

@@ -11,7 +11,7 @@ export const deliverySums = {
   excluded: { type: Number, required: true },
   /** Votes in a quarantine: they wait for an operator. They are excluded too. */
   held: { type: Number, required: true },
-  // The votes in each state; excluded votes are counted too.
+  // The next five count all votes by state, excluded ones too.
   /** Votes that were cast without a listener, or for claims only. */
   notForwarded: { type: Number, required: true },
   /** Waiting or being sent. */
@@ -19,7 +19,7 @@ export const deliverySums = {
   delivered: { type: Number, required: true },
   unconfirmed: { type: Number, required: true },
   failed: { type: Number, required: true },
-  /** Of the delivered votes that nobody sent again by hand: `ArrivalTimes`. */
+  /** `ArrivalTimes` of the delivered votes, without those that were resent by hand or left a quarantine. */
   times: { type: Schema.Types.Mixed, required: true },
   /** How many attempts for these votes did not deliver them, by outcome: `{'connection-refused': 12}`. */
   causes: { type: Schema.Types.Mixed, required: true },

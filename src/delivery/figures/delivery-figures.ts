@@ -8,10 +8,10 @@ import { noDeliveries } from './delivery-sums.ts';
 export type DayOfDeliveries = DeliverySums & { day: string };
 
 /**
- * A server's deliveries on each of the last `days` UTC days, the oldest first and today included. A day without votes
- * has zeros.
+ * A server's deliveries on each of the last `days` UTC days, the oldest first and today included. If a day has no
+ * votes, its counts are 0.
  *
- * @returns `countedAt`: the newest count that found votes of the server; null if there is none
+ * @returns `countedAt`: when votes of the server were last counted; null if there is no count in these days
  */
 export async function deliveriesByDay(
   { deliveryDays, clock }: { deliveryDays: Collection<DeliveryDay>; clock: Clock },

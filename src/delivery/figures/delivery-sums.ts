@@ -1,37 +1,26 @@
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { addTimes } from './arrival-times.ts';
-import type { DeliverySums } from './delivery-day.ts';
+import { type DeliverySums, deliverySums } from './delivery-day.ts';
 
-/** The counts of a sum: everything but times and causes. */
-const COUNTS = [
-  'page',
-  'api',
-  'excluded',
-  'held',
-  'notForwarded',
-  'waiting',
-  'delivered',
-  'unconfirmed',
-  'failed',
-] as const satisfies (keyof DeliverySums)[];
+const { times: _, causes: __, ...counts } = deliverySums;
+type Counts = Record<keyof typeof counts, number>;
+/** The names of the counts of a sum: everything but times and causes. */
+const COUNTS = Object.keys(counts) as (keyof Counts)[];
 
 /** Sums without votes. */
 export function noDeliveries(): DeliverySums {
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<
-    (typeof COUNTS)[number],
-    number
-  >;
-  return { ...counts, times: {}, causes: {} };
+  const none = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts;
+  return { ...none, times: {}, causes: {} };
 }
 
-/** Adds `day` to `sum`. */
+/** Adds `day` to `sum`, which is changed in place. */
 export function addDeliveries(sum: DeliverySums, day: DeliverySums): void {
   for (const name of COUNTS) sum[name] += day[name];
   addTimes(sum.times, day.times);
   addCauses(sum.causes, day.causes);
 }
 
-/** Adds `times` times the attempts of `causes` to `sum`. */
+/** Adds the attempts of `causes`, multiplied by `times`, to `sum`, which is changed in place. */
 export function addCauses(sum: DeliverySums['causes'], causes: DeliverySums['causes'], times = 1): void {
   for (const [code, attempts] of Object.entries(causes) as [OutcomeCode, number][])
     sum[code] = (sum[code] ?? 0) + times * attempts;
@@ -44,12 +33,12 @@ export function totalOf(days: DeliverySums[]): DeliverySums {
   return total;
 }
 
-/** The votes that were forwarded, or still wait to be. */
+/** How many votes were forwarded or wait to be. */
 export function forwardedOf({ waiting, delivered, unconfirmed, failed }: DeliverySums): number {
   return waiting + delivered + unconfirmed + failed;
 }
 
-/** The share of delivered votes among those that are decided, from 0 to 1; null if none is. */
+/** The success rate (docs/glossary.md), from 0 to 1; null if no vote was delivered, failed or stayed unconfirmed. */
 export function successRate({ delivered, unconfirmed, failed }: DeliverySums): number | null {
   const decided = delivered + unconfirmed + failed;
   return decided === 0 ? null : delivered / decided;
