@@ -172,6 +172,13 @@ one_off() {
   timeout --foreground 180 docker compose run --rm -T -v "$BACKUPS:/backups" migrate node src/cli.ts "$@" </dev/null
 }
 # A web process on a busy machine may answer 503 for a moment; curl then asks again.
+# Whether the input has a line that grep finds. It reads all of the input: if grep stopped at the first such line, the
+# program before it in the pipe could fail to write the rest, and the pipe would fail.
+finds() {
+  local text
+  text=$(cat)
+  grep -q "$@" <<<"$text"
+}
 ask() { curl --silent --show-error --fail --max-time 60 --retry 10 --retry-delay 2 "$@"; }
 healthy() {
   local wrong=$1
@@ -208,6 +215,6 @@ vote() {
   ask "$SITE/api/v1/servers/$SERVER/vote" --header "Authorization: Bearer $API_TOKEN" --json "{\"username\":\"$1\"}" \
     --header "Idempotency-Key: trial-$1" >"$WORK/output" || fail "the vote of $1 was not accepted through Caddy: $(cat "$WORK/output")"
 }
-has_arrived() { docker compose logs --no-color listener 2>/dev/null | grep -q "received a vote of $1\$"; }
+has_arrived() { docker compose logs --no-color listener 2>/dev/null | finds "received a vote of $1\$"; }
 arrives() { wait_for "$2" "the vote of $1 did not arrive at the listener within $2 s: $(vote_states)" has_arrived "$1"; }
 vote_states() { tallyport vote list my-server 2>&1 | tail -n 5 || true; }

@@ -65,11 +65,11 @@ if grep -q pending <<<"$migrations"; then fail "a migration is pending: $migrati
 checked=$(tallyport config check --connect) || fail "config check --connect: $checked"
 say 'migrated, and config check --connect finds no error'
 
-ask "$SITE/" | grep -qi '<html' || fail 'Caddy does not pass on the ranking'
+ask "$SITE/" | finds -i '<html' || fail 'Caddy does not pass on the ranking'
 [ "$(ask --output /dev/null --write-out '%{http_code}' "$SITE/readyz")" = 200 ] || fail '/readyz is not 200 through Caddy'
 say 'the site answers through Caddy'
 
-tallyport operator create --email operator@example.org | grep -q 'set-password?token=' || fail 'no operator was created'
+tallyport operator create --email operator@example.org | finds 'set-password?token=' || fail 'no operator was created'
 SERVER=$(tallyport server add --name 'My server' --address play.example.org --port 25565 --json |
   grep -oE '[0-9a-f]{24}' | head -n 1)
 API_TOKEN=$(tallyport token issue my-server --json | grep -oE 'tp_[A-Za-z0-9]+')
@@ -100,7 +100,7 @@ for service in $(docker compose config --services); do
     "$(docker compose ps --all --quiet "$service")")
   [ "$service" = listener ] || ! grep -qwE '0|<nil>' <<<"$limits" || fail "$service has no limit of memory or processes: $limits"
   log=$(docker inspect --format '{{json .HostConfig.LogConfig}}' "$(docker compose ps --all --quiet "$service")")
-  [ "$service" = listener ] || grep -q '"max-file":"[0-9]*","max-size":"[0-9]*m"' <<<"$log" || fail "the log of $service is not rotated: $log"
+  [ "$service" = listener ] || finds '"max-file":"[0-9]*","max-size":"[0-9]*m"' <<<"$log" || fail "the log of $service is not rotated: $log"
 done
 patience=$(docker inspect --format '{{.Config.Healthcheck.StartPeriod}}' "$(docker compose ps --quiet mongodb)")
 [ "$patience" = 1h0m0s ] || fail "MongoDB may take only $patience to start"
@@ -151,7 +151,7 @@ set_env NOTICE 'Two web processes since today.'
 config_check || fail "config check of a right setting: $(tail -n 20 "$WORK/check")"
 healthy 'a second web process does not start' --scale web=2
 for port in "$WEB_PORT" "$((WEB_PORT + 1))"; do
-  ask "http://127.0.0.1:$port/" | grep -q 'Two web processes since today' || fail "web at port $port does not have the new setting"
+  ask "http://127.0.0.1:$port/" | finds 'Two web processes since today' || fail "web at port $port does not have the new setting"
 done
 vote Two
 arrives Two 30
@@ -219,7 +219,7 @@ set_env MONGODB_DATABASE restored
 one_off restore /backups/one >"$WORK/output" 2>&1 || fail "restore: $(tail -n 20 "$WORK/output")"
 healthy 'not every service is healthy after a restore'
 ask "$SITE/api/v1/servers/$SERVER/check-vote?username=First" --header "Authorization: Bearer $API_TOKEN" |
-  grep -q '"has_voted":true' ||
+  finds '"has_voted":true' ||
   fail 'the restored database does not know the first vote'
 cmp -s docker-compose.yml "$CHECKOUT/docker-compose.yml" || fail 'the restore changed docker-compose.yml'
 say 'backup, and restore into another database, which .env names'
