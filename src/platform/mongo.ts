@@ -104,7 +104,7 @@ export async function openMongo(
         close: () => connection.destroy(),
       };
     } catch (error) {
-      if (!isPassing(error) || Date.now() >= deadline) {
+      if (!isUnknownResult(error) || Date.now() >= deadline) {
         await connection.destroy();
         throw error;
       }
@@ -129,21 +129,14 @@ function databaseName(uri: string): string {
   return named === 'test' ? 'tallyport' : named;
 }
 
-function isPassing(error: unknown): boolean {
-  const name = error instanceof Error ? error.name : '';
-  return /^Mongo(?:ose)?(ServerSelection|Network|NetworkTimeout|OperationTimeout|ServerClosed|TopologyClosed|PoolCleared)/.test(
-    name,
-  );
-}
-
 /** Whether `error` is a duplicate key in a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 11_000;
 }
 
 /**
- * Whether the write that threw `error` may have taken place: the connection broke, the time was over, there was no
- * connection, or the write was made but not acknowledged as durable.
+ * Whether MongoDB did not answer an operation: the connection broke, the time was over, there was no connection, or a
+ * write was made but not acknowledged as durable. A write that threw such an error may have taken place.
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

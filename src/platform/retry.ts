@@ -10,7 +10,7 @@ export type Retrying = {
   /** A time on `performance.now()`: a try that begins later is the last one. */
   deadline: () => number;
   /** Once aborted, there is one more try, which begins at once. */
-  signal: AbortSignal;
+  signal?: AbortSignal;
   /** Called with each error. If it throws, the retries end. By default it throws unless the error is transient. */
   onError?: (error: unknown) => void;
 };
@@ -26,13 +26,13 @@ export async function retry<T>(
   { deadline, signal, onError = throwUnlessTransient }: Retrying,
 ): Promise<T> {
   for (let tries = 0; ; tries += 1) {
-    const isLast = signal.aborted || performance.now() > deadline();
+    const isLast = signal?.aborted || performance.now() > deadline();
     try {
       return await work(tries);
     } catch (error) {
       onError(error);
       if (isLast) throw error;
     }
-    await pause(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    await pause(RETRY_MS, undefined, signal && { signal }).catch(() => undefined);
   }
 }

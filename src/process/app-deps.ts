@@ -39,12 +39,11 @@ export async function openAppDeps(
   // The stored settings change the configuration, so it is copied.
   const resources = await openResources({ ...config }, processName, options);
   const collections = bindCollections(resources.mongo);
-  const liveSettings = await openLiveSettings({ ...resources, settings: collections.settings }).catch(
-    async (error: unknown) => {
-      await resources.close();
-      throw error;
-    },
-  );
+  const parts = { ...resources, settings: collections.settings };
+  const liveSettings = await openLiveSettings(parts, options.mongoTimeoutMs).catch(async (error: unknown) => {
+    await resources.close();
+    throw error;
+  });
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   const blockList = new BlockList(collections.blocks, resources.log);
   return {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collection } from 'mongodb';
-import { SECOND } from '../platform/clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
 import type { Logger } from '../platform/log.ts';
+import { retry } from '../platform/retry.ts';
 import type { SecretBox } from '../platform/secrets.ts';
+import { throwUnlessTransient } from '../platform/transient-errors.ts';
 import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
 import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
 import { unstoredValues, usableValues } from './usable-values.ts';
@@ -44,10 +46,11 @@ type Parts = {
  * default. If a stored value is unusable, such as one of a later version, the last good value stays and a line is
  * logged. While MongoDB does not answer, all values stay.
  *
- * @throws the driver's error if MongoDB does not answer the first read: a process must not begin with other values,
- *   because it might delete what the stored ones keep
+ * @param timeoutMs - how long the first read is retried while MongoDB does not answer
+ * @throws the driver's error if the first read fails: a process must not begin with other values, because it might
+ *   delete what the stored ones keep
  */
-export async function openLiveSettings(parts: Parts): Promise<LiveSettings> {
+export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promise<LiveSettings> {
   const { config, settings, log } = parts;
   let known: string | undefined;
 
@@ -82,7 +85,14 @@ export async function openLiveSettings(parts: Parts): Promise<LiveSettings> {
     if (version !== known) use(await settings.findOne({ _id: SITE_SETTINGS }));
   }
 
-  await read();
+  const firstReadUntil = performance.now() + timeoutMs;
+  await retry(read, {
+    deadline: () => firstReadUntil,
+    onError(error) {
+      throwUnlessTransient(error);
+      log.warn({ event: 'mongodb.waiting', reason: String(error) }, 'MongoDB does not answer yet');
+    },
+  });
   const reload = () =>
     within(READ_LIMIT_MS, read()).catch((error: unknown) => {
       log.debug({ event: 'settings.not_read', reason: String(error) });

@@ -4,6 +4,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { isDuplicateKey, isUnknownResult, openMongo } from '../../src/platform/mongo.ts';
 import { unmigratedNames } from '../support/databases.ts';
 import { type FaultProxy, mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
+import { collectLines } from '../support/log-lines.ts';
 
 const inserting = mongoCommand('insert', 'things');
 
@@ -123,6 +124,19 @@ test('MongoDB is waited for while it starts, and no longer than asked', async ()
   await proxy.restore();
   const mongo = await waiting;
   await mongo.close();
+});
+
+test('MongoDB is waited for while it gives no connection', async () => {
+  const { lines, add, waitForEvent } = collectLines();
+  const log = createLogger({ LOG_LEVEL: 'warn' }, 'test', { write: add });
+  // The first handshake is that of the monitor; those behind it are not answered.
+  let handshakes = 0;
+  const afterTheFirst = (request: Buffer) => request.includes('helloOk') && (handshakes += 1) > 1;
+  const stalled = proxy.stallNext(afterTheFirst, () => waitForEvent('mongodb.waiting'));
+  const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { operationMs: 300 });
+  onTestFinished(() => mongo.close());
+  await stalled;
+  expect(lines.map(({ reason }) => reason)).toEqual([expect.stringContaining('WaitQueueTimeout')]);
 });
 
 test('writes wait for the journal if the write concern says so', async () => {

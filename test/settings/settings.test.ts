@@ -10,6 +10,7 @@ import {
 } from '../../src/settings/change-settings.ts';
 import { openLiveSettings } from '../../src/settings/live-settings.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
+import { mongoCommand, startFaultProxy } from '../support/fault-proxy.ts';
 import { testDeps } from '../support/test-deps.ts';
 
 const BY = 'operator@example.org';
@@ -45,6 +46,17 @@ test('an environment variable wins, and its setting cannot be changed', async ()
   await fixed.liveSettings.reload();
   expect(fixed.config.WEB_VOTES).toBe('on');
   await expect(changeSettings(fixed, { WEB_VOTES: 'off' }, BY)).rejects.toThrow(/environment gives/);
+});
+
+test('a process that starts waits for the settings while MongoDB does not answer', async () => {
+  const { config } = await testDeps();
+  const line = await startFaultProxy(Number(new URL(config.MONGODB_URI).port), 'mongodb');
+  atTheEnd(() => line.close());
+  // The driver itself repeats a read once.
+  const cuts = [1, 2].map(() => line.cutBeforeNext(mongoCommand('find', 'settings')));
+  const started = await openAppDeps({ ...config, MONGODB_URI: line.through(config.MONGODB_URI) }, 'web');
+  await started.close();
+  await Promise.all(cuts);
 });
 
 test.each([
