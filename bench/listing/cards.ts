@@ -2,13 +2,13 @@
  * Measures votes in a web process with a memory limit, while other clients request many pictures: previews of different
  * servers, and banners.
  *
- *   node bench/listing/cards.ts [previews] [banners] [seconds] [votes a second] [MB of the web process]
+ *   node bench/listing/cards.ts [previews] [banners] [seconds] [votes a second] [MB of the web process] [uploads]
  *
  * There are three phases: votes alone, for half of the time; votes while another web process answers half of the
  * picture requests, which shows the cost of sharing the machine; votes while the same web process answers the other
- * half. A picture request is a preview, or the upload of a banner and the request for its image. The measured process
- * is in a control group, so the kernel kills it above the limit. The time of a vote is measured from the moment at
- * which it was due. All processes share one machine.
+ * half. A picture request is one for a preview or for a banner; by default a new banner is also uploaded for each banner
+ * that is requested (`uploads` 0: none is). The measured process is in a control group, so the kernel kills it above
+ * the limit. The time of a vote is measured from the moment at which it was due. All processes share one machine.
  */
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -24,14 +24,13 @@ import { limitMemory } from './memory-limit.ts';
 import { newOwner } from './owner.ts';
 import type { PictureLoad } from './picture-load.ts';
 
-const [cards = 2_000, banners = 200, seconds = 60, votesPerSecond = 20, limitMb = 512] = process.argv
-  .slice(2)
-  .map(Number);
+const [cards = 2_000, banners = 200, seconds = 60, votesPerSecond = 20, limitMb = 512, uploads = banners] =
+  process.argv.slice(2).map(Number);
 const AIM = 1.5;
 /** The limit of banner uploads per user and hour. */
 const UPLOADS_OF_A_USER = 20;
 
-console.log(`node bench/listing/cards.ts ${cards} ${banners} ${seconds} ${votesPerSecond} ${limitMb}`);
+console.log(`node bench/listing/cards.ts ${cards} ${banners} ${seconds} ${votesPerSecond} ${limitMb} ${uploads}`);
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
 const { deps } = environment;
 const limit = limitMemory(limitMb);
@@ -98,20 +97,19 @@ const load = fork(fileURLToPath(new URL('picture-load.ts', import.meta.url)));
 const answers: [what: string, times: number][] = [];
 
 /**
- * Requests for the previews and banners of the servers `from` to `to` − 1, and a banner upload for each of them that
- * has an owner.
+ * Requests for the previews and banners of the servers `from` to `to` − 1, and a banner upload for some of them.
  */
 function picturesOf(url: string, from: number, to: number, forSeconds: number): PictureLoad {
   const numbers = Array.from({ length: to - from }, (_, n) => from + n);
   // A banner for every tenth server (by default), so that banners and previews are both spread over the whole time.
-  const withBanner = numbers.filter((n) => n % Math.ceil(cards / banners) === 0);
+  const share = (of: number) => numbers.filter((n) => n % Math.ceil(cards / of) === 0);
   return {
     url,
     publicUrl: url.replace('127.0.0.1', 'localhost'),
     seconds: forSeconds,
     previews: numbers.map((n) => `/servers/preview-${n}/card.png`),
-    banners: withBanner.map((n) => `/servers/preview-${n}/banner.svg`),
-    uploads: withBanner.map((n) => ({
+    banners: share(banners).map((n) => `/servers/preview-${n}/banner.svg`),
+    uploads: share(uploads).map((n) => ({
       path: `/dashboard/servers/${serverIds[n]?.toHexString()}/profile/banner`,
       cookie: ownerOf(n).cookie,
     })),
