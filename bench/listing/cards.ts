@@ -30,7 +30,9 @@ const AIM = 1.5;
 /** The limit of banner uploads per user and hour. */
 const UPLOADS_OF_A_USER = 20;
 
-console.log(`node bench/listing/cards.ts ${cards} ${banners} ${seconds} ${votesPerSecond} ${limitMb} ${uploads}`);
+console.log(
+  `node bench/listing/cards.ts ${cards} ${banners} ${seconds} ${votesPerSecond} ${limitMb} ${uploads}`,
+);
 const environment = await openEnvironment({ TRUST_PROXY: '1' });
 const { deps } = environment;
 const limit = limitMemory(limitMb);
