@@ -117,7 +117,7 @@ async function useDeps<T>(
   work: (session: Session) => Promise<T>,
   { database = 'migrated', longRun, unlimited, embedded }: SessionNeeds & { embedded: boolean },
 ): Promise<T> {
-  // A command prints its own errors, so the log is off. With LOG_LEVEL=debug it is on standard error.
+  // A command prints its own errors, so by default the log has only entries of level error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
   const deps = await terminal.openDeps(config, 'cli', {

@@ -56,12 +56,12 @@ export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
 
-/** How many votes one run takes at most. */
+/** One run resends at most this many votes. */
 const MOST_RESENT = 50_000;
 /** How many votes are read at once. */
 const BATCH = 500;
 
-/** `most`: how many votes the run takes at most; `progress`: called with the number of queued votes and of all. */
+/** The run resends at most `most` votes. `progress` gets the number of votes queued so far, and the total. */
 type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**

@@ -35,7 +35,7 @@ type SendLimits = {
   onStep?: OnStep | undefined;
 };
 
-/** Makes one attempt on the network. Never throws for anything that a listener does. */
+/** Makes one attempt to send a vote. Never throws for anything that a listener does. */
 export type Send = (
   listener: OpenedListener,
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,
@@ -68,7 +68,7 @@ export function openListener(secrets: SecretBox, listener: Listener): OpenedList
   }
 }
 
-/** Sends over the network, to addresses that the configuration allows. */
+/** Returns a `Send` that connects only to addresses that the configuration allows. */
 export function createSend(
   config: Pick<Config, 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'> & AddressRanges,
 ): Send {
@@ -99,7 +99,7 @@ export function createSend(
 /** Shorter secrets are not hidden: they may be ordinary words that occur in any message. */
 const SHORTEST_SECRET = 4;
 
-/** Texts that must not appear in a timeline or log line. The values of a URL's query count: one may be a key. */
+/** Texts that must not appear in a timeline or log line. They include the values of a URL's query: one may be a key. */
 function secretsOf(listener: OpenedListener): string[] {
   switch (listener.protocol) {
     case 'votifier-v1':

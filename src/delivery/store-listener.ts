@@ -135,7 +135,7 @@ type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 /** The settings that identify a listener. */
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/** @param same - which settings are unchanged: what the listener document says about them is kept */
+/** Stores changed settings; null if the listener is no longer `existing`. `same`: which settings are unchanged. */
 function update(
   { listeners }: ListenerSetup,
   existing: Listener,

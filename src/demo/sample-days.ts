@@ -35,7 +35,7 @@ function hoursAhead({ countryCode }: Sample): number {
   return HOURS_AHEAD[countryCode] ?? FURTHER_EAST[countryCode] ?? ELSEWHERE;
 }
 
-/** A factor around 1: it varies by day and week for each server and is higher at the weekend. */
+/** A factor for the number of players, around 1: it varies by day and week, and is higher at the weekend. */
 function crowding(seed: number, at: Date): number {
   const wave = (days: number, phase: number) => Math.sin(2 * Math.PI * (at.getTime() / DAY / days + phase));
   const weekend = [0, 6].includes(at.getUTCDay()) ? 1.12 : 1;

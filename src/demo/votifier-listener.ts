@@ -5,7 +5,7 @@ import { type ReceivedVote, readV1Vote, readV2Vote, VoteRefusal } from './votifi
 
 export type { ReceivedVote };
 
-/** How the listener behaves from the next event on. Without a field, it behaves like NuVotifier. */
+/** How the listener behaves from the next event on. If a field is absent, it behaves like NuVotifier. */
 export type Behaviour = {
   /** What it does when a client connects: greet, send nothing, close, or reset. */
   onConnect?: 'greet' | 'silence' | 'close' | 'reset';

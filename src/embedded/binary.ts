@@ -36,7 +36,7 @@ export async function onPath(name: string, env: Variables): Promise<string | und
   return undefined;
 }
 
-/** Tries the program `name` on PATH. Throws as `tryBinary` does, and when it is not on PATH. */
+/** Tries the program `name` on PATH. Throws as `tryBinary` does, and when the program is not on PATH. */
 export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Variables): Promise<Binary> {
   const path = await onPath(name, env);
   if (!path) throw new Error(`there is no ${name} on PATH`);

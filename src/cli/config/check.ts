@@ -67,7 +67,7 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
 
 /**
  * Loads the configuration as each process does, and the files that the web process reads at its start. Looks up the
- * canary's games, as a worker does at its start. Returns the errors of all.
+ * canary's games, as a worker does at its start. Returns all errors that it finds.
  */
 async function loaded(
   variables: Record<string, string>,

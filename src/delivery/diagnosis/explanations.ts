@@ -5,7 +5,7 @@ import { type Explanation, explanation } from './explanation.ts';
 import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
-/** If another service answers in place of a Votifier listener: the explanation, by the fault of the service. */
+/** If another service answers in place of a Votifier listener: the explanation, by the fault code of that service. */
 export const SERVICE_EXPLANATIONS: Record<OtherService, Explanation> = {
   'http-server': explanation(
     'A website answers here, not a vote listener.',

@@ -35,7 +35,7 @@ export function givenUpAfter(
   return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
 }
 
-/** The attempt with its limit of sendings, or with the listener's if the owner has lowered that since it began. */
+/** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
 export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
   const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };

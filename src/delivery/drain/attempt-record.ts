@@ -12,7 +12,7 @@ import { withAttempt } from '../timeline/older-attempts.ts';
 export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
-  /** Collects the operations of this process that share a statement. */
+  /** Combines operations of this process into shared statements. */
   batcher: Batcher;
   /** The name of this process, stored in every attempt. */
   processId: string;
@@ -155,7 +155,9 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   ];
 }
 
-/** The step that decides how long to wait for the answer: the vote's ambiguous outcomes, or the listener's step. */
+/**
+ * How long to wait for the answer, as a step: the vote's ambiguous outcomes, or the listener's step if it is higher.
+ */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }

@@ -18,7 +18,7 @@ import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { giveBackVotes } from './take-votes.ts';
 
-/** If MongoDB is unavailable when the last votes are given back, this is retried for this long. */
+/** If MongoDB is unavailable when a drain gives back its last votes, the write is retried for this long. */
 const GIVE_BACK_FOR_MS = 30 * MINUTE;
 
 /** `accountId`: the owner of the listener's server; null when it has none. */
@@ -110,7 +110,7 @@ export class AttemptsUnderWay {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
       // If MongoDB is unavailable, the next iteration renews again. Writes of outcomes have their own retries.
       await this.#leased.renew().catch(() => false);
-      // The leases of these votes may expire before the running attempts end, so they are given back now.
+      // The leases of the unsent votes may expire before the running attempts end, so these votes are given back now.
       await this.#giveBack().catch(() => undefined);
     }
     await this.#giveBackWithRetries();
@@ -191,7 +191,7 @@ export class AttemptsUnderWay {
     return undefined;
   }
 
-  /** Records an outcome and, if it counts, applies it to the listener's state. */
+  /** Records an outcome. If no earlier outcome of the attempt stays, applies it to the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);

@@ -23,7 +23,7 @@ export type ListenerHealth = {
   released: Release | null;
   /** When it first took a vote with its current settings. */
   acknowledgedAt: Date | null;
-  /** The step that decides how long to wait for its answer. */
+  /** How long to wait for its answer, as a step of `answerTimeoutMs`. */
   answerStep: number;
 };
 
@@ -31,7 +31,7 @@ export type ListenerHealth = {
 type JudgedOutcome = Outcome & {
   /** Whether the attempt tested an unreachable listener. It did not if it began before the breaker opened. */
   test: boolean;
-  /** The step that decided how long this attempt waited for the answer. */
+  /** How long this attempt waited for the answer, as a step of `answerTimeoutMs`. */
   answerStep: number;
   /** The lowest step that would have been long enough for this answer; at most `answerStep`. */
   neededStep: number;
@@ -41,7 +41,7 @@ type JudgedOutcome = Outcome & {
 };
 
 /**
- * The health of a listener after an attempt (docs/delivery.md). Reads and writes nothing else.
+ * The health of a listener after an attempt (docs/delivery.md). A pure function.
  *
  * @param schedule - times between tests of an unreachable listener, in milliseconds
  * @returns `before` itself if nothing changes

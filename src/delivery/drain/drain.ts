@@ -15,7 +15,7 @@ export type DrainDeps = LeaseDeps & {
   servers: Collection<Server>;
   rateLimits: OutgoingLimitDeps['rateLimits'];
   config: OutgoingLimitDeps['config'] & AddressRanges;
-  /** Makes one attempt on the network. */
+  /** Makes one attempt: connects to the listener and sends the vote. */
   send: Send;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
@@ -39,7 +39,7 @@ export type DrainResult =
   | { kind: 'paused' }
   /** The listener's state has changed, and another queue handles it now. */
   | { kind: 'moved'; to: DeliveryQueue }
-  /** The allowance of connections is used up until `until`. */
+  /** A limit allows no further connection before `until`. */
   | { kind: 'limited'; until: Date }
   /** The listener fetches its votes: nothing is sent to it. */
   | { kind: 'fetches' }

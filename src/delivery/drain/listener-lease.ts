@@ -118,7 +118,7 @@ type LeaseEnd = {
 
 type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
 
-/** Releases leases of listeners that nothing else has changed. Returns `true` for each only if all of them matched. */
+/** Releases leases of listeners that nothing else has changed. If one of them does not match, all get `false`. */
 const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
   most: 100,
   async load(listeners, asked) {
@@ -159,7 +159,7 @@ export async function releaseLease(
   };
 }
 
-/** For a lease whose listener was not read. No listener has this revision. */
+/** The end of a lease under which nothing was delivered. No listener has this revision. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**

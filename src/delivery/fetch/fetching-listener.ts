@@ -49,7 +49,7 @@ const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };
 
-/** Stores takes. It may collect them for 250 ms, because no request waits for the write. */
+/** Stores when votes were taken. It may collect writes for 250 ms, because no request waits for them. */
 const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
   most: 500,
   collectMs: 250,

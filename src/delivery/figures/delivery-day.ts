@@ -19,7 +19,7 @@ export const deliverySums = {
   delivered: { type: Number, required: true },
   unconfirmed: { type: Number, required: true },
   failed: { type: Number, required: true },
-  /** `ArrivalTimes` of the delivered votes, without those that were resent by hand or left a quarantine. */
+  /** `ArrivalTimes` of the delivered votes, except votes that were resent by hand or left a quarantine. */
   times: { type: Schema.Types.Mixed, required: true },
   /** How many attempts for these votes did not deliver them, by outcome: `{'connection-refused': 12}`. */
   causes: { type: Schema.Types.Mixed, required: true },
@@ -32,7 +32,7 @@ const deliveryDayDefinition = {
   day: { type: String, required: true },
   ...deliverySums,
   countedAt: { type: Date, required: true },
-  /** When MongoDB deletes it. */
+  /** When MongoDB deletes this document. */
   forgetAt: { type: Date, required: true },
 } as const;
 
@@ -46,5 +46,5 @@ type Mixed = { times: ArrivalTimes; causes: Partial<Record<OutcomeCode, number>>
 export type DeliverySums = Omit<Nested<typeof deliverySums>, keyof Mixed> & Mixed;
 export type DeliveryDay = Omit<InferRawDocType<typeof deliveryDayDefinition>, keyof Mixed> & Mixed;
 
-/** How many days are stored. */
+/** For how many days the sums of a day are stored. */
 export const FIGURE_DAYS = 100;

@@ -4,7 +4,7 @@ import { printable, readable } from '../../platform/printable.ts';
 
 /** A message that an HTTP listener must answer by repeating the challenge. */
 type Challenge = {
-  /** `webhook-id`. */
+  /** The value of the header `webhook-id`. */
   id: string;
   challenge: string;
   body: string;

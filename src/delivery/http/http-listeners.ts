@@ -44,7 +44,7 @@ const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
 /** The owner's settings of an HTTP listener. */
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** Stored for a later change to Votifier. The message does not contain it. */
+  /** Stored for a later change to Votifier. The posted votes do not contain it. */
   serviceName: string;
 };
 

@@ -62,7 +62,7 @@ export type AttemptEvent = {
   id: string;
   /** Counted from 1. null if the vote was given back unsent: such an attempt does not count. */
   number: number | null;
-  /** Whether it tested an unreachable listener. */
+  /** Whether the attempt tested an unreachable listener. */
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;

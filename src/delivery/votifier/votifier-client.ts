@@ -58,7 +58,7 @@ export type SendResult = Outcome & { durationMs: number };
  * greeting, writes one frame and waits for the answer. Whatever the listener does, the result is an outcome. Before the
  * first byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
  *
- * @throws {TypeError} when the vote or the target can never be sent (`assertSendable`), which is an error of the caller
+ * @throws {TypeError} when the vote or the service name can never be sent (`assertSendable`)
  */
 export async function sendVote(
   target: VotifierTarget,
