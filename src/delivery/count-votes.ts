@@ -61,7 +61,7 @@ type CountDeps = {
  * each listener, however many votes wait.
  *
  * @param timeoutMs - the longest time that a query runs on mongod
- * @throws the driver's error
+ * @throws the driver's error when MongoDB fails or a query takes longer
  */
 export async function countVotes(
   { votes, listeners, servers, clock }: CountDeps,

@@ -23,7 +23,7 @@ type About = {
 
 /**
  * The destination of one attempt. Before each connection it decides whether the connection may be opened
- * (docs/adr/0020-outgoing-limits.md). If the attempt proves that the reached address is the listener's, `proof` is set.
+ * (docs/adr/0020-outgoing-limits.md). If the attempt proves the listener's address, `proof` is set.
  */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;
@@ -112,14 +112,14 @@ export class Destination {
     return proof && this.#deps.clock.now() < after(proof.at, PROOF_VALID_MS) ? proof.by : null;
   }
 
-  /** Whether it is an HTTP listener that took votes before challenges existed and has taken none since. */
+  /** Whether the listener is an HTTP listener that took votes before challenges existed and has taken none since. */
   #isFromBefore(): boolean {
     const { protocol, proven } = this.#listener;
     return protocol === 'http' && !proven && !isUnverified(this.#listener);
   }
 }
 
-/** A listener's proofs with a new one, newest first. If its address has an older proof, that one is replaced. */
+/** Adds a proof to a listener's proofs; newest first. An older proof of the same address is replaced. */
 export function withChallenge(proven: ListenerProof[] | undefined, proof: ListenerProof): ListenerProof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
   return [proof, ...others].slice(0, MOST_PROOFS);

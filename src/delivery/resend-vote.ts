@@ -9,7 +9,6 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { Producer } from '../platform/producer.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
-/** The dependencies of resending votes. */
 export type ResendDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;

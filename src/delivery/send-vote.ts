@@ -16,9 +16,9 @@ import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 export type OpenedListener = VotifierTarget | HttpTarget;
 
 type SendLimits = {
-  /** If it is aborted and nothing of the vote is written yet, the attempt ends. */
+  /** If this is aborted before the first byte of the vote is written, the attempt ends. */
   signal: AbortSignal;
-  /** If it is aborted, the wait for the answer ends. */
+  /** If this is aborted, the wait for the answer ends too. */
   waitSignal: AbortSignal;
   /** The step of `answerTimeoutMs` that says how long to wait for the answer; 0 by default. */
   answerStep?: number;
@@ -43,7 +43,7 @@ export type Send = (
 ) => Promise<Outcome>;
 
 /**
- * Reads a listener's settings and opens its secret. If an HTTP listener's secret was rotated, the one before is opened
+ * Reads a listener's settings and opens its secret. If an HTTP listener's secret was rotated, the earlier one is opened
  * too.
  *
  * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known

@@ -56,7 +56,8 @@ type SetListenerOptions = {
 type NewSettings = { fields: ListenerFields & { maxSendings?: number | undefined }; sameSecret: boolean };
 
 /**
- * Stores a listener's settings, closes its breaker, ends a pause because of a configuration error, and wakes its votes.
+ * Stores a listener's settings, closes its breaker, ends a pause because of a configuration error, and makes its votes
+ * due.
  *
  * @param settingsFor - makes the settings from the stored listener (null: there is none). If another request changes
  *   the listener meanwhile, it is called again with the changed listener

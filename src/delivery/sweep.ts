@@ -11,7 +11,6 @@ import { expireVotes, overdueVotes, removeVotesWithoutListener, removeWaitingVot
 import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
 
-/** The dependencies of the sweep. */
 type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: Logger };
 
 /** How many listeners a sweep woke, and how many votes expired, or were removed because they had no listener. */
@@ -53,7 +52,7 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
     const queue = new PQueue({ concurrency: SERVERS_AT_ONCE });
     await queue.addAll(step.map((serverId) => () => sweepOne(serverId)));
   }
-  // Owed resends come last: after an outage they may take long, and lost work must not wait for them.
+  // Unfinished resends come last: after an outage they may take long, and lost work must not wait for them.
   await finishOwedResends(deps);
   return round;
 }

@@ -50,7 +50,7 @@ const GREY_DAY = 11;
 /** For how many whole days a sample server of the kind `gone` has been offline. */
 const GONE_DAYS = 4;
 
-/** At the start of an outage, the failed checks are unconfirmed for this long: the status is unknown. */
+/** For this long after the start of an outage, the status is unknown: the failed checks are not confirmed yet. */
 const UNCONFIRMED_MS = 10 * MINUTE;
 
 /** For how long a server has been offline at the time `at`, in milliseconds; 0 while it is online. */

@@ -9,7 +9,7 @@ export type ReceivedVote = {
   address: string;
   /** The time as it was sent: in v1 the text of the fifth line, in v2 a number of milliseconds. */
   timestamp: string | number;
-  /** Only in v2, and only if the sender sent one. */
+  /** The vote's id; only in v2, and only if the sender sent one. */
   uuid?: string;
   receivedAt: Date;
 };

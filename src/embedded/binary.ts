@@ -14,7 +14,7 @@ export type Binary = {
   path: string;
   /** Three numbers, such as `8.2.6`. */
   version: string;
-  /** Where it was found, as a text for users: `on PATH`. */
+  /** Where the program was found, as a text for users: `on PATH`. */
   source: string;
 };
 

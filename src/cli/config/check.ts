@@ -17,7 +17,6 @@ import { checkServices, type ServiceReport } from './services.ts';
 import { listSettings, type Setting } from './settings.ts';
 import { readStored } from './stored.ts';
 
-/** Adds `config check`. */
 export function addConfigCommands(config: Command, terminal: Terminal): void {
   config
     .command('check')

@@ -49,9 +49,10 @@ export async function storeDetected(
 }
 
 /**
- * If a listener has taken no vote and is paused or unreachable because no greeting came: detects once for its settings
- * what answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a test vote, it is
- * only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain repeats it.
+ * If a listener has taken no vote and is paused or unreachable because no greeting came: detects, once for these
+ * settings, which service answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a
+ * test vote, it is only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain
+ * repeats it.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */

@@ -17,7 +17,6 @@ import { diagnosisOf } from './last-test.ts';
 import { hasTaken } from './listener-reason.ts';
 import { type NotTestable, testedListener } from './request-diagnosis.ts';
 
-/** The dependencies of a diagnosis. */
 type DiagnosisDeps = TestDeps & {
   config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
   servers: Collection<Server>;
@@ -50,7 +49,7 @@ export type OwnerDiagnosis =
 
 /**
  * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. An answer is shown only if it
- * comes from a vote listener, and at most 200 printable characters of it.
+ * comes from a vote listener, and only its first 200 printable characters.
  *
  * @throws {UnsealError} when the listener's secret cannot be read; the driver's error when MongoDB fails
  */
@@ -85,13 +84,13 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
   const result = { ...resultOf(tested, protocol, found), ...(hasGamePort ? { hasGamePort } : {}) };
   const shown = withoutUntrustedAnswer(result, tested, protocol);
   const { _id, serverId, revision } = listener;
-  // Texts are not stored: they follow from the codes, in the language of the page. If a newer test has begun
+  // Texts are not stored: they are made from the codes later, in the language of the page. If a newer test has begun
   // meanwhile, nothing is stored.
   await deps.listeners.updateOne(
     { serverId, _id, revision, 'tested.at': tested.at },
     { $set: { 'tested.result': shown } },
   );
-  // An owner's diagnosis goes to the web process, and its page inserts the service name (`withServiceName`).
+  // The web process shows the diagnosis to the owner, and inserts the service name itself (`withServiceName`).
   return about.forOwner
     ? diagnosisOf(listener, tested.code, shown)
     : withServiceName(diagnosisOf(listener, tested.code, result), serviceName);
@@ -125,7 +124,7 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-/** Waits for the next take. The detail of the diagnosis is the `User-Agent` of that call. */
+/** Diagnoses a listener that fetches: waits for its next take. The detail is the `User-Agent` of that call. */
 async function diagnoseFetching(
   deps: DiagnosisDeps,
   listener: Listener,

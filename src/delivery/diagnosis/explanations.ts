@@ -231,10 +231,10 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
 
 /** What is known of a listener whose outcome is explained. */
 export type Known = {
-  /** It has taken a vote with its current settings, so its port is right. */
+  /** Whether the listener has taken a vote with its current settings, so that its port must be right. */
   hasTaken?: boolean;
   serviceName?: string | undefined;
-  /** The service that answers in its place, if one was detected. */
+  /** The service that answers in the listener's place, if one was detected. */
   service?: OtherService | null | undefined;
 };
 

@@ -128,7 +128,7 @@ export function takenVote(vote: Vote, attempt: Attempt): Taken {
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }
 
-/** `attemptLeaseMs` as an aggregation expression on the attempt's vote, whose ambiguous outcomes raise the step. */
+/** `attemptLeaseMs` as an aggregation expression: the ambiguous outcomes of the stored vote can raise the step. */
 function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };

@@ -182,7 +182,7 @@ export class AttemptsUnderWay {
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;
     }
-    // The proof counts in memory before it is stored, so the next vote already goes to a proven listener.
+    // The proof is used before it is stored: for the next vote, the address is already proven.
     const isProven = proof !== null && this.#leased.prove(taken, proof);
     const recorded = this.#record({ taken, outcome, durationMs, endedAt }, isProven);
     if (outcome.class === 'delivered' && !taken.attempt.test) return { recorded };
@@ -238,7 +238,7 @@ async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       confirmsVotes: confirmsVotes(listener),
-      // If this process was suspended until the lease expired, another worker may have taken the vote.
+      // If this process was suspended until the lease expired, another worker may have the vote: nothing is written.
       mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;

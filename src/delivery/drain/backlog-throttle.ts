@@ -17,14 +17,14 @@ const VOTES_A_SECOND = 200;
 const LARGEST_THROTTLED_TAKE = 16;
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
-/** If no backlog was throttled for this long, the next throttling begins at the first rate again. */
+/** If no backlog was throttled for this long, the next throttling begins at `VOTES_A_SECOND` again. */
 const RESETS_AFTER_MS = 10 * SECOND;
 
 /** How many votes may be taken now. If `waitMs` is not 0, none may be taken for that many milliseconds. */
 type Grant = {
   votes: number;
   waitMs: number;
-  /** Until when, on `performance.now()`, this grant uses up the rate; null if the rate does not apply. */
+  /** The time on `performance.now()` of the next possible grant; null if this grant reserves no time. */
   chargedUntil: number | null;
 };
 

@@ -40,7 +40,7 @@ export async function drainListener(
   }
 }
 
-/** Drains under one lease. `again`: a wake-up job arrived or the settings changed meanwhile: more votes may be due. */
+/** Drains under one lease. `again`: more votes may be due, because a job arrived or the settings changed meanwhile. */
 async function drainOnce(
   given: DrainDeps,
   serverId: ObjectId,
@@ -116,7 +116,7 @@ async function drainAndRelease(
   const result = await drainLeased(deps, leased, options);
   if (result.kind === 'idle' && options.kept?.keep(leased)) return { result, again: false };
   const { called, changed } = await leased.release();
-  // If the listener was resumed while the last attempts ended, `renew` has read that.
+  // If the listener was resumed while the last attempts ended, `renew` has read that, and its votes may be due.
   const isResumed = result.kind === 'paused' && !leased.now.pause;
   const mayBeDue = result.kind === 'idle' || result.kind === 'unreachable' || isResumed;
   return { result, again: changed || (called && mayBeDue) };

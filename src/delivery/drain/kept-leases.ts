@@ -23,9 +23,9 @@ type Job = Payload<'forward-votes'>;
 type Kept = {
   job: Job;
   leased: LeasedListener | null;
-  /** When the lease was kept, on `performance.now()`. */
+  /** Since when the lease has been kept, on `performance.now()`. */
   since: number;
-  /** Whether votes may be due that its drain has not read. */
+  /** Whether there may be due votes that the drain has not read. */
   isCalled: boolean;
   /** Whether the listener may have changed since its drain read it. */
   isChanged: boolean;
@@ -38,9 +38,9 @@ export type KeptTurn = {
   /** Keeps the lease after the drain found no more due votes. If this returns false, the drain releases the lease. */
   keep(leased: LeasedListener): boolean;
   /**
-   * Ends the drain. If votes may be due that it did not read, another one follows.
+   * Ends the drain. If there may be due votes that it did not read, another drain follows.
    *
-   * @param hadLease - false if another process has the lease: it sends these votes
+   * @param hadLease - false if another process has the lease: that process sends these votes
    */
   end(hadLease: boolean): void;
 };
@@ -88,7 +88,7 @@ export class KeptLeases {
    * Begins a drain.
    *
    * @param isAnnounced - whether announced votes began it; false for a job: the listener may have changed
-   * @returns `'busy'` if a drain of this process has the listener; another drain follows it
+   * @returns `'busy'` if this process drains the listener already; another drain follows that one
    */
   begin({ serverId, listenerId }: Job, isAnnounced: boolean): KeptTurn | 'busy' {
     const job = { serverId, listenerId };
@@ -188,7 +188,7 @@ export class KeptLeases {
   async #release(which: (kept: Kept) => boolean): Promise<void> {
     const releases = [...this.#byServer].map(async ([id, kept]) => {
       const { leased, job } = kept;
-      // If votes were announced meanwhile, a drain that needs this lease is waiting to begin.
+      // If votes were announced meanwhile, the lease stays: a drain that needs it is waiting to begin.
       if (!leased || (kept.isCalled && !this.#isClosed) || !which(kept)) return;
       this.#forget(id, kept);
       const released = await leased.release().catch(() => leased.releaseLater(this.#deps.ending));

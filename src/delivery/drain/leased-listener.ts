@@ -32,7 +32,6 @@ export type ServerFacts = Promise<
 
 type LastDelivery = Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>;
 
-/** The dependencies of a leased listener. */
 export type LeaseDeps = RecordDeps & {
   listeners: Collection<Listener>;
   log: Logger;
@@ -186,7 +185,7 @@ export class LeasedListener {
     };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health !== before) {
-      // The new state counts in memory before it is stored: the next outcome of a running attempt is applied to it.
+      // The new state is set before it is stored, because the next outcome of a running attempt is applied to it.
       this.#now = { ...this.#now, ...health };
       logHealth(log, before, health, vote._id.toString());
     }
@@ -254,7 +253,7 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its caller got the error, and this write is made all the same.
+    // If an earlier write failed, its caller got the error, and this write is still made.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }

@@ -67,8 +67,8 @@ export function takeLease(
 }
 
 /**
- * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, it is lost, even if it is free
- * now: that worker may have changed the listener's state.
+ * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, the lease is lost, even if it
+ * is free now: that worker may have changed the listener's state.
  *
  * @returns the current listener, or null when the lease is lost
  */
@@ -163,8 +163,8 @@ export async function releaseLease(
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**
- * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. If the lease
- * stayed, no worker could send the listener's votes until it expires. Never throws; logs when it gives up.
+ * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. As long as
+ * the lease stays, no other worker can send the listener's votes. Never throws; logs when it gives up.
  *
  * @param ending - once aborted, there is only one more try
  */

@@ -102,8 +102,8 @@ function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null 
 
 /**
  * The statement for the usual case: the attempt has no outcome, is still the newest one of its vote, and is stored at
- * the index at which it was recorded. Its plain paths cost MongoDB two thirds of `recordAlone`, which handles the other
- * cases.
+ * the index at which it was recorded. Because its paths are plain, it takes MongoDB two thirds of the time of
+ * `recordAlone`, which handles the other cases.
  */
 function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   const [{ recording, ended }] = group as [PendingOutcome];
@@ -190,7 +190,7 @@ async function recordLate(
   );
 }
 
-/** Matches the vote of the attempt while no outcome is recorded. */
+/** Matches the attempt's vote while no outcome of the attempt is recorded. */
 function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }

@@ -60,7 +60,7 @@ type Found = { vote: Vote; leaseEnded: boolean };
 
 /**
  * Records what a taker reports about votes of a server; a refused result does not affect the others. `delivered` and
- * `sent` count however late they come (docs/adr/0054-late-acknowledgements.md).
+ * `sent` are recorded however late they come (docs/adr/0054-late-acknowledgements.md).
  *
  * @param results - each vote at most once
  * @throws the driver's error when MongoDB fails; then the same call may be repeated

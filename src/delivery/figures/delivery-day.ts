@@ -5,7 +5,7 @@ import type { ArrivalTimes } from './arrival-times.ts';
 
 /** The votes of a UTC day, by how they were cast and by the state of their delivery. Imported votes are not counted. */
 export const deliverySums = {
-  /** Votes that count, by their source; excluded ones are in neither. */
+  /** Votes that count and were cast on a page; `api`: with the API. Excluded votes are in neither. */
   page: { type: Number, required: true },
   api: { type: Number, required: true },
   excluded: { type: Number, required: true },
@@ -21,7 +21,7 @@ export const deliverySums = {
   failed: { type: Number, required: true },
   /** `ArrivalTimes` of the delivered votes, except votes that were resent by hand or left a quarantine. */
   times: { type: Schema.Types.Mixed, required: true },
-  /** How many attempts for these votes did not deliver them, by outcome: `{'connection-refused': 12}`. */
+  /** How many attempts failed to deliver these votes, by outcome: `{'connection-refused': 12}`. */
   causes: { type: Schema.Types.Mixed, required: true },
 } as const;
 

@@ -67,7 +67,7 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
 }
 
 /**
- * The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is no HTTP.
+ * The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is not HTTP.
  */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',

@@ -120,7 +120,7 @@ function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?:
 
 /**
  * The outcome for an error of the connection. The codes of Node's HTTP parser begin with `HPE_`. If the website closed
- * the connection normally, the error has no system call.
+ * the connection normally, the error has no `syscall`.
  */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';
