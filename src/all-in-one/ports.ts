@@ -5,7 +5,8 @@ import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
 /**
- * How long a taken port is tried again. If an earlier start was killed, its processes close their ports a moment later.
+ * For how long a port in use is tried again. If an earlier start was killed, its processes close their ports a moment
+ * later.
  */
 const TIMEOUT_MS = 2 * SECOND;
 

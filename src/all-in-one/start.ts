@@ -23,7 +23,7 @@ const PROCESSES = [
 
 /** A running platform: web, worker and scheduler, and the services that were started for them. */
 export type AllInOne = {
-  /** With the addresses of the services, and the chosen port for PORT=0. */
+  /** The given configuration, with the addresses of the services and, if PORT was 0, the chosen port. */
   config: ConnectedConfig;
   /** The address of the web process: PUBLIC_URL. */
   url: string;
@@ -33,9 +33,8 @@ export type AllInOne = {
   kill(): void;
 };
 
-/** Options of a start. */
 type StartOptions = {
-  /** Takes lines for the user at the terminal. */
+  /** Prints a line for the user at the terminal. */
   log: Say;
   /** The environment of the configuration; the processes get it too. */
   env?: Variables;

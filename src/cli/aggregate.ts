@@ -43,7 +43,7 @@ async function aggregate(session: Session, { day, since }: Options): Promise<Ans
   await withProgress(session.terminal, 'Computing figures', 'servers', (progress) =>
     refreshDailyFigures(session, { progress }),
   );
-  // The days are marked at the end: if this command fails earlier, a worker computes them.
+  // The days are marked as aggregated at the end: if this command fails earlier, a worker computes them.
   for (const computed of days) await markAggregated(session, computed.day, now);
   return {
     json: { days },

@@ -30,7 +30,7 @@ type Needs<A> = SessionNeeds & {
 const REDIS_AWAY =
   'Note: Redis does not answer. Nothing is lost: a worker finds the work when Redis is back.';
 
-/** Makes the action of a command that needs `AppDeps`. The dependencies are closed before the answer is printed. */
+/** Returns the action of a command that needs `AppDeps`. It closes the dependencies before it prints the answer. */
 export function withDeps<A extends unknown[]>(
   terminal: Terminal,
   work: (session: Session, ...given: A) => Promise<Answer>,

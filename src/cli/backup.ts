@@ -143,7 +143,7 @@ function checked(terminal: Terminal, folder: string): Promise<Manifest> {
   );
 }
 
-/** An error of the file system as a sentence. Other errors are returned unchanged. */
+/** Turns an error of the file system into a sentence. Other errors are returned unchanged. */
 function unusable(folder: string, how: 'read' | 'written', error: unknown): unknown {
   if (error instanceof BackupError || !(error instanceof Error && 'syscall' in error)) return error;
   return new CommandError(

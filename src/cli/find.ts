@@ -11,7 +11,7 @@ export const BY = 'cli';
  * The server with an id or slug.
  *
  * @param removed - `true` finds removed servers too
- * @throws {CommandError} `server-not-found`
+ * @throws {CommandError} `server-not-found` when no server has this id or slug
  */
 export async function serverOf(
   deps: AppDeps,

@@ -51,7 +51,7 @@ export function when(at: Date | null | undefined, now: Date): string {
   return at ? `${utc(at)} (${relative(at, now)})` : '-';
 }
 
-/** A moment in JSON; null for none. */
+/** A moment as an ISO 8601 text for JSON; null for none. */
 export function iso(at: Date | null | undefined): string | null {
   return at?.toISOString() ?? null;
 }

@@ -36,7 +36,7 @@ const NAMES = {
 /**
  * Checks that every option of the protocol is given, and no option of another protocol.
  *
- * @throws {CommandError} `wrong-use`
+ * @throws {CommandError} `wrong-use` when an option is missing or belongs to another protocol
  */
 export function requireOptions(_server: string, options: SetOptions): void {
   const { protocol } = options;
@@ -56,7 +56,7 @@ function listed(names: (keyof typeof NAMES)[]): string {
 /**
  * The token, or the content of the public key file.
  *
- * @throws {CommandError} `file-unreadable`
+ * @throws {CommandError} `file-unreadable` when the file cannot be read
  */
 export async function secretOf({ publicKeyFile, token = '' }: SetOptions): Promise<string> {
   if (publicKeyFile === undefined) return token;

@@ -2,7 +2,7 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from '../platform/progress.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The bar is drawn at most this often. */
+/** The bar is drawn at most this many times a second. */
 const FRAMES_PER_SECOND = 5;
 
 /** Whether to show progress: only on a terminal, and not with `--json`. */

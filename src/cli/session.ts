@@ -12,7 +12,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis. Without Redis, the sweep finds the work later. */
+/** How long a command waits for Redis to wake a worker. If Redis does not answer, the sweep finds the work later. */
 const REDIS_WAIT_MS = SECOND;
 
 /** How long an interrupted command waits until the services that it started are closed. */
@@ -31,7 +31,6 @@ export type Session = AppDeps & { terminal: Terminal };
  */
 type DatabaseState = 'migrated' | 'whole' | 'any';
 
-/** The requirements of a command. */
 export type SessionNeeds = {
   /** The required state of the database; `migrated` by default. */
   database?: DatabaseState;
@@ -117,7 +116,7 @@ async function useDeps<T>(
   work: (session: Session) => Promise<T>,
   { database = 'migrated', longRun, unlimited, embedded }: SessionNeeds & { embedded: boolean },
 ): Promise<T> {
-  // A command prints its own errors, so the log is off. With LOG_LEVEL=debug it is on standard error.
+  // A command prints its own errors, so by default the log has only entries of level error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
   const log = createLogger(quiet ? { LOG_LEVEL: 'error' } : config, 'cli', terminal.streams.stderr);
   const deps = await terminal.openDeps(config, 'cli', {

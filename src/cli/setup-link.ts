@@ -7,7 +7,6 @@ import { examples, invocation } from './invocation.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Adds `setup-link`. */
 export function addSetupLinkCommand(command: Command, terminal: Terminal): void {
   command.addHelpText('after', examples(terminal, 'setup-link')).action(withDeps(terminal, setupLink));
 }

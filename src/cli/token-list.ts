@@ -51,7 +51,7 @@ function oldWarning(slug: string, old: number, { terminal }: Session): string {
   return `\n\n${tokens} over a year old and never expire${old === 1 ? 's' : ''}. Replace or revoke: ${invocation(`token rotate ${slug} TOKEN_ID`, terminal.env)}`;
 }
 
-/** Whether a token is valid at `now`. */
+/** The state of a token at `now`. */
 export function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
   if (revokedAt) return 'revoked';
   return expiresAt && expiresAt <= now ? 'expired' : 'valid';

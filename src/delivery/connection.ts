@@ -73,7 +73,7 @@ export class PeerConnection {
     this.#socket.destroy();
   }
 
-  /** @param giveUp - starts the wait; returns a function that cancels it */
+  /** @param giveUp - starts a timer that calls `late`; returns a function that cancels the timer */
   #nextEvent(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
     const socket = this.#socket;
     return new Promise((resolve) => {
@@ -145,7 +145,7 @@ export type DialFailure = (typeof FAILURE_PRIORITY)[number] | 'address-refused' 
 
 /**
  * Connects to the first address that accepts the connection. Each address gets an equal share of the remaining time.
- * The time that `mayConnect` takes is not counted, so a slow database does not make a listener look slow.
+ * The time of `mayConnect`, which queries MongoDB, is not counted: a slow database does not make a listener look slow.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
  * @param mayConnect - called before each connection; if it returns false, this address is skipped
@@ -252,7 +252,7 @@ function errorCode(error: Error): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
-/** `timeoutMs`: the timeout of resolving the name, and that of connecting. `signal`: aborting stops both. */
+/** `timeoutMs` limits the look-up of the name and, separately, the connection. Aborting `signal` stops both. */
 type ConnectOptions = ResolveOptions & {
   onStep?: OnStep | undefined;
   destination?: { mayConnect: MayConnect } | undefined;

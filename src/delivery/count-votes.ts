@@ -43,7 +43,7 @@ export type QueueCounts = {
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
-  /** Votes that are due at reachable listeners, and for how long the oldest one is due: more workers would help. */
+  /** Due votes of reachable listeners, and how long the oldest has been due. If these grow, more workers help. */
   due: { waiting: number; oldestSeconds: number };
   /** How many listeners there are. If a server was removed, its listener stays in the database and is not counted. */
   listeners: Record<ListenerState, number>;
@@ -61,7 +61,7 @@ type CountDeps = {
  * each listener, however many votes wait.
  *
  * @param timeoutMs - the longest time that a query runs on mongod
- * @throws the driver's error
+ * @throws the driver's error when MongoDB fails or a query takes longer
  */
 export async function countVotes(
   { votes, listeners, servers, clock }: CountDeps,
@@ -74,7 +74,7 @@ export async function countVotes(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  /** The servers with open votes. `isReached`: the listener is reachable, and workers send it its votes. */
+  /** The servers with open votes. `isReached`: workers send votes to the listener, which is reachable. */
   const waitingServers: { serverId: ObjectId; state: ListenerState; isReached: boolean }[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
@@ -131,7 +131,7 @@ async function countByAge(
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
-    // Most states usually have no listener with open votes. This saves a query for them.
+    // Usually most states have no listener with open votes. Such a state needs no query.
     if (serverIds.length === 0) return [age, 0] as const;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
@@ -156,8 +156,8 @@ async function countDue(
 
   const found = await sum([{ $match: { ...queued, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };
-  // If the count stopped, the counted votes may all be of the first servers. The oldest due vote of all is then found
-  // among the first votes of the servers' queues, with one index step for each.
+  // If the count stopped at its limit, it may have read only votes of the first servers. The oldest due vote is then
+  // also looked for among the first votes of all queues, with one index step for each server.
   const firstVotes =
     found.waiting < COUNTED_AT_MOST
       ? null

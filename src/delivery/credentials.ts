@@ -14,7 +14,7 @@ export function secretContext(listener: Pick<Listener, 'serverId'>): string {
 
 /** NuVotifier accepts keys of this size only, and all other listeners generate it. */
 const KEY_BITS = 2_048;
-/** A 2048-bit public key has 392 characters. Private keys and certificates of this size stay below the limit too. */
+/** A 2048-bit public key has 392 characters. Private keys and certificates fit too, so that the error can name them. */
 const LONGEST_PASTE = 16_384;
 
 /**

@@ -17,13 +17,13 @@ type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'
 type About = {
   /** The owner of the listener's server; null when it has none. */
   accountId: string | null;
-  /** A test vote: an HTTP listener must repeat a challenge even if its address is proven. */
+  /** True for a test vote: an HTTP listener must repeat a challenge even if its address is proven. */
   isTest?: boolean;
 };
 
 /**
  * The destination of one attempt. Before each connection it decides whether the connection may be opened
- * (docs/adr/0020-outgoing-limits.md). If the attempt proves that the reached address is the listener's, `proof` is set.
+ * (docs/adr/0020-outgoing-limits.md). If the attempt proves the listener's address, `proof` is set.
  */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;
@@ -44,7 +44,7 @@ export class Destination {
     return this.#address;
   }
 
-  /** The limit that first refused a connection, and until when it does; null when all were allowed. */
+  /** The first limit that refused a connection, and until when it refuses more; null when all were allowed. */
   get limited(): Limited | null {
     return this.#limited;
   }
@@ -81,11 +81,12 @@ export class Destination {
     this.#prove('acknowledgement');
   }
 
-  /** Records the outcome of an attempt. */
+  /** Sets `proof` if the outcome of the attempt proves the address. */
   onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
-      // If a listener took votes before challenges existed, this address needs no challenge; any other address does.
+      // If the listener took votes before challenges existed, the address that it has now is stored as proven and needs
+      // no challenge. Any later address needs one.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;
@@ -111,23 +112,24 @@ export class Destination {
     return proof && this.#deps.clock.now() < after(proof.at, PROOF_VALID_MS) ? proof.by : null;
   }
 
-  /** Whether it is an HTTP listener that took votes before challenges existed and has taken none since. */
+  /** Whether the listener is an HTTP listener that took votes before challenges existed and has taken none since. */
   #isFromBefore(): boolean {
     const { protocol, proven } = this.#listener;
     return protocol === 'http' && !proven && !isUnverified(this.#listener);
   }
 }
 
-/** A listener's proofs with a new one, newest first. If its address has an older proof, that one is replaced. */
+/** Adds a proof to a listener's proofs; newest first. An older proof of the same address is replaced. */
 export function withChallenge(proven: ListenerProof[] | undefined, proof: ListenerProof): ListenerProof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
   return [proof, ...others].slice(0, MOST_PROOFS);
 }
 
 /**
- * Removes from an outcome what the owner of a listener may not see. If the listener acknowledged a vote or a challenge,
- * its address is the owner's, and all is shown. Otherwise the service there may belong to somebody else: of a website's
- * answer only the HTTP status is shown, and nothing of a service that did not greet as Votifier does.
+ * Removes from an outcome what the owner of a listener may not see. If the listener has acknowledged a vote or a
+ * challenge, its address belongs to the owner, and everything is shown. Otherwise the service there may be somebody
+ * else's: the owner sees only the HTTP status of a website, and nothing from a service that did not greet as Votifier
+ * does.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: ListenerProof[] | undefined },

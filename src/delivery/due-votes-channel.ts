@@ -9,7 +9,7 @@ import { serversWith } from './drain/lost-attempts.ts';
 
 /** How many servers one query reads. */
 const SERVERS_A_QUERY = 2_000;
-/** If a connection receives nothing for 20 s, `openRedis` opens it anew. So a quiet connection sends pings. */
+/** If a connection receives nothing for 20 s, `openRedis` reconnects. So a quiet connection sends pings. */
 const PING_EVERY_MS = 5 * SECOND;
 
 export type ChannelDeps = {
@@ -34,7 +34,8 @@ type Listening = {
 
 /**
  * Calls `wake` for servers whose votes may be due: at once if another process publishes a message over Redis, and
- * otherwise from a query, which finds retries and votes whose message was lost. Opens no connection before `open`.
+ * otherwise after a regular query, which finds retries and votes whose message was lost. Opens no connection before
+ * `open`.
  */
 export class DueVotesChannel {
   readonly #deps: ChannelDeps;
@@ -82,7 +83,7 @@ export class DueVotesChannel {
     this.#subscriber?.disconnect();
   }
 
-  /** Looks for due votes of all servers, with one query for 2,000 of them. */
+  /** Looks for due votes of all servers, with one query for each 2,000 servers. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#isClosed) return;
     this.#isLooking = true;

@@ -6,7 +6,7 @@ import { isImported, type Vote } from '../votes/vote.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
-/** How many votes `countEarlierVotes` reads at most. If it returns this number, there may be more. */
+/** `countEarlierVotes` reads at most this many votes. If it returns this number, there may be more. */
 export const EARLIER_COUNTED = 100;
 
 /**
@@ -34,7 +34,7 @@ function isUnsent(vote: Unsent): boolean {
   return !isImported(vote) && !vote.quarantinedAt && !vote.claim && vote.delivery.attemptCount === 0;
 }
 
-/** How many votes one call sends at most. */
+/** One call sends at most this many votes. */
 const MOST_SENT = 5_000;
 
 /**

@@ -5,7 +5,7 @@ import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
-/** How long details of attempts are stored. Counts of outcomes and the first and last time stay (`OlderAttempts`). */
+/** How long details of attempts are stored. What stays is in `OlderAttempts`. */
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**

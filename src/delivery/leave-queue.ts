@@ -76,8 +76,8 @@ export async function removeVotesWithoutListener(
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId);
-  // `queuedAt` is set by a web process, whose clock may be behind: a vote may be queued later than it says, and then it
-  // may wait for a new listener. So only votes that were certainly queued before `asOf` are removed.
+  // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new
+  // listener. So only votes that were certainly queued before `asOf` are removed.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
   return removeWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

@@ -31,7 +31,7 @@ export type ListenerOverview = {
     state: ListenerState;
     lastDelivery: ReturnType<typeof lastDelivery>;
   };
-  /** Why it is paused or unreachable; null when it is active. */
+  /** Why the listener is paused or unreachable; null when it is active. */
   reason: ListenerReason | null;
   /** Waiting votes, counted up to `COUNTED_AT_MOST`. */
   waiting: number;

@@ -71,14 +71,14 @@ function isSealed(secrets: SecretBox, sealed: string, context: string, secret: s
   }
 }
 
-/** The fields that an owner does not see: secrets, and the state of the work for the listener. */
+/** The fields that an owner does not see: secrets, and internal state of the deliveries. */
 const HIDDEN = { sealedSecret: 0, previousSecret: 0, released: 0, resendOwed: 0, lease: 0 } as const;
 
 /** A listener as its owner sees it, with the numbers of its votes. */
 export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   state: ListenerState;
   waiting: number;
-  /** Votes that were given up without an answer. Only the owner can send them again. */
+  /** Votes that were given up without an answer. */
   unconfirmed: number;
   /** Delivered votes that were not confirmed: the Votifier v1 listener closed the connection without an answer. */
   sentNotConfirmed: number;

@@ -9,7 +9,6 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { Producer } from '../platform/producer.ts';
 import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
-/** The dependencies of resending votes. */
 export type ResendDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
@@ -19,7 +18,7 @@ export type ResendDeps = {
   clock: Clock;
 };
 
-/** How many delivered votes of a server its owner can resend: each of them arrives twice. */
+/** The limit on resends of a server's delivered votes by its owner: each of these votes arrives twice. */
 export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
 
 /** The key of the allowance `DELIVERED_RESENDS` for a server. */
@@ -130,8 +129,8 @@ export function resending(
 
 /** How often a website answered a vote with a server error or a rate limit. It may have taken the vote even so. */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
-  // Older versions did not count all codes, and of a vote with many attempts only the newest ones are stored. Neither
-  // number is ever too high, so the higher one is right.
+  // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number
+  // is ever too high, so the higher one is right.
   const stored = attempts.filter(({ code }) => code === 'http-unavailable' || code === 'http-limited').length;
   return Math.max((codes?.['http-unavailable'] ?? 0) + (codes?.['http-limited'] ?? 0), stored);
 }

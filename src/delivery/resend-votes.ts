@@ -28,9 +28,9 @@ export type ResendRange = {
   states: VoteSelection[];
   /** Only votes of this player, in any spelling of the name. */
   player?: string;
-  /** Only votes whose last attempt was made between these moments and got no answer, and that no restore holds back. */
+  /** Only votes whose last attempt, between these moments, got no answer. Votes held back by a restore are left out. */
   silent?: { since: Date; until: Date };
-  /** Only votes that a restore holds back. */
+  /** Only votes that were held back when a backup was restored. */
   restored?: true;
   /** Only votes that were never sent and that no plugin has claimed: they cannot arrive twice. */
   neverSent?: true;
@@ -42,7 +42,7 @@ export type ResentRange = {
   resent: number;
   /** How many of these were delivered before, or may have been. */
   mayArriveTwice: number;
-  /** Whether the range has more votes than one run takes: run it again. */
+  /** Whether the range has more votes than one run resends, so that another run is needed. */
   more: boolean;
   /** If the limit `DELIVERED_RESENDS` left out votes: when more can be resent. */
   nextAllowedAt?: Date;
@@ -56,12 +56,12 @@ export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
 
-/** How many votes one run takes at most. */
+/** One run resends at most this many votes. */
 const MOST_RESENT = 50_000;
 /** How many votes are read at once. */
 const BATCH = 500;
 
-/** `most`: how many votes the run takes at most; `progress`: called with the number of queued votes and of all. */
+/** The run resends at most `most` votes. `progress` gets the number of votes queued so far, and the total. */
 type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
@@ -144,7 +144,7 @@ async function resendRange(
   return result;
 }
 
-/** How many votes a run of at most `most` votes would take, and whether it would leave some. */
+/** How many votes a run of at most `most` votes would resend, and whether the range has more. */
 export function countResendable(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   serverId: ObjectId,

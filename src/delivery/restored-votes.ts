@@ -29,7 +29,7 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
 }
 
 /**
- * The servers whose votes a restore holds back, and how many of these votes can still be sent; most votes first.
+ * The servers with votes that a restore held back, and how many of these can still be sent; most votes first.
  *
  * @param only - counts only the votes of this server
  */
@@ -52,8 +52,8 @@ export async function heldByRestore(
 }
 
 /**
- * Sends the votes that a restore holds back. Their timelines say that they may arrive twice. If a run is repeated, it
- * takes only votes that are still held back.
+ * Sends the votes that were held back when a backup was restored. Their timelines say that they may arrive twice. If a
+ * run is repeated, it takes only votes that are still held back.
  *
  * @param by - who sends them, for the audit log and the timelines
  * @param progress - called with the number of finished servers

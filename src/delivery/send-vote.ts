@@ -16,9 +16,9 @@ import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 export type OpenedListener = VotifierTarget | HttpTarget;
 
 type SendLimits = {
-  /** If it is aborted and nothing of the vote is written yet, the attempt ends. */
+  /** If this is aborted before the first byte of the vote is written, the attempt ends. */
   signal: AbortSignal;
-  /** If it is aborted, the wait for the answer ends. */
+  /** If this is aborted, the wait for the answer ends too. */
   waitSignal: AbortSignal;
   /** The step of `answerTimeoutMs` that says how long to wait for the answer; 0 by default. */
   answerStep?: number;
@@ -35,7 +35,7 @@ type SendLimits = {
   onStep?: OnStep | undefined;
 };
 
-/** Makes one attempt on the network. Never throws for anything that a listener does. */
+/** Makes one attempt to send a vote. Never throws for anything that a listener does. */
 export type Send = (
   listener: OpenedListener,
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,
@@ -43,7 +43,7 @@ export type Send = (
 ) => Promise<Outcome>;
 
 /**
- * Reads a listener's settings and opens its secret. If an HTTP listener's secret was rotated, the one before is opened
+ * Reads a listener's settings and opens its secret. If an HTTP listener's secret was rotated, the earlier one is opened
  * too.
  *
  * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known
@@ -68,7 +68,7 @@ export function openListener(secrets: SecretBox, listener: Listener): OpenedList
   }
 }
 
-/** Sends over the network, to addresses that the configuration allows. */
+/** Returns a `Send` that connects only to addresses that the configuration allows. */
 export function createSend(
   config: Pick<Config, 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'> & AddressRanges,
 ): Send {
@@ -99,7 +99,7 @@ export function createSend(
 /** Shorter secrets are not hidden: they may be ordinary words that occur in any message. */
 const SHORTEST_SECRET = 4;
 
-/** Texts that must not appear in a timeline or log line. The values of a URL's query count: one may be a key. */
+/** Texts that must not appear in a timeline or log line. They include the values of a URL's query: one may be a key. */
 function secretsOf(listener: OpenedListener): string[] {
   switch (listener.protocol) {
     case 'votifier-v1':

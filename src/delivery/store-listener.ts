@@ -56,7 +56,8 @@ type SetListenerOptions = {
 type NewSettings = { fields: ListenerFields & { maxSendings?: number | undefined }; sameSecret: boolean };
 
 /**
- * Stores a listener's settings, closes its breaker, ends a pause because of a configuration error, and wakes its votes.
+ * Stores a listener's settings, closes its breaker, ends a pause because of a configuration error, and makes its votes
+ * due.
  *
  * @param settingsFor - makes the settings from the stored listener (null: there is none). If another request changes
  *   the listener meanwhile, it is called again with the changed listener
@@ -135,7 +136,7 @@ type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 /** The settings that identify a listener. */
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/** @param same - which settings are unchanged: what the listener document says about them is kept */
+/** Stores changed settings; null if the listener is no longer `existing`. `same`: which settings are unchanged. */
 function update(
   { listeners }: ListenerSetup,
   existing: Listener,

@@ -11,23 +11,22 @@ import { expireVotes, overdueVotes, removeVotesWithoutListener, removeWaitingVot
 import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
 
-/** The dependencies of the sweep. */
 type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: Logger };
 
-/** How many listeners a round woke, how many votes expired, and how many were removed because they had no listener. */
+/** How many listeners a sweep woke, and how many votes expired, or were removed because they had no listener. */
 type SweepRound = { woken: number; expired: number; removed: number };
 
 /** How many servers one query reads. */
 const SERVERS_A_STEP = 512;
-/** How many servers are checked concurrently. Most of a round is waiting for MongoDB. */
+/** How many servers are checked concurrently. A sweep mostly waits for MongoDB. */
 const SERVERS_AT_ONCE = 8;
 
 /**
  * Finds due work in MongoDB and wakes its listeners (design rule 2). If Redis lost a job, a job was not added, or a
- * retry has become due, the vote waits at most until the next round. Concurrent rounds of several workers are safe. If
- * an error occurs for one server, it is logged and the others go on.
+ * retry has become due, the vote waits at most until the next sweep. Several workers may sweep at the same time. If an
+ * error occurs for one server, it is logged and the others go on.
  *
- * A round costs a few indexed reads for each server with open work, however many votes are waiting.
+ * A sweep costs a few indexed reads for each server with open work, however many votes are waiting.
  *
  * @throws the driver's error when MongoDB fails
  */
@@ -53,12 +52,12 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
     const queue = new PQueue({ concurrency: SERVERS_AT_ONCE });
     await queue.addAll(step.map((serverId) => () => sweepOne(serverId)));
   }
-  // Owed resends come last: after an outage they may take long, and lost work must not wait for them.
+  // Unfinished resends come last: after an outage they may take long, and lost work must not wait for them.
   await finishOwedResends(deps);
   return round;
 }
 
-/** What a round read about a server at `asOf`: its listener, and whether it has expired votes and lost attempts. */
+/** What the sweep read about a server at `asOf`: its listener, and whether it has expired votes and lost attempts. */
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
 async function sweepServer(
@@ -85,7 +84,7 @@ async function sweepServer(
   }
 }
 
-/** For a listener that fetches, this ends lost attempts, because no drain does. Waiting takes find what is due then. */
+/** For a listener that fetches, this ends lost attempts, because no drain does. Waiting takes find due votes. */
 async function sweepFetching(
   deps: SweepDeps,
   serverId: ObjectId,

@@ -13,7 +13,6 @@ import { asRefusalOfAll } from './http/http-answer.ts';
 import { openListener, type Send } from './send-vote.ts';
 import { TEST_USERNAME } from './vote-message.ts';
 
-/** The dependencies of sending a test vote. */
 export type TestDeps = OutgoingLimitDeps & {
   secrets: SecretBox;
   listeners: Collection<Listener>;

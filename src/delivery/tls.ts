@@ -76,8 +76,8 @@ export function speaksTls(connection: PeerConnection, { until, stop }: Deadline)
 }
 
 /**
- * The reason of a TLS error, for the owner of a website. If OpenSSL gives a `reason`, it is used, because the message
- * contains source lines. Text after `; if ` is cut off: it is advice for the administrator of this Node process.
+ * The reason of a TLS error, for the owner of a website. If OpenSSL gives a `reason`, it is used: the message also
+ * names source files. Text after `; if ` is cut off: it is advice for the administrator of this Node process.
  */
 function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerCertificate }): string {
   if (error.cert && faultOf(error) === 'certificate-other-name') {

@@ -10,7 +10,7 @@ import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** How many votes a change of settings resends at most, which takes some seconds. The sweep resends the others. */
+/** A change of settings resends at most this many votes, which takes some seconds. The sweep resends the others. */
 const RESEND_BATCH_SIZE = 5_000;
 
 /** Attempts that run when the settings change have ended after this time. */
@@ -19,7 +19,7 @@ const SETTLED_MS = 2 * MINUTE;
 /** How many unconfirmed votes of a server can still be sent again. Counting stops at `atMost`; no limit by default. */
 export const countUnconfirmed = counterOf('unconfirmed');
 
-/** The same for delivered votes that the server's Votifier v1 listener did not confirm. */
+/** `countUnconfirmed` for delivered votes that the server's Votifier v1 listener did not confirm. */
 export const countSentNotConfirmed = counterOf('sent-not-confirmed');
 
 function counterOf(selection: VoteSelection) {
@@ -38,7 +38,7 @@ function counterOf(selection: VoteSelection) {
  * The resend to store when a token or key is set at `at`, after the listener had been removed: it resends the votes
  * that became unconfirmed with the earlier token or key.
  *
- * @param by - who sets it, for the audit log and the timelines
+ * @param by - who sets the token or key, for the audit log and the timelines
  */
 export async function resendOwedAfterRemoval(
   { votes }: { votes: Collection<Vote> },

@@ -23,8 +23,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
  * Refuses text that must never reach a listener. A Votifier v1 message has one line for each field: if a name contained
  * a line feed, it could forge the fields after it.
  *
- * @throws {TypeError} for such text. It is refused earlier, when a vote is cast and when a listener is set, so this
- *   error is one of the caller, never of the listener
+ * @throws {TypeError} for such text. Votes and listeners with such text are never stored, so only a bug in Tallyport
+ *   causes this error, never a listener
  */
 export function assertSendable(vote: ForwardedVote, serviceName: string): void {
   for (const [field, text] of Object.entries({ username: vote.username, serviceName })) {

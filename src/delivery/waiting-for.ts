@@ -6,7 +6,7 @@ import type { Vote } from '../votes/vote.ts';
  *
  * - `resume`: its listener is paused.
  * - `listener-test`: its listener is unreachable, and one vote tests it at `at`.
- * - `outgoing-limit`: its listener has not proven its address, and an allowance of connections is used up until `at`.
+ * - `outgoing-limit`: its listener has not proven its address, and a limit allows no further connection before `at`.
  * - `own-retry`: its own next attempt is due at `at`.
  * - `take`: the game server fetches its votes and has not taken this one yet.
  * - `no-listener`: its listener was removed, and the vote will soon be removed from the queue.

@@ -18,7 +18,7 @@ const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
 
-/** How many servers each step fills. The first server is alone because users look at it first. */
+/** How many servers get their history in each step. The first server is alone because users look at it first. */
 const AT_ONCE = [1, 4, 10, 25];
 
 /**
@@ -26,7 +26,7 @@ const AT_ONCE = [1, 4, 10, 25];
  * earlier demo has written some of it: complete data stays, incomplete data is completed.
  *
  * @param options.written - called after each step with the servers that are ready, and the number of all ready ones
- * @throws the signal's reason
+ * @throws the signal's reason when `signal` is aborted
  */
 export async function fillSamples(
   deps: AppDeps,

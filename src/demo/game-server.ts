@@ -42,7 +42,7 @@ export class SampleGameServer implements FakeServer {
     });
   }
 
-  /** @returns the rest: the beginning of an incomplete packet */
+  /** Answers the complete packets. Returns the rest, which is the beginning of an incomplete packet. */
   #answerAll(socket: Socket, received: Buffer): Buffer {
     let rest = received;
     for (let packet = firstPacket(rest); packet; packet = firstPacket(rest)) {

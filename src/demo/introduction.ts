@@ -7,7 +7,7 @@ type Introduced = {
   dataDir: string;
   /** The server to vote for. */
   server: { serverId: string; slug: string; name: string; token: string };
-  /** A player name without votes. */
+  /** The name of a player who has not voted yet. */
   player: string;
   users: SampleUsers;
   newcomer: Newcomer;

@@ -15,7 +15,7 @@ export type Newcomer = {
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Starts this game server and its vote listener. If an earlier demo left a message file, that file is used again. */
+/** Starts the unlisted game server and its vote listener. A message file of an earlier demo is used again. */
 export async function openNewcomer(
   messageFile: string,
   events: DemoEvents,

@@ -12,7 +12,7 @@ export type SampleAddress = {
   address: string;
   port: number;
   queryPort: number | null;
-  /** Absent if no server answers. */
+  /** Absent if no fake server answers at the address. */
   fakeServer?: FakeServer;
 };
 

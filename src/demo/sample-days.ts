@@ -35,7 +35,7 @@ function hoursAhead({ countryCode }: Sample): number {
   return HOURS_AHEAD[countryCode] ?? FURTHER_EAST[countryCode] ?? ELSEWHERE;
 }
 
-/** A factor around 1: it varies by day and week for each server and is higher at the weekend. */
+/** A factor for the number of players, around 1: it varies by day and week, and is higher at the weekend. */
 function crowding(seed: number, at: Date): number {
   const wave = (days: number, phase: number) => Math.sin(2 * Math.PI * (at.getTime() / DAY / days + phase));
   const weekend = [0, 6].includes(at.getUTCDay()) ? 1.12 : 1;
@@ -50,7 +50,7 @@ const GREY_DAY = 11;
 /** For how many whole days a sample server of the kind `gone` has been offline. */
 const GONE_DAYS = 4;
 
-/** At the start of an outage, the failed checks are unconfirmed for this long: the status is unknown. */
+/** For this long after the start of an outage, the status is unknown: the failed checks are not confirmed yet. */
 const UNCONFIRMED_MS = 10 * MINUTE;
 
 /** For how long a server has been offline at the time `at`, in milliseconds; 0 while it is online. */

@@ -22,14 +22,14 @@ const RETRY_MS = SECOND;
 /** A vote listener of the demo. It can be stopped for some time. */
 export type SampleListener = {
   listener: VotifierListener;
-  /** Stops it for `awayMs`. Does nothing if it is stopped already. */
+  /** Stops the listener for `awayMs`. Does nothing if it is stopped already. */
   leave(awayMs: number): Promise<void>;
 };
 
 /**
  * Opens the vote listener of a sample server.
  *
- * @param moved - called when it restarts on another port because its own port is in use; called again if it fails
+ * @param moved - called when the listener restarts on another port because its own is in use; retried if it throws
  */
 export async function openSampleListener(
   name: string,

@@ -2,9 +2,9 @@
 type SampleKind =
   /** A fake server answers queries. */
   | 'probed'
-  /** It reports its own status and answers no queries. */
+  /** The server reports its own status and answers no queries. */
   | 'reporting'
-  /** It has not answered for some days. */
+  /** The server has not answered for some days. */
   | 'gone';
 
 /** A made-up game server: its settings, its status and its activity. */

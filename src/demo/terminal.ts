@@ -5,7 +5,7 @@ import type { DemoEvents } from './sample-listeners.ts';
 /** What the demo prints while it runs: one line for each event, and a traffic summary from time to time. */
 export type Terminal = DemoEvents & {
   say(line: string): void;
-  /** Prints a line in bold. It is for results of what the user did. */
+  /** Prints a line in bold, for results of what the user did. */
   highlight(line: string): void;
   /** Prints one line about the votes that arrived since the last call. Prints nothing if there are none. */
   traffic(waiting: Map<string, number>): void;

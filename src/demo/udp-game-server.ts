@@ -57,7 +57,7 @@ export const answerOfBedrock: Answering = (request, status) =>
 /**
  * The answer to an unconnected ping.
  *
- * @param time - the eight bytes of the ping
+ * @param time - the eight bytes that the ping contains after its first; the answer repeats them
  */
 export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
   // A semicolon separates fields, so the name must not contain one.

@@ -9,7 +9,7 @@ export type ReceivedVote = {
   address: string;
   /** The time as it was sent: in v1 the text of the fifth line, in v2 a number of milliseconds. */
   timestamp: string | number;
-  /** Only in v2, and only if the sender sent one. */
+  /** The vote's id; only in v2, and only if the sender sent one. */
   uuid?: string;
   receivedAt: Date;
 };
@@ -22,7 +22,7 @@ const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException'
 /**
  * Decodes a v1 block as NuVotifier does: waits for 256 bytes, refuses more, and reads the text as US-ASCII.
  *
- * @throws {VoteRefusal}
+ * @throws {VoteRefusal} when NuVotifier would refuse the block
  */
 export function readV1Vote(received: Buffer, privateKey: KeyObject): ReceivedVote | 'incomplete' {
   if (received.length < 256) return 'incomplete';
@@ -55,7 +55,7 @@ type V2Checks = { challenge: string; tokens: Record<string, string> };
  * Decodes a v2 frame as NuVotifier does, with the same checks in the same order: length, challenge, service, signature,
  * uuid, name.
  *
- * @throws {VoteRefusal}
+ * @throws {VoteRefusal} when one of these checks fails
  */
 export function readV2Vote(received: Buffer, { challenge, tokens }: V2Checks): ReceivedVote | 'incomplete' {
   if (received.length < 4) return 'incomplete';

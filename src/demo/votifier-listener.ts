@@ -5,17 +5,17 @@ import { type ReceivedVote, readV1Vote, readV2Vote, VoteRefusal } from './votifi
 
 export type { ReceivedVote };
 
-/** How the listener behaves from the next event on. Without a field, it behaves like NuVotifier. */
+/** How the listener behaves from the next event on. If a field is absent, it behaves like NuVotifier. */
 export type Behaviour = {
-  /** What it does when a client connects: greet, send nothing, close, or reset. */
+  /** What the listener does when a client connects: greet, send nothing, close, or reset. */
   onConnect?: 'greet' | 'silence' | 'close' | 'reset';
   /** Text that is sent unchanged instead of the greeting. `{challenge}` is replaced with the connection's challenge. */
   greeting?: string;
   /** Greets like the original Votifier, and does not accept v2 frames. */
   v1Only?: boolean;
   /**
-   * What it does after a complete frame: answer, send nothing, close, or reset. A valid vote is recorded
-   * with all four.
+   * What the listener does after a complete frame: answer, send nothing, close, or reset. It always records a valid
+   * vote.
    */
   onFrame?: 'answer' | 'silence' | 'close' | 'reset';
   /** Text that is sent unchanged instead of the answer, also for v1. Then the connection closes. */

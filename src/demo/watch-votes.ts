@@ -25,7 +25,7 @@ async function openVotes(votes: AppDeps['votes'], serverId: ObjectId): Promise<V
   }
 }
 
-/** How many votes of a server are waiting; 0 if the database does not answer. */
+/** How many votes of a server are waiting or being sent; 0 if the database does not answer. */
 export async function waitingVotes({ votes }: Pick<AppDeps, 'votes'>, serverId: ObjectId): Promise<number> {
   return (await openVotes(votes, serverId)).length;
 }

@@ -14,7 +14,7 @@ export type Binary = {
   path: string;
   /** Three numbers, such as `8.2.6`. */
   version: string;
-  /** Where it was found, as a text for users: `on PATH`. */
+  /** Where the program was found, as a text for users: `on PATH`. */
   source: string;
 };
 
@@ -36,7 +36,7 @@ export async function onPath(name: string, env: Variables): Promise<string | und
   return undefined;
 }
 
-/** Tries the program `name` on PATH. Throws as `tryBinary` does, and when it is not on PATH. */
+/** Tries the program `name` on PATH. Throws as `tryBinary` does, and when the program is not on PATH. */
 export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Variables): Promise<Binary> {
   const path = await onPath(name, env);
   if (!path) throw new Error(`there is no ${name} on PATH`);

@@ -20,9 +20,9 @@ export type Running = {
 /**
  * Restarts a process whenever it exits by itself. The pause before a restart is 1 s and doubles up to 30 s.
  *
- * @param title - its name in messages
+ * @param title - the name of the process in messages
  * @param first - the running process
- * @param startAgain - starts the next one; if it fails, it is retried
+ * @param startAgain - starts the next process; if it rejects, it is called again after a pause
  */
 export function keepRunning(
   title: string,

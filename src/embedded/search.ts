@@ -4,7 +4,7 @@ import { ServiceError } from './service-error.ts';
 /** Data that a program wrote earlier. */
 export type WrittenData = {
   dir: string;
-  /** The program that wrote it: `mongod 8.2`. */
+  /** The program that wrote the data: `mongod 8.2`. */
   series: string;
 };
 
@@ -19,7 +19,6 @@ export type Source = {
   find(): Promise<Binary | undefined>;
 };
 
-/** A search for a program. */
 type Search = {
   /** The name for users: `MongoDB`. */
   title: string;

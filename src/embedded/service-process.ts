@@ -14,7 +14,6 @@ const START_TIMEOUT_MS = 60 * SECOND;
 const STOP_TIMEOUT_MS = 20 * SECOND;
 const PORT_ATTEMPTS = 5;
 
-/** A kind of service. */
 export type ServiceKind = {
   /** The name for users: `MongoDB`, `Redis`. */
   title: string;

@@ -17,7 +17,7 @@ import { withSharedSettings } from './shared-settings.ts';
 /** How long a start waits for a running command that uses the same data. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
 
-/** The addresses of MongoDB and Redis for Tallyport's processes. */
+/** The services that Tallyport's processes use. `config` has their addresses. */
 export type OpenServices = {
   config: ConnectedConfig;
   /** One line for each service, for users: what it is, where it was found, where its data is. */
@@ -48,10 +48,10 @@ export async function openServices(
 
 /**
  * The services for one command. If a platform runs on this DATA_DIR: its services are used and not stopped, and shared
- * settings that `env` lacks are those of the platform. Otherwise the same as `openServices`.
+ * settings that `env` lacks are taken from the platform. Otherwise the same as `openServices`.
  *
  * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` are not valid
- * together.
+ *   together.
  */
 export async function findServices(
   config: Config,

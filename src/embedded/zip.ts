@@ -1,7 +1,8 @@
 import { inflateRawSync } from 'node:zlib';
 
 /**
- * The content of the single entry of a zip archive whose path ends with `pathEnd` (APPNOTE.TXT 4.3; without zip64).
+ * The content of the single entry of a zip archive whose path ends with `pathEnd` (APPNOTE.TXT 4.3; zip64 is not
+ * supported).
  *
  * @throws when the archive has no such entry, or packs it in an unknown way.
  */

@@ -79,7 +79,7 @@ function formatted({ text, values }: Filled): string {
 }
 
 /**
- * A text whose values are known before the language is: `t` translates it later, without values. The values are
+ * A text whose values are known before its language is known: `t` translates it later, without values. The values are
  * strings, and the text has no elements.
  */
 export function filled<K extends Exclude<Message, PlainMessage>>(

@@ -7,7 +7,7 @@ const mailDefinition = {
   /** The recipient: an e-mail address; for a Discord message, the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
-  /** The encrypted text, because a link in it may open an account. Removed after the message was sent or given up. */
+  /** The text, encrypted because a link in it may open an account. Removed after the message was sent or given up. */
   sealedText: { type: String },
   createdAt: { type: Date, required: true },
   /** The time of the next attempt; absent after the message was sent or given up. */

@@ -7,7 +7,6 @@ import type { Mail } from './mail.ts';
 import { type Channel, mailContext } from './outbox.ts';
 import type { Send, SendResult } from './smtp.ts';
 
-/** Dependencies for sending mail. */
 export type SendDeps = {
   mails: Collection<Mail>;
   secrets: SecretBox;

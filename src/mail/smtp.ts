@@ -16,7 +16,7 @@ export type Letter = { id: string; to: string; subject: string; text: string };
  * - `sent`: the server accepted it.
  * - `refused`: the server will never accept this message for this address.
  * - `failed`: it can be sent again later. If the connection broke after the text was sent, the server may have accepted
- *   it. `retryAfterMs` is the delay that the server asked for; without it, the outbox has a schedule.
+ *   it. `retryAfterMs` is the delay that the server requested; if it is absent, the outbox chooses one.
  */
 export type SendResult =
   | { kind: 'sent' }
@@ -35,9 +35,9 @@ const LONGEST_SEND_MS = 60 * SECOND;
 export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'given'>;
 
 /**
- * Sends mails over `SMTP_URL`, each over its own connection, because there are few. If an operator entered the mail
- * server in the admin area, its addresses are checked (design rule 11). If it is set in the environment, it may be in a
- * private network.
+ * Returns a function that sends mails over `SMTP_URL`. Each mail has its own connection, because mails are few. If an
+ * operator entered the mail server in the admin area, its addresses are checked (design rule 11). If it is set in the
+ * environment, it may be in a private network.
  *
  * @param longestMs - after this many milliseconds an attempt fails
  */
@@ -100,7 +100,7 @@ async function openTransport({ url, servername }: Server, connectMs = CONNECT_MS
 /**
  * Connects to the mail server and signs in, without sending a mail.
  *
- * @param timeoutMs - the timeout of each step and of the whole
+ * @param timeoutMs - the timeout of each step and of the whole check
  * @throws what the mail server answered, or why the connection failed
  */
 export async function verifyMailServer(config: MailSettings, timeoutMs: number): Promise<void> {
@@ -125,7 +125,7 @@ function failureOf(error: unknown): SendResult {
   };
   const reason = printable(`${code ?? ''} ${message}`);
   // If the sender or the sign-in was refused: a configuration error, which an operator can correct, so try again later.
-  // If the recipient or the text was refused: final.
+  // If the recipient or the text was refused: the refusal is final.
   const isFinal = permanent === true && (command === 'RCPT TO' || command === 'DATA');
   return { kind: isFinal ? 'refused' : 'failed', reason };
 }

@@ -17,7 +17,6 @@ import { checkServices, type ServiceReport } from './services.ts';
 import { listSettings, type Setting } from './settings.ts';
 import { readStored } from './stored.ts';
 
-/** Adds `config check`. */
 export function addConfigCommands(config: Command, terminal: Terminal): void {
   config
     .command('check')
@@ -67,7 +66,7 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
 
 /**
  * Loads the configuration as each process does, and the files that the web process reads at its start. Looks up the
- * canary's games, as a worker does at its start. Returns the errors of all.
+ * canary's games, as a worker does at its start. Returns all errors that it finds.
  */
 async function loaded(
   variables: Record<string, string>,

@@ -8,8 +8,8 @@ import { isGreetingStart, readGreeting } from '../votifier/votifier-greeting.ts'
 export type DetectedProtocol = { fault: OtherService; reply: Buffer };
 
 /**
- * The result of a detection. `unrecognised`: the service sent nothing that is known. `incomplete`: not all requests
- * could be sent, so nothing is known about the service.
+ * The result of a detection. `unrecognised`: the service sent nothing that Tallyport recognises. `incomplete`: not all
+ * requests could be sent, so nothing is known about the service.
  */
 export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
@@ -84,7 +84,7 @@ export async function detectProtocol(
   if (said.some(looksLikeVotifier)) return 'unrecognised';
   const known = answers.find((answer) => answer !== null && 'fault' in answer);
   if (known && 'fault' in known) return known;
-  // If several requests were answered, the answer to HTTP counts: most services refuse HTTP with a readable message.
+  // If several requests were answered, the reply to HTTP is reported: most services refuse HTTP in readable text.
   const reply = said.find((bytes) => !isGreetingStart(bytes));
   if (reply) return { fault: 'other-protocol', reply };
   const isIncomplete = failures.length === PROBES.length || failures.includes('outgoing-limited');

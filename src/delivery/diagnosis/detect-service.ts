@@ -18,8 +18,8 @@ type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
  * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
  * from its answers to requests in other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
  *
- * @param code - the outcome of the attempt before, for which `hasNotGreeted` is true
- * @returns as `detectProtocol`; if the host no longer has an allowed address, nothing is detected
+ * @param code - the outcome of the failed attempt, for which `hasNotGreeted` is true
+ * @returns as `detectProtocol`; if the host no longer has an allowed address, no connection is opened
  */
 export async function detectService(
   { config }: DetectDeps,
@@ -35,8 +35,8 @@ export async function detectService(
 }
 
 /**
- * Stores what was detected with a listener, unless its settings changed meanwhile. If the detection is incomplete, the
- * stored result of an earlier one stays.
+ * Stores the result of a detection in the listener's document, unless the listener's settings changed meanwhile. If the
+ * detection is incomplete, the result of an earlier one stays.
  */
 export async function storeDetected(
   { listeners, clock }: StoreDeps,
@@ -49,9 +49,10 @@ export async function storeDetected(
 }
 
 /**
- * If a listener has taken no vote and is paused or unreachable because no greeting came: detects once for its settings
- * what answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a test vote, it is
- * only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain repeats it.
+ * If a listener has taken no vote and is paused or unreachable because no greeting came: detects, once for these
+ * settings, which service answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a
+ * test vote, it is only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain
+ * repeats it.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */

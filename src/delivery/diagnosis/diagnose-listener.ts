@@ -17,7 +17,6 @@ import { diagnosisOf } from './last-test.ts';
 import { hasTaken } from './listener-reason.ts';
 import { type NotTestable, testedListener } from './request-diagnosis.ts';
 
-/** The dependencies of a diagnosis. */
 type DiagnosisDeps = TestDeps & {
   config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
   servers: Collection<Server>;
@@ -26,7 +25,7 @@ type DiagnosisDeps = TestDeps & {
 /**
  * Diagnoses a server's listener for an operator, without limits. A marked test vote checks all steps (`DiagnosisStep`).
  * If something other than a Votifier listener answers, its protocol is detected. If the listener fetches, the diagnosis
- * waits for its next take. Nothing is changed but the stored result of the test.
+ * waits for its next take. Only the results and a proof of the address are stored.
  *
  * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
@@ -50,17 +49,17 @@ export type OwnerDiagnosis =
 
 /**
  * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. An answer is shown only if it
- * comes from a vote listener, and at most 200 printable characters of it.
+ * comes from a vote listener, and only its first 200 printable characters.
  *
- * @throws {UnsealError} when the listener's secret cannot be read; what MongoDB throws
+ * @throws {UnsealError} when the listener's secret cannot be read; the driver's error when MongoDB fails
  */
 export async function diagnoseForOwner(
   deps: DiagnosisDeps,
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<OwnerDiagnosis> {
-  // The listener may have changed since the request. So it is read once: the test connects to the same address that is
-  // checked here.
+  // The listener may have changed since `requestDiagnosis` checked it. So it is read and checked again, and the test
+  // uses exactly the settings that were read here.
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return { kind: 'refused', ...tested };
   const { listener, accountId, game } = tested;
@@ -85,19 +84,19 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
   const result = { ...resultOf(tested, protocol, found), ...(hasGamePort ? { hasGamePort } : {}) };
   const shown = withoutUntrustedAnswer(result, tested, protocol);
   const { _id, serverId, revision } = listener;
-  // Texts are not stored: they follow from the codes, in the language of the page. If a newer test has begun
+  // Texts are not stored: they are made from the codes later, in the language of the page. If a newer test has begun
   // meanwhile, nothing is stored.
   await deps.listeners.updateOne(
     { serverId, _id, revision, 'tested.at': tested.at },
     { $set: { 'tested.result': shown } },
   );
-  // An owner's diagnosis goes to the web process, and its page inserts the service name (`withServiceName`).
+  // The web process shows the diagnosis to the owner, and inserts the service name itself (`withServiceName`).
   return about.forOwner
     ? diagnosisOf(listener, tested.code, shown)
     : withServiceName(diagnosisOf(listener, tested.code, result), serviceName);
 }
 
-/** Whether a test failed, and the listener that never took a vote has the address and port of the game. */
+/** Whether the port explains a failed test: the listener has the game's address and port and never took a vote. */
 function isBecauseOfGamePort(
   tested: ListenerTest,
   listener: Listener,
@@ -117,7 +116,7 @@ async function detectAfter(
   { code, destination }: ListenerTest,
 ): Promise<DetectedProtocol | null> {
   const { mayConnect } = destination;
-  // If it greeted, it is a Votifier listener and no other service.
+  // If the listener greeted, it is a Votifier listener and no other service.
   const found = hasNotGreeted(code)
     ? await detectService(deps, listener, code, { mayConnect })
     : 'unrecognised';
@@ -125,7 +124,7 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-/** Waits for the next take. The detail of the diagnosis is the `User-Agent` of that call. */
+/** Diagnoses a listener that fetches: waits for its next take. The detail is the `User-Agent` of that call. */
 async function diagnoseFetching(
   deps: DiagnosisDeps,
   listener: Listener,
@@ -156,7 +155,7 @@ function resultOf(
   protocol: Protocol,
   found: DetectedProtocol | null,
 ): ListenerTestResult {
-  // A website was sent the challenge or the vote once the connection was secure.
+  // For a website, `greeted` means that the connection was ready, and the challenge or the vote was sent.
   const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
   const { fault, step } = found ? { fault: found.fault, step: 'greeting' } : faultOf(code, protocol, isSent);
   const reply = found ? readable(found.reply) : words;

@@ -17,9 +17,9 @@ export type OnStep = (step: DiagnosisStep) => void;
 
 /** The first thing that is wrong with a listener, with its cause and what to do about it. */
 export type Diagnosis = Explanation & {
-  /** The class of the test vote's outcome. If a Votifier v1 listener only closed the connection: `sent-not-confirmed`. */
+  /** The class of the test vote's outcome; `sent-not-confirmed` if a v1 listener only closed the connection. */
   outcome: OutcomeClass | 'sent-not-confirmed';
-  /** Whether the listener acknowledged the test vote. A close without an answer in Votifier v1 does not. */
+  /** Whether the listener acknowledged the test vote. If a Votifier v1 listener only closed the connection: false. */
   confirmed: boolean;
   /** null when nothing is known to be wrong. */
   fault: Fault | null;
@@ -27,7 +27,7 @@ export type Diagnosis = Explanation & {
   step: DiagnosisStep;
   /** The text that the service answered, at most 200 printable characters. */
   reply?: string;
-  /** There was an answer. It is hidden from the owner, because the service may belong to somebody else. */
+  /** True if an answer is hidden from the owner, because the service may belong to somebody else. */
   isReplyHidden?: true;
   /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
   detail?: string;

@@ -5,7 +5,7 @@ import { type Explanation, explanation } from './explanation.ts';
 import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
-/** If another service answers in place of a Votifier listener: the explanation, by the fault of the service. */
+/** If another service answers in place of a Votifier listener: the explanation, by the fault code of that service. */
 export const SERVICE_EXPLANATIONS: Record<OtherService, Explanation> = {
   'http-server': explanation(
     'A website answers here, not a vote listener.',
@@ -231,10 +231,10 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
 
 /** What is known of a listener whose outcome is explained. */
 export type Known = {
-  /** It has taken a vote with its current settings, so its port is right. */
+  /** Whether the listener has taken a vote with its current settings, so that its port must be right. */
   hasTaken?: boolean;
   serviceName?: string | undefined;
-  /** The service that answers in its place, if one was detected. */
+  /** The service that answers in the listener's place, if one was detected. */
   service?: OtherService | null | undefined;
 };
 

@@ -6,11 +6,11 @@ import { explain, type Known } from './explanations.ts';
 
 /** Why a listener is paused or unreachable, since when, and what to do about it. */
 export type ListenerReason = Explanation & {
-  /** Absent when its owner paused it. */
+  /** The outcome that paused the listener or made it unreachable; absent if its owner paused it. */
   code?: OutcomeCode;
   /** The listener's message, if it sent one. */
   words?: string;
-  /** What Tallyport itself found. */
+  /** What Tallyport itself found, such as the target of a redirect. */
   detail?: string;
   since: Date;
 };

@@ -35,12 +35,12 @@ export type OwnerRequest = {
   serverId: ObjectId;
   /** Whether this owner has proven the ownership of this server. */
   proven: boolean;
-  /** Whether the caller has already counted this check against the allowance. */
+  /** Whether the caller has already counted this check (`useCheckAllowance`). */
   isCounted?: boolean;
 };
 
 /**
- * Decides whether an owner may have a listener diagnosed, and counts the check against their allowance. It opens no
+ * Decides whether an owner may have a listener diagnosed, and counts the check for the owner's limit. It opens no
  * connection. Without limits a diagnosis would be a port scanner (design rule 11). So ownership must be proven, an
  * owner has six diagnoses in any minute over all processes, and ports of mail and remote shells are refused.
  *

@@ -15,7 +15,7 @@ export const DELIVERY_ENDED = {
   'delivery.dueBy': '',
 } as const;
 
-/** If an attempt ends with an outcome of class `none`, it does not count: this increment takes it out of the count. */
+/** An attempt whose outcome has the class `none` does not count: this increment takes it out of the count. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
 /** The parts of the update of a vote after an outcome. */
@@ -35,7 +35,7 @@ export function givenUpAfter(
   return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
 }
 
-/** The attempt with its limit of sendings, or with the listener's if the owner has lowered that since it began. */
+/** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
 export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
   const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
@@ -61,7 +61,7 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
       return { ...waitAgain(), inc: { ...inc, ...usedStep() } };
     }
     case 'transient':
-      // The first refusal of a challenge is retried at once, a second one in a row by the schedule.
+      // A first refusal of a challenge is retried at once. After a second one in a row, the schedule's delay applies.
       if (outcome.code === 'challenge-refused' && attempts.at(-2)?.code !== 'challenge-refused')
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };

@@ -12,7 +12,7 @@ import { withAttempt } from '../timeline/older-attempts.ts';
 export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
-  /** Collects the operations of this process that share a statement. */
+  /** Combines operations of this process into shared statements. */
   batcher: Batcher;
   /** The name of this process, stored in every attempt. */
   processId: string;
@@ -128,7 +128,7 @@ export function takenVote(vote: Vote, attempt: Attempt): Taken {
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }
 
-/** `attemptLeaseMs` as an aggregation expression on the attempt's vote, whose ambiguous outcomes raise the step. */
+/** `attemptLeaseMs` as an aggregation expression: the ambiguous outcomes of the stored vote can raise the step. */
 function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
@@ -155,7 +155,9 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   ];
 }
 
-/** The step that decides how long to wait for the answer: the vote's ambiguous outcomes, or the listener's step. */
+/**
+ * How long to wait for the answer, as a step: the vote's ambiguous outcomes, or the listener's step if it is higher.
+ */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }

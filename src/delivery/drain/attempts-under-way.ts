@@ -18,7 +18,7 @@ import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { giveBackVotes } from './take-votes.ts';
 
-/** If MongoDB is unavailable when the last votes are given back, this is retried for this long. */
+/** If MongoDB is unavailable when a drain gives back its last votes, the write is retried for this long. */
 const GIVE_BACK_FOR_MS = 30 * MINUTE;
 
 /** `accountId`: the owner of the listener's server; null when it has none. */
@@ -110,7 +110,7 @@ export class AttemptsUnderWay {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
       // If MongoDB is unavailable, the next iteration renews again. Writes of outcomes have their own retries.
       await this.#leased.renew().catch(() => false);
-      // The leases of these votes may expire before the running attempts end, so they are given back now.
+      // The leases of the unsent votes may expire before the running attempts end, so these votes are given back now.
       await this.#giveBack().catch(() => undefined);
     }
     await this.#giveBackWithRetries();
@@ -182,7 +182,7 @@ export class AttemptsUnderWay {
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;
     }
-    // The proof counts in memory before it is stored, so the next vote already goes to a proven listener.
+    // The proof is used before it is stored: for the next vote, the address is already proven.
     const isProven = proof !== null && this.#leased.prove(taken, proof);
     const recorded = this.#record({ taken, outcome, durationMs, endedAt }, isProven);
     if (outcome.class === 'delivered' && !taken.attempt.test) return { recorded };
@@ -191,7 +191,7 @@ export class AttemptsUnderWay {
     return undefined;
   }
 
-  /** Records an outcome and, if it counts, applies it to the listener's state. */
+  /** Records an outcome. If no earlier outcome of the attempt stays, applies it to the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
@@ -238,7 +238,7 @@ async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       confirmsVotes: confirmsVotes(listener),
-      // If this process was suspended until the lease expired, another worker may have taken the vote.
+      // If this process was suspended until the lease expired, another worker may have the vote: nothing is written.
       mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;

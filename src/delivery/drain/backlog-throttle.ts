@@ -11,20 +11,20 @@ export function isFreshVote({ votedAt }: Pick<Vote, 'votedAt'>, now: Date): bool
 
 /** After a worker took a fresh vote, its backlogs are throttled for this long. */
 const THROTTLED_FOR_MS = 5 * SECOND;
-/** The first rate of all backlogs of a worker together. */
+/** The rate at which throttling begins, for all backlogs of a worker together. */
 const VOTES_A_SECOND = 200;
-/** How many votes one throttled write takes at most. */
+/** One throttled write takes at most this many votes. */
 const LARGEST_THROTTLED_TAKE = 16;
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
-/** If no backlog was throttled for this long, the next throttling begins at the first rate again. */
+/** If no backlog was throttled for this long, the next throttling begins at `VOTES_A_SECOND` again. */
 const RESETS_AFTER_MS = 10 * SECOND;
 
 /** How many votes may be taken now. If `waitMs` is not 0, none may be taken for that many milliseconds. */
 type Grant = {
   votes: number;
   waitMs: number;
-  /** Until when, on `performance.now()`, this grant uses up the rate; null if the rate does not apply. */
+  /** The time on `performance.now()` of the next possible grant; null if this grant reserves no time. */
   chargedUntil: number | null;
 };
 
@@ -45,7 +45,7 @@ export class BacklogThrottle {
     if (votes.some((vote) => isFreshVote(vote, now))) this.#freshAt = performance.now();
   }
 
-  /** Reserves how many votes of a backlog may be taken next, at most `most`. */
+  /** Grants the next votes of a backlog, at most `most`, and reserves the time that they take at the current rate. */
   take(most: number): Grant {
     const now = performance.now();
     if (now - this.#freshAt >= THROTTLED_FOR_MS) return { votes: most, waitMs: 0, chargedUntil: null };

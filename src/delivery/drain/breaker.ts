@@ -21,27 +21,27 @@ export type ListenerHealth = {
   pause: Pause | null;
   voteFaults: number;
   released: Release | null;
-  /** When it first took a vote with its current settings. */
+  /** When the listener first took a vote with its current settings. */
   acknowledgedAt: Date | null;
-  /** The step that decides how long to wait for its answer. */
+  /** How long to wait for the listener's answer, as a step of `answerTimeoutMs`. */
   answerStep: number;
 };
 
 /** The outcome of an attempt, with what else is needed to compute its listener's new health. */
 type JudgedOutcome = Outcome & {
-  /** Whether the attempt tested an unreachable listener. It did not if it began before the breaker opened. */
+  /** Whether the attempt tested an unreachable listener. False if it began before the breaker opened. */
   test: boolean;
-  /** The step that decided how long this attempt waited for the answer. */
+  /** How long this attempt waited for the answer, as a step of `answerTimeoutMs`. */
   answerStep: number;
   /** The lowest step that would have been long enough for this answer; at most `answerStep`. */
   neededStep: number;
   protocol: Protocol;
-  /** Whether its vote has been sent as often as its owner allows. */
+  /** Whether the vote has now been sent as often as the server's owner allows. */
   isLastSending: boolean;
 };
 
 /**
- * The health of a listener after an attempt (docs/delivery.md). Reads and writes nothing else.
+ * The health of a listener after an attempt (docs/delivery.md). A pure function.
  *
  * @param schedule - times between tests of an unreachable listener, in milliseconds
  * @returns `before` itself if nothing changes
@@ -108,7 +108,7 @@ function afterAmbiguousOutcome(
 
 /**
  * The outcome code for which a listener that sent no answer is paused; null if it is not paused. During a pause its
- * votes wait and use up no sendings (docs/adr/0123-votes-at-risk.md).
+ * votes wait and are not sent in vain (docs/adr/0123-votes-at-risk.md).
  *
  * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. A listener
  *   with a token, or a website, may also be slow: it is paused only after the longest wait.

@@ -22,7 +22,7 @@ export function deliveryDelayMs(
   return Math.max(0, now.getTime() - since);
 }
 
-/** Whether an earlier attempt failed because of the listener, and not because of Tallyport. */
+/** Whether an attempt with this outcome failed because of the listener, and not because of Tallyport. */
 function isOfListener(code: OutcomeCode): boolean {
   return OUTCOMES[code] !== 'none' && OUTCOMES[code] !== 'delivered' && !isOurs({ code });
 }

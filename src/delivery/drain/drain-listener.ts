@@ -40,7 +40,7 @@ export async function drainListener(
   }
 }
 
-/** Drains under one lease. `again`: a wake-up job arrived or the settings changed meanwhile: more votes may be due. */
+/** Drains under one lease. `again`: more votes may be due, because a job arrived or the settings changed meanwhile. */
 async function drainOnce(
   given: DrainDeps,
   serverId: ObjectId,
@@ -62,7 +62,7 @@ async function drainOnce(
   }
 }
 
-/** Aborted when the worker shuts down. */
+/** A signal that is aborted when the worker shuts down. */
 function endOf({ stop, waitNoLonger }: DrainOptions): AbortSignal {
   return AbortSignal.any([stop, waitNoLonger]);
 }
@@ -116,7 +116,7 @@ async function drainAndRelease(
   const result = await drainLeased(deps, leased, options);
   if (result.kind === 'idle' && options.kept?.keep(leased)) return { result, again: false };
   const { called, changed } = await leased.release();
-  // If the listener was resumed while the last attempts ended, `renew` has read that.
+  // If the listener was resumed while the last attempts ended, `renew` has read that, and its votes may be due.
   const isResumed = result.kind === 'paused' && !leased.now.pause;
   const mayBeDue = result.kind === 'idle' || result.kind === 'unreachable' || isResumed;
   return { result, again: changed || (called && mayBeDue) };
@@ -143,7 +143,7 @@ async function drainLeased(
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const result = await sendDueVotes(deps, leased, options, accountId);
-  // If the lease is lost, the other worker detects the service. If it is renewed here, it outlives the detection.
+  // If the lease is lost, the worker that owns it now detects the service. A lease renewed here outlives the detection.
   if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
   return result.kind === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
 }
@@ -166,8 +166,8 @@ async function untilNextTest(
 
 /**
  * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first vote in the
- * queue, so that its timeline shows it. The lease is then not released on purpose: no worker tries again before it
- * expires.
+ * queue, so that its timeline shows it. The lease is then deliberately not released, so that no worker tries again
+ * before it expires.
  *
  * @param waitNoLonger - as for `recordWithRetries`
  * @throws {UnsealError} when the secret cannot be opened

@@ -10,12 +10,11 @@ import type { KeptTurn } from './kept-leases.ts';
 import type { LeaseDeps } from './leased-listener.ts';
 import type { Ended } from './record-outcomes.ts';
 
-/** The dependencies of a drain. */
 export type DrainDeps = LeaseDeps & {
   servers: Collection<Server>;
   rateLimits: OutgoingLimitDeps['rateLimits'];
   config: OutgoingLimitDeps['config'] & AddressRanges;
-  /** Makes one attempt on the network. */
+  /** Makes one attempt: connects to the listener and sends the vote. */
   send: Send;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
@@ -27,11 +26,11 @@ export type DrainDeps = LeaseDeps & {
 
 /** Why a drain stopped. */
 export type DrainResult =
-  /** Another worker has the lease and looks for due votes again: at once if it `listens`, else when it releases it. */
+  /** Another worker has the lease and looks for due votes again: at once if it `listens`, else at the release. */
   | { kind: 'busy'; listens?: true }
   /** Nothing is due. */
   | { kind: 'idle' }
-  /** The time of the job is used up: more votes may be due. */
+  /** The drain has run for its whole `budgetMs`: more votes may be due. */
   | { kind: 'more' }
   /** The worker shuts down. */
   | { kind: 'stopped' }
@@ -39,19 +38,19 @@ export type DrainResult =
   | { kind: 'paused' }
   /** The listener's state has changed, and another queue handles it now. */
   | { kind: 'moved'; to: DeliveryQueue }
-  /** The allowance of connections is used up until `until`. */
+  /** A limit allows no further connection before `until`. */
   | { kind: 'limited'; until: Date }
   /** The listener fetches its votes: nothing is sent to it. */
   | { kind: 'fetches' }
   /** The server or its listener was removed, and the waiting votes were taken out of the queue. */
   | { kind: 'gone' }
-  /** The breaker is open since `since` because of `code`: the next test is due at `nextTestAt`. */
+  /** The breaker has been open since `since` because of `code`: the next test is due at `nextTestAt`. */
   | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
 
 export type DrainOptions = {
   /** The queue of the job. If the listener's state changes so that another queue handles it, the drain ends. */
   queue: DeliveryQueue;
-  /** When aborted, no new attempt begins, and votes of which nothing was written are given back (design rule 12). */
+  /** When aborted, no new attempt begins, and votes whose sending has not begun are given back (design rule 12). */
   stop: AbortSignal;
   /** When aborted, attempts that have written their vote stop waiting for the answer. */
   waitNoLonger: AbortSignal;

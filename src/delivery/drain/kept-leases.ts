@@ -7,14 +7,14 @@ import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
 
 /** The lease of a listener is kept for this long after its last drain. */
 const KEPT_FOR_MS = 5 * SECOND;
-/** How often old leases are released, and due votes that Redis did not announce are looked for. */
+/** At this interval, old leases are released, and a query looks for due votes that Redis did not announce. */
 const LOOK_EVERY_MS = SECOND;
 /**
  * If a process read the lease before it was released, it announces its vote instead of adding a job. So the last owner
  * adds a job for votes that are announced within this time after the release. The sweep finds later ones.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
-/** At most one such job is added in this time: a job that finds another owner announces the votes again. */
+/** At most one such job is added in this time, because a job that finds another owner announces the votes again. */
 const ADDED_EVERY_MS = SECOND / 4;
 
 type Job = Payload<'forward-votes'>;
@@ -23,9 +23,9 @@ type Job = Payload<'forward-votes'>;
 type Kept = {
   job: Job;
   leased: LeasedListener | null;
-  /** When the lease was kept, on `performance.now()`. */
+  /** Since when the lease has been kept, on `performance.now()`. */
   since: number;
-  /** Whether votes may be due that its drain has not read. */
+  /** Whether there may be due votes that the drain has not read. */
   isCalled: boolean;
   /** Whether the listener may have changed since its drain read it. */
   isChanged: boolean;
@@ -33,20 +33,20 @@ type Kept = {
 
 /** One drain of a listener. */
 export type KeptTurn = {
-  /** The kept lease at the first call; null when the drain must take the lease. */
+  /** Returns the kept lease, once. Null if there is none: the drain must take the lease itself. */
   takeOver(): LeasedListener | null;
   /** Keeps the lease after the drain found no more due votes. If this returns false, the drain releases the lease. */
   keep(leased: LeasedListener): boolean;
   /**
-   * Ends the drain. If votes may be due that it did not read, another one follows.
+   * Ends the drain. If there may be due votes that it did not read, another drain follows.
    *
-   * @param hadLease - false if another process has the lease: it sends these votes
+   * @param hadLease - false if another process has the lease: that process sends these votes
    */
   end(hadLease: boolean): void;
 };
 
 type Deps = ChannelDeps & {
-  /** How many drains that announced votes began may run at once. */
+  /** How many drains may run at once that were started by announced votes. */
   concurrency: number;
   /** Drains a listener whose votes may be due. Never throws. */
   drain(job: Job): Promise<void>;
@@ -88,7 +88,7 @@ export class KeptLeases {
    * Begins a drain.
    *
    * @param isAnnounced - whether announced votes began it; false for a job: the listener may have changed
-   * @returns `'busy'` if a drain of this process has the listener; another drain follows it
+   * @returns `'busy'` if this process drains the listener already; another drain follows that one
    */
   begin({ serverId, listenerId }: Job, isAnnounced: boolean): KeptTurn | 'busy' {
     const job = { serverId, listenerId };
@@ -137,7 +137,7 @@ export class KeptLeases {
     void this.#drains.add(() => this.#deps.drain(kept.job));
   }
 
-  /** Releases all leases, after the drains that run. No lease is kept after this call. */
+  /** Waits for the running drains, then releases all leases. No lease is kept after this call. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -188,7 +188,7 @@ export class KeptLeases {
   async #release(which: (kept: Kept) => boolean): Promise<void> {
     const releases = [...this.#byServer].map(async ([id, kept]) => {
       const { leased, job } = kept;
-      // If votes were announced meanwhile, a drain of this lease is waiting to begin.
+      // If votes were announced meanwhile, the lease stays: a drain that needs it is waiting to begin.
       if (!leased || (kept.isCalled && !this.#isClosed) || !which(kept)) return;
       this.#forget(id, kept);
       const released = await leased.release().catch(() => leased.releaseLater(this.#deps.ending));

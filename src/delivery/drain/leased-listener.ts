@@ -22,7 +22,7 @@ import type { Ended } from './record-outcomes.ts';
 /** After this time a drain reads its listener's settings again. */
 export const RENEW_MS = SECOND;
 
-/** Stores what outcomes of attempts change on their listeners. */
+/** Writes the changes that outcomes of attempts make to listeners. */
 export const changeListeners = updateLoader<Listener>(REPLICATED);
 
 /** The server of a listener, and whether it has lost attempts. */
@@ -32,7 +32,6 @@ export type ServerFacts = Promise<
 
 type LastDelivery = Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>;
 
-/** The dependencies of a leased listener. */
 export type LeaseDeps = RecordDeps & {
   listeners: Collection<Listener>;
   log: Logger;
@@ -57,9 +56,9 @@ export class LeasedListener {
   #readAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** Whether it refused a vote and has taken none since; set before the refusal is counted in `voteFaults`. */
+  /** Whether the listener refused a vote and has taken none since; set before `voteFaults` counts the refusal. */
   #hasRefused = false;
-  /** The last write: changes are written one after another. */
+  /** Settles when the last write has ended: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
   /** @param lease - `since`: a time on `performance.now()`, at or before the start of the lease */
@@ -82,7 +81,7 @@ export class LeasedListener {
     return this.#now;
   }
 
-  /** Its settings and opened secret. */
+  /** The listener's settings and opened secret. */
   get opened(): OpenedListener {
     return this.#opened;
   }
@@ -96,12 +95,12 @@ export class LeasedListener {
     return this.#deps.log;
   }
 
-  /** Whether half of a lease has passed since it was taken, however often it was renewed. */
+  /** Whether half of `LEASE_MS` has passed since the lease was taken, however often it was renewed since. */
   get isOld(): boolean {
     return performance.now() - this.#since > this.#deps.config.LEASE_MS / 2;
   }
 
-  /** The settings may have changed: `renew` reads them at once. */
+  /** Called when the settings may have changed: the next `renew` reads them, however recently they were read. */
   expectChange(): void {
     this.#readAt = Number.NEGATIVE_INFINITY;
   }
@@ -186,7 +185,7 @@ export class LeasedListener {
     };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health !== before) {
-      // The new state counts in memory before it is stored: the next outcome of a running attempt is applied to it.
+      // The new state is set before it is stored, because the next outcome of a running attempt is applied to it.
       this.#now = { ...this.#now, ...health };
       logHealth(log, before, health, vote._id.toString());
     }
@@ -242,7 +241,7 @@ export class LeasedListener {
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** Stores until when an allowance of connections is used up: until then, or new settings, no vote is sent. */
+  /** Stores until when a limit allows no further connection. Until then no vote is sent, unless the settings change. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -254,12 +253,14 @@ export class LeasedListener {
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its caller got the error, and this write is made all the same.
+    // If an earlier write failed, its caller got the error, and this write is still made.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 
-  /** Stores a higher answer step, even if the lease was lost: a late acknowledgement shows how slow the listener is. */
+  /**
+   * Stores a longer wait for answers (`answerStep`), even if the lease was lost: the listener was slow all the same.
+   */
   async #raiseAnswerStep(answerStep: number): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     const { batcher, listeners } = this.#deps;

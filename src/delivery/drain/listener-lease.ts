@@ -67,8 +67,8 @@ export function takeLease(
 }
 
 /**
- * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, it is lost, even if it is free
- * now: that worker may have changed the listener's state.
+ * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, the lease is lost, even if it
+ * is free now: that worker may have changed the listener's state.
  *
  * @returns the current listener, or null when the lease is lost
  */
@@ -118,7 +118,7 @@ type LeaseEnd = {
 
 type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
 
-/** Releases leases of listeners that nothing else has changed. Returns `true` for each only if all of them matched. */
+/** Releases leases of listeners that nothing else has changed. If one of them does not match, all get `false`. */
 const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
   most: 100,
   async load(listeners, asked) {
@@ -159,12 +159,12 @@ export async function releaseLease(
   };
 }
 
-/** For a lease whose listener was not read. No listener has this revision. */
+/** The end of a lease under which nothing was delivered. No listener has this revision. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**
- * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. If the lease
- * stayed, no worker could send the listener's votes until it expires. Never throws; logs when it gives up.
+ * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. As long as
+ * the lease stays, no other worker can send the listener's votes. Never throws; logs when it gives up.
  *
  * @param ending - once aborted, there is only one more try
  */

@@ -10,7 +10,7 @@ import { type Ended, recordOutcomes } from './record-outcomes.ts';
 /** If the lease of an attempt has expired by mongod's clock, the attempt is lost: this filter finds its vote. */
 const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
 
-/** The hex ids of those of these servers that have votes that match `such`, by default lost attempts. One query. */
+/** Finds, with one query, which servers have votes that match `such` (by default lost attempts). Returns hex ids. */
 export async function serversWith(
   votes: Collection<Vote>,
   serverIds: ObjectId[],

@@ -15,7 +15,7 @@ import type { RecordDeps, Taken } from './attempt-record.ts';
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
-/** An attempt that ends at `now`. If this machine's clock is behind, it ends when it began. */
+/** An attempt that ends at `now`. If this machine's clock is behind, it ends when it began: no duration is negative. */
 export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
   const begunAt = taken.attempt.at.getTime();
   const endedAt = Math.max(now.getTime(), begunAt);
@@ -39,9 +39,9 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 /**
  * Records outcomes of attempts. If an attempt is not the newest one of its vote, or the vote is no longer being sent,
  * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
- * lost, only an acknowledgement counts, however late it comes (docs/adr/0054-late-acknowledgements.md).
+ * lost, only an acknowledgement is still recorded, however late it comes (docs/adr/0054-late-acknowledgements.md).
  *
- * @returns for each outcome whether it counts
+ * @returns for each outcome whether it is recorded; false if an earlier outcome of the attempt stays
  * @throws the driver's error when MongoDB fails
  */
 export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<boolean[]> {
@@ -53,7 +53,7 @@ export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<b
 
 /** If MongoDB is unavailable, the write of an outcome is retried for this long. */
 const RETRIED_FOR_MS = 30 * MINUTE;
-/** If MongoDB answers and refuses the write of an outcome, it is retried for this long. */
+/** If MongoDB answers but refuses the write of an outcome, the write is retried for this long. */
 const REFUSED_FOR_MS = MINUTE;
 
 /**
@@ -87,7 +87,7 @@ export async function recordWithRetries(
   });
 }
 
-/** The statements for the pending outcomes: acknowledgements with the same change share one, each other has its own. */
+/** The statements for the pending outcomes: acknowledgements with the same change share one. */
 function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   const now = pending[0]?.recording.clock.now() ?? new Date();
   const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
@@ -102,8 +102,8 @@ function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null 
 
 /**
  * The statement for the usual case: the attempt has no outcome, is still the newest one of its vote, and is stored at
- * the index at which it was recorded. Its plain paths cost MongoDB two thirds of `recordAlone`, which handles the other
- * cases.
+ * the index at which it was recorded. Because its paths are plain, it takes MongoDB two thirds of the time of
+ * `recordAlone`, which handles the other cases.
  */
 function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   const [{ recording, ended }] = group as [PendingOutcome];
@@ -126,7 +126,7 @@ function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   };
 }
 
-/** How the outcome of its newest attempt changes a vote; `path` is the attempt's path in the vote. */
+/** The update of a vote after the outcome of its newest attempt; `path` is the attempt's path in the vote. */
 function changeOf(
   { config }: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -158,7 +158,7 @@ async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/** Records the acknowledgement of an attempt that was recorded as lost. A newer attempt that runs is not ended. */
+/** Records the acknowledgement of an attempt that was recorded as lost. If a newer attempt is running, it goes on. */
 async function recordLate(
   recording: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -190,7 +190,7 @@ async function recordLate(
   );
 }
 
-/** Matches the vote of the attempt while no outcome is recorded. */
+/** Matches the attempt's vote while no outcome of the attempt is recorded. */
 function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }

@@ -61,7 +61,7 @@ async function takeAndSend(
   const { queue, stop, relayedAt, endsAt } = limits;
   const sizes = new TakeSizes();
   let [takenCount, backlogSeenAt, lookMs] = [0, Number.NEGATIVE_INFINITY, FIRST_LOOK_MS];
-  /** Whether all votes of the last take were cast a moment ago: then this is no backlog, however many come. */
+  /** Whether all votes of the last take were cast a moment ago: then they are no backlog, however many there are. */
   let isFresh = false;
   for (;;) {
     attempts.throwFault();
@@ -149,7 +149,7 @@ function whyStop(
   return testsLater ? { kind: 'tested-later' } : null;
 }
 
-/** How many votes to take now: one for each free slot, and for a backlog more, which wait for a slot. */
+/** How many votes to take now: one for each free slot. For a backlog it is more, and the others wait for a slot. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,

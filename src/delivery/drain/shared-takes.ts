@@ -41,7 +41,8 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
       const found = await votes.find(due, options).toArray();
       for (const [id, own] of Map.groupBy(found, (vote) => vote.serverId.toHexString()))
         byServer.set(id, own);
-      // If the limit was reached, votes of the last server and of those after it may be missing: each is read alone.
+      // If the limit was reached, votes of the last server and of the servers after it may be missing: each of these
+      // servers is read alone.
       const last = found.at(-1)?.serverId.toHexString();
       if (found.length < limit || !last || group.length === 1) return;
       await Promise.all(
@@ -69,7 +70,7 @@ export type SharedTake = {
 /** A statement that takes votes, and how many votes it takes unless another worker or taker has some of them. */
 type Take = { statement: UpdateStatement; size: number };
 
-/** Sends takes in one durable command. Returns `true` for each only if all votes of all of them were taken. */
+/** Sends takes in one durable command. If a single vote of them was not taken, all takes get `false`. */
 async function sendTakes(votes: Collection<Vote>, takes: Take[]): Promise<(boolean | Error)[]> {
   const statements = takes.map(({ statement }) => statement);
   const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
@@ -82,7 +83,7 @@ export const takesLoader: BatchLoader<Collection<Vote>, Take, boolean> = { most:
 
 /**
  * Takes votes of several listeners (docs/adr/0132-shared-drains.md). Takes that differ only in listener and votes share
- * a statement, and the others of them get the attempt of the first.
+ * one statement and one attempt: that of the first take.
  */
 export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
   most: 32,
@@ -102,12 +103,12 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
   },
 };
 
-/** The same for backlogs, whose takes are large: a longer command would delay inserts of votes. */
+/** `sharedTakes` for backlogs, whose takes are large: a longer command would delay inserts of votes. */
 export const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
 
 /**
- * A shared statement takes nothing once the first of its leases has expired. So a take shares one only if its own lease
- * lasts longer than this.
+ * A shared statement takes nothing once the first of its leases has expired. So a take shares a statement only if its
+ * own lease lasts longer than this.
  */
 const LONG_LEASE_MS = 5 * SECOND;
 
@@ -115,7 +116,8 @@ const LONG_LEASE_MS = 5 * SECOND;
 function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
   const { released, lease, serverId } = listener;
   const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
-  // If a vote has waited for long, the statement covers a long time: a shared one would read other listeners' backlogs.
+  // If a vote has waited for long, the statement covers a long range of `queuedAt`. If it were shared, it would read
+  // the backlogs of other listeners.
   const isFresh = next.every((vote) => isFreshVote(vote, now));
   if (reason.test || !isLong || !isFresh) return serverId.toHexString();
   const { protocol, revision, answerStep, maxSendings } = attempt;
@@ -123,7 +125,7 @@ function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): strin
   return [protocol, revision, answerStep, maxSendings, ...cause].join(' ');
 }
 
-/** The take that records the attempt of the first of these takes on the votes of all of them. */
+/** Merges takes into one that records the attempt of the first take on the votes of all. */
 function takeOf(group: SharedTake[]): Take {
   const [{ recording, listener, reason, attempt }] = group as [SharedTake];
   const now = new Date(Math.max(...group.map((one) => one.now.getTime())));

@@ -8,9 +8,9 @@ import { endedAt, recordOutcomes } from './record-outcomes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
 /**
- * How many votes to take, and how many of them are sent at once. If a vote waited here for its attempt and the worker
- * died, the attempt would count as ambiguous. So a vote that had an ambiguous outcome, or that may be sent only once,
- * is taken only if it is sent at once: otherwise it could become `unconfirmed` although it was never sent.
+ * How many votes to take, and how many of them are sent at once. If the worker dies while a taken vote waits for a
+ * slot, its attempt counts as ambiguous. So a vote that had an ambiguous outcome, or that may be sent only once, is
+ * taken only if it is sent at once: otherwise it could become `unconfirmed` although it was never sent.
  */
 type TakeSize = { most: number; atOnce: number };
 
@@ -45,7 +45,7 @@ export async function takeVotes(
   try {
     const loader = next.length > MAX_CONCURRENT_ATTEMPTS ? sharedLargeTakes : sharedTakes;
     const isWhole = await batcher.load(loader, votes, take);
-    // The take may have shared the attempt of another one, so its attempt is read from it.
+    // The take may have got the attempt of another take, so `take.attempt` is read after the write.
     return await takenOf(recording, next, take.attempt, isWhole);
   } catch (error) {
     // Some votes may be taken although the write reported an error. None of them was sent.
@@ -57,9 +57,9 @@ export async function takeVotes(
 }
 
 /**
- * Those of the votes that were found on which `attempt` was recorded, in the same order.
+ * The votes of `found` on which `attempt` was recorded, in the same order.
  *
- * @param isWhole - whether it is known that these are all; otherwise they are read
+ * @param isWhole - whether it is known that all were taken; otherwise this is read from MongoDB
  */
 export async function takenOf(
   { votes }: Pick<RecordDeps, 'votes'>,

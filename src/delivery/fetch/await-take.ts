@@ -4,7 +4,7 @@ import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { Producer } from '../../platform/producer.ts';
 
-/** Longer than a take may wait: if a program takes votes without pauses, its next take begins within this time. */
+/** This is longer than a take may wait: if a program takes votes all the time, its next take begins within it. */
 const AWAITED_MS = 40 * SECOND;
 const LOOK_EVERY_MS = SECOND / 4;
 

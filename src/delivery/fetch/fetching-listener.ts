@@ -42,14 +42,14 @@ export async function fetchingListener(
   return listener?.protocol === 'fetch' ? listener : null;
 }
 
-/** If the program (`User-Agent`) of the stored take calls again, its newest take is stored after this time. */
+/** If the stored take is of the same program (`User-Agent`), a new take is stored only after this time. */
 const NOTED_EVERY_MS = MINUTE;
-/** If another program calls, its take is stored after this time. */
+/** If the stored take is of another program, a new take is stored after this time already. */
 const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };
 
-/** Stores takes. It may collect them for 250 ms, because no request waits for the write. */
+/** Stores when votes were taken. It may collect writes for 250 ms, because no request waits for them. */
 const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
   most: 500,
   collectMs: 250,
@@ -66,8 +66,8 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
 };
 
 /**
- * Stores for the owner when votes were last taken and by which program; undefined if a recent take is stored. No
- * address is stored.
+ * Stores for the owner when votes were last taken and by which program. Returns undefined if a recent take is stored.
+ * No address is stored.
  *
  * @param userAgent - the header of the call, any text
  */

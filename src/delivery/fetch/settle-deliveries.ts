@@ -15,7 +15,7 @@ import type { FetchDeps } from './take-deliveries.ts';
  * - `delivered`: the game server has the vote.
  * - `sent`: the vote was handed to a plugin that confirms nothing.
  * - `unknown`: the vote may have been handed over.
- * - `retry`: the vote was not handed over; it is due again by the schedule.
+ * - `retry`: the vote was not handed over; it can be taken again after the next delay of `DELIVERY_SCHEDULE`.
  * - `failed`: the vote can never be handed over.
  */
 export const TAKER_OUTCOMES = ['delivered', 'sent', 'unknown', 'retry', 'failed'] as const;
@@ -29,7 +29,7 @@ const MEANINGS: Record<TakerOutcome, [OutcomeCode, Step]> = {
   failed: ['fetch-failed', 'none'],
 };
 
-/** The result of one vote. `lease`: the id that the take answered with the vote, which is the id of its attempt. */
+/** The result of one vote. `lease`: the id that the take returned with the vote; it is the id of the attempt. */
 export type TakerResult = {
   voteId: Vote['_id'];
   lease: string;
@@ -60,7 +60,7 @@ type Found = { vote: Vote; leaseEnded: boolean };
 
 /**
  * Records what a taker reports about votes of a server; a refused result does not affect the others. `delivered` and
- * `sent` count however late they come (docs/adr/0054-late-acknowledgements.md).
+ * `sent` are recorded however late they come (docs/adr/0054-late-acknowledgements.md).
  *
  * @param results - each vote at most once
  * @throws the driver's error when MongoDB fails; then the same call may be repeated

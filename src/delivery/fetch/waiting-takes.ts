@@ -4,7 +4,7 @@ import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
 
 /** The most waiting takes of one server in a process. */
 const MOST_WAITING = 4;
-/** How often one query finds due votes that Redis did not announce, and retries, for all waiting takes. */
+/** At this interval, one query for all waiting takes finds retries and due votes that Redis did not announce. */
 const LOOK_EVERY_MS = 3 * SECOND;
 
 /** `due`: votes may be due. `over`: the time of the wait is over, its client has left or the process stops. */
@@ -20,7 +20,7 @@ export class WaitingTake {
   readonly #timer: NodeJS.Timeout;
   readonly #leave: () => void;
 
-  /** @param leave - called once, when it ends */
+  /** @param leave - called once, when the wait ends */
   constructor(ms: number, leave: (take: WaitingTake) => void) {
     this.endsAt = performance.now() + ms;
     this.#timer = setTimeout(() => this.end(), ms);
@@ -80,7 +80,7 @@ export class WaitingTakes {
     });
   }
 
-  /** In how many milliseconds the next take of a server may wait; 0 if it may wait now. */
+  /** After how many milliseconds another take of a server may begin to wait; 0 if it may now. */
   fullFor(serverId: ObjectId): number {
     const takes = this.#byServer.get(serverId.toHexString());
     if (!takes || takes.size < MOST_WAITING) return 0;
@@ -98,7 +98,7 @@ export class WaitingTakes {
     return take;
   }
 
-  /** Wakes one take of a server. If it takes as many votes as it may, it wakes the next one. */
+  /** Wakes one take of a server. If that take gets as many votes as it may, `takeOrWait` wakes the next one. */
   wakeOne(id: string): void {
     const takes = [...(this.#byServer.get(id) ?? [])];
     const idle = takes.find((take) => take.isIdle);
@@ -107,7 +107,7 @@ export class WaitingTakes {
     else for (const take of takes) take.wake();
   }
 
-  /** Wakes all takes of a server: its listener has changed. */
+  /** Wakes all takes of a server, because its listener has changed. */
   wakeAll(id: string): void {
     for (const take of this.#byServer.get(id) ?? []) take.wake();
   }

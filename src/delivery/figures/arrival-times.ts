@@ -1,10 +1,10 @@
 /**
- * How many votes arrived after which time, by bucket: bucket n has the times above `RATIO`^(n - 1) ms up to `RATIO`^n
+ * How many votes took how long to arrive, by bucket: bucket n has the times above `RATIO`^(n - 1) ms up to `RATIO`^n
  * ms. Buckets of several days or servers can be added; percentiles cannot.
  */
 export type ArrivalTimes = Record<string, number>;
 
-/** Each bucket ends at its start times this number. With 1.1, a percentile is at most 5 % wrong. */
+/** The end of each bucket divided by its start. With 1.1, a percentile is at most 5 % wrong. */
 export const RATIO = 1.1;
 
 /** The bucket of a time, as an aggregation expression. `ms`: an expression for the time in milliseconds. */

@@ -23,7 +23,7 @@ const SLICE = 500;
  * run is repeated or has ended half-way, the next one replaces what it stored (design rule 6).
  *
  * @param day - a UTC day, `2026-11-21`
- * @param throwIfLost - called before each write; throws if another run may count the day by now
+ * @param throwIfLost - called before each write; throws if another run may be counting the day now
  * @returns the sums of all servers
  * @throws what `throwIfLost` throws, and the driver's error when MongoDB fails
  */
@@ -137,7 +137,7 @@ function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
   return Object.fromEntries(failures);
 }
 
-/** Replaces what is stored of these servers. If a server's votes of the day are gone, its sums are removed. */
+/** Replaces the stored sums of these servers. If a server's votes of the day are gone, its sums are removed. */
 async function store(
   { deliveryDays, clock }: CountDeps,
   serverIds: ObjectId[],

@@ -5,7 +5,7 @@ import type { ArrivalTimes } from './arrival-times.ts';
 
 /** The votes of a UTC day, by how they were cast and by the state of their delivery. Imported votes are not counted. */
 export const deliverySums = {
-  /** Votes that count, by their source; excluded ones are in neither. */
+  /** Votes that count and were cast on a page; `api`: with the API. Excluded votes are in neither. */
   page: { type: Number, required: true },
   api: { type: Number, required: true },
   excluded: { type: Number, required: true },
@@ -19,9 +19,9 @@ export const deliverySums = {
   delivered: { type: Number, required: true },
   unconfirmed: { type: Number, required: true },
   failed: { type: Number, required: true },
-  /** `ArrivalTimes` of the delivered votes, without those that were resent by hand or left a quarantine. */
+  /** `ArrivalTimes` of the delivered votes, except votes that were resent by hand or left a quarantine. */
   times: { type: Schema.Types.Mixed, required: true },
-  /** How many attempts for these votes did not deliver them, by outcome: `{'connection-refused': 12}`. */
+  /** How many attempts failed to deliver these votes, by outcome: `{'connection-refused': 12}`. */
   causes: { type: Schema.Types.Mixed, required: true },
 } as const;
 
@@ -32,7 +32,7 @@ const deliveryDayDefinition = {
   day: { type: String, required: true },
   ...deliverySums,
   countedAt: { type: Date, required: true },
-  /** When MongoDB deletes it. */
+  /** When MongoDB deletes this document. */
   forgetAt: { type: Date, required: true },
 } as const;
 
@@ -46,5 +46,5 @@ type Mixed = { times: ArrivalTimes; causes: Partial<Record<OutcomeCode, number>>
 export type DeliverySums = Omit<Nested<typeof deliverySums>, keyof Mixed> & Mixed;
 export type DeliveryDay = Omit<InferRawDocType<typeof deliveryDayDefinition>, keyof Mixed> & Mixed;
 
-/** How many days are stored. */
+/** For how many days the sums of a day are stored. */
 export const FIGURE_DAYS = 100;

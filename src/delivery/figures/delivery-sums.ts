@@ -7,7 +7,7 @@ type Counts = Record<keyof typeof counts, number>;
 /** The names of the counts of a sum: everything but times and causes. */
 const COUNTS = Object.keys(counts) as (keyof Counts)[];
 
-/** Sums without votes. */
+/** The sums of no votes: every count is 0. */
 export function noDeliveries(): DeliverySums {
   const none = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts;
   return { ...none, times: {}, causes: {} };

@@ -37,7 +37,7 @@ const SIGN_IN =
 const WANTS_TLS =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|HTTP request to an HTTPS server/i;
 
-/** The outcome for a refusal. If the body or the target of a redirect says more than the status, that decides. */
+/** The outcome for a refusal. The body or the target of a redirect can show more than the status. */
 export function meaningOfRefusal(status: number, said: string, location = ''): OutcomeCode {
   const meaning = meaningOfStatus(status);
   if (meaning === 'http-redirected' && SIGN_IN.test(location)) return 'http-sign-in';

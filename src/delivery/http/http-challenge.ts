@@ -4,7 +4,7 @@ import { printable, readable } from '../../platform/printable.ts';
 
 /** A message that an HTTP listener must answer by repeating the challenge. */
 type Challenge = {
-  /** `webhook-id`. */
+  /** The value of the header `webhook-id`. */
   id: string;
   challenge: string;
   body: string;
@@ -57,9 +57,7 @@ function challengeIn(json: string): string {
 /** The first bytes of gzip and Zstandard, in hexadecimal. Other encodings have no such mark. */
 const COMPRESSED = ['1f8b', '28b52ffd'];
 
-/**
- * The outcome if an answer does not repeat the challenge in a documented form. It says what the website must change.
- */
+/** The outcome if an answer does not repeat the challenge as documented. It tells the owner what to change. */
 function formOf({ bytes, encoding = '', isLate }: ReceivedBody, { challenge }: Challenge): OutcomeCode {
   if (isLate) return 'too-slow';
   const isMarked = COMPRESSED.some((mark) => bytes.toString('hex', 0, 4).startsWith(mark));

@@ -28,7 +28,7 @@ export type HttpTarget = {
  *
  * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
  *   the message
- * @throws {TypeError} when the vote can never be sent (`assertSendable`), which is an error of the caller
+ * @throws {TypeError} when the vote can never be sent (`assertSendable`)
  */
 export async function postVote(
   target: HttpTarget,
@@ -59,7 +59,7 @@ export async function postVote(
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).result;
 }
 
-/** Posts one JSON message to a URL, with the checks, deadlines and limits of a vote. No answer makes it throw. */
+/** Posts JSON to a URL, with the checks, deadlines and limits of a vote. Never throws because of the answer. */
 export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return { result: plain, status: 0, said: '' };
@@ -67,7 +67,7 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
 }
 
 /**
- * The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is no HTTP.
+ * The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is not HTTP.
  */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
@@ -78,7 +78,7 @@ const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
 ]);
 
 /**
- * The outcome of a request. If the URL begins with `http://` and the connection ended as at a TLS port, one more
+ * The outcome of a request. If the URL begins with `http://` and the connection ended as a TLS port ends it, one more
  * connection tests whether the port speaks TLS. If it does, the request was not read.
  */
 async function tlsExpected(

@@ -11,7 +11,7 @@ import type { Answer } from './http-challenge.ts';
  */
 const LONGEST_ANSWER = 4_096;
 
-/** If a listener sends more informational responses (HTTP 1xx) before its answer, the attempt ends. */
+/** If a listener sends more informational responses (HTTP 1xx) than this before its answer, the attempt ends. */
 const MOST_INFORMATION = 8;
 
 /** Sends the request and reads the answer. One deadline applies to all of it, even if bytes arrive slowly. */
@@ -120,7 +120,7 @@ function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?:
 
 /**
  * The outcome for an error of the connection. The codes of Node's HTTP parser begin with `HPE_`. If the website closed
- * the connection normally, the error has no system call.
+ * the connection normally, the error has no `syscall`.
  */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';

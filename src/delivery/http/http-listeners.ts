@@ -44,13 +44,13 @@ const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
 /** The owner's settings of an HTTP listener. */
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** Stored for a later change to Votifier. The message does not contain it. */
+  /** Stored for a later change to Votifier. The posted votes do not contain it. */
   serviceName: string;
 };
 
 /**
- * Sets a URL to which a server's votes are posted, signed by Standard Webhooks. The first call makes a secret. If the
- * URL is changed later, the secret stays, so no votes are lost (`rotateSecret` makes a new one).
+ * Sets a URL to which a server's votes are posted, signed as Standard Webhooks requires. The first call makes a secret.
+ * If the URL is changed later, the secret stays, so no votes are lost (`rotateSecret` makes a new one).
  *
  * @returns the listener, and as `secret` the new secret (`whsec_…`), to be shown once; null if the secret stays
  * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the current secret cannot be read

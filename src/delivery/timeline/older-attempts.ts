@@ -98,7 +98,7 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
   };
 }
 
-/** The counts by class or by code, without these attempts; a count of zero is omitted. */
+/** The counts by class or by code, minus these attempts; a count of zero is omitted. */
 function without<K extends string>(
   counts: Partial<Record<K, number>>,
   attempts: Attempt[],

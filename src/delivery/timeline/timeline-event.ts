@@ -15,7 +15,7 @@ export type DeliveryStatus =
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
-      /** Why its listener gets no votes; null if it gets them. */
+      /** Why the vote's listener gets no votes now; null if it gets them. */
       reason: ListenerReason | null;
       /** How many votes are before this one in its listener's queue, up to `MOST_AHEAD`; null from `briefStatus`. */
       ahead: number | null;
@@ -43,7 +43,6 @@ export type DeliveryStatus =
       resendableUntil: Date | null;
     };
 
-/** The outcome of an attempt. */
 export type AttemptOutcome = Explanation & {
   code: OutcomeCode;
   class: OutcomeClass;
@@ -51,7 +50,7 @@ export type AttemptOutcome = Explanation & {
   reached: Step | null;
   /** The listener's message. */
   words: string | null;
-  /** What Tallyport itself found. */
+  /** What Tallyport itself found, such as the target of a redirect. */
   detail: string | null;
   durationMs: number | null;
 };
@@ -62,7 +61,7 @@ export type AttemptEvent = {
   id: string;
   /** Counted from 1. null if the vote was given back unsent: such an attempt does not count. */
   number: number | null;
-  /** Whether it tested an unreachable listener. */
+  /** Whether the attempt tested an unreachable listener. */
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;
@@ -108,7 +107,6 @@ export type TimelineEvent =
       reasonForOwner: string | null;
     };
 
-/** The timeline of a vote. */
 export type VoteTimeline = {
   status: DeliveryStatus;
   /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */

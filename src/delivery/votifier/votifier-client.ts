@@ -58,7 +58,7 @@ export type SendResult = Outcome & { durationMs: number };
  * greeting, writes one frame and waits for the answer. Whatever the listener does, the result is an outcome. Before the
  * first byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
  *
- * @throws {TypeError} when the vote or the target can never be sent (`assertSendable`), which is an error of the caller
+ * @throws {TypeError} when the vote or the service name can never be sent (`assertSendable`)
  */
 export async function sendVote(
   target: VotifierTarget,
@@ -170,7 +170,8 @@ async function readAnswerFrom(
   const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
   // Most v1 listeners close after a vote that they accept and also after one with the wrong key, so the vote counts as
-  // delivered, not confirmed. If the listener has confirmed votes before, its key has changed or its plugin failed.
+  // delivered, not confirmed. If the listener confirmed votes before, its key has changed or its plugin failed: the
+  // vote is not delivered.
   const isSent = target.protocol === 'votifier-v1' && !options.confirmsVotes;
   const bareClose = isSent ? 'sent-not-confirmed' : 'closed-without-answer';
   const said = readable(received);

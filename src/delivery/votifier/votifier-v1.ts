@@ -2,7 +2,7 @@ import { constants, type KeyObject, publicEncrypt } from 'node:crypto';
 import { type ForwardedVote, VOTER_ADDRESS } from '../vote-message.ts';
 import { startsLikeV2 } from './votifier-v2.ts';
 
-/** The block has 256 bytes, of which PKCS#1 v1.5 padding takes 11. */
+/** PKCS#1 v1.5 padding takes 11 of the block's 256 bytes. */
 const LONGEST_TEXT = 245;
 const BLOCK_BYTES = 256;
 

@@ -1,4 +1,4 @@
-/** Atom feeds and structured data. */
+/** Texts of Atom feeds and of structured data. */
 export const FEEDS = {
   'New servers on {listing}': 'Neue Server auf {listing}',
   'New {game} servers on {listing}': 'Neue {game}-Server auf {listing}',
