@@ -89,7 +89,7 @@ function inspectJpeg(bytes: Buffer): Inspected {
   throw broken();
 }
 
-/** The next marker after the data of a scan: stuffed bytes (`ff00`) and restart markers belong to the data. */
+/** The offset of the marker after a scan's data. Stuffed bytes (`ff00`) and restart markers belong to the data. */
 function endOfScan(bytes: Buffer, from: number): number {
   let at = bytes.indexOf(0xff, from);
   while (at !== -1) {
