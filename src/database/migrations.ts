@@ -9,8 +9,8 @@ import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 
 /**
- * A change of stored documents. It can run twice, also at the same time, and while processes of the previous version
- * still serve (design rule 15). When it runs, the indexes of this version exist.
+ * A change of stored documents. It may run twice, also at the same time, and while processes of the previous version
+ * still serve (design rule 15): none of this may do harm. When it runs, the indexes of this version exist.
  */
 export type Migration = {
   /** Its number and subject. The name is stored, so it never changes. */
