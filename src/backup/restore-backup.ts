@@ -39,7 +39,7 @@ export type Restored = RestoredDocuments & {
 };
 
 /**
- * Compares the files of a backup with its manifest.
+ * Compares the files of a backup with its manifest, and returns the manifest.
  *
  * @param progress - called with the number of compared bytes
  * @throws {BackupError} `no-backup`, `backup-damaged`, `newer-backup`
@@ -254,8 +254,8 @@ class Changes {
   }
 
   #giveUp(message: Document): void {
-    // If the limit of notifications held a message back, it was counted and another message reports the number. So it
-    // is not sent now either.
+    // If the limit of notifications has held this message back, another message reports how many were held back. So
+    // this one is not sent now either.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;
