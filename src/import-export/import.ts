@@ -13,7 +13,6 @@ import { type ServerImportDeps, serverImporter } from './import-servers.ts';
 import { type VoteImportDeps, voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** The dependencies of imports. */
 export type ImportDeps = ServerImportDeps &
   VoteImportDeps &
   SampleImportDeps &
