@@ -6,8 +6,8 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
- * Computes the statistics of a job's day and the figures of all servers, and marks the day as done. The job's progress
- * in Bull Board is the percentage of finished servers.
+ * Returns the processor of `aggregate-day`. It computes the statistics of the job's day and the figures of all servers,
+ * and marks the day as done. The job's progress in Bull Board is the percentage of finished servers.
  *
  * @param stop - aborted when the worker stops; then the day is not marked, and the signal's reason is thrown
  */

@@ -4,7 +4,7 @@ import { createWaitingWork, type WaitingWork } from '../src/process/waiting-work
 import { countFigures } from '../src/workflows/figures/count-figures.ts';
 import type { Waiting } from '../src/workflows/figures/count-site-day.ts';
 
-/** Counts the figures of the site and of each server by day. If a run is interrupted, the next one counts them. */
+/** Returns the processor of `count-figures`. If a run is interrupted, the next run counts the remaining days. */
 export function countFiguresWorker(deps: AppDeps, stop: AbortSignal): Processor {
   const waitingWork = createWaitingWork(deps);
   return async () => {

@@ -26,9 +26,9 @@ const BUDGET_MS = 20 * SECOND;
 export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
- * The processors of the delivery queues. A job drains its listener. If the listener's state has changed so that another
- * queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is delayed
- * until the next test is due, and its progress in Bull Board says so.
+ * Makes the processors of the delivery queues. A job drains its listener. If the listener's state has changed so that
+ * another queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is
+ * delayed until the next test is due, and its progress in Bull Board says so.
  */
 export function forwardVotes(
   deps: AppDeps,
@@ -89,7 +89,7 @@ export function forwardVotes(
     },
   });
 
-  /** Drains the listener of a job. If the lease is taken, its owner learns that votes may be due. */
+  /** Drains the listener of a job. If another worker has its lease: announces to that worker that votes may be due. */
   async function drain(
     queue: DeliveryQueue,
     payload: Payload<DeliveryQueue>,
