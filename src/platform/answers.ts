@@ -63,7 +63,7 @@ export type WorkersAnswer<T> =
  */
 export type AnswerProgress = { steps: string[] };
 
-/** Asks workers and waits for their answers. Nothing else in the web process waits for Redis (design rule 2). */
+/** Asks workers and waits for their answers. Elsewhere, the web process never waits long for Redis (design rule 2). */
 export type Answers = {
   /**
    * Asks a question. Never throws, and ends in limited time.
@@ -76,7 +76,7 @@ export type Answers = {
   close(): Promise<void>;
 };
 
-/** The wait for one question. The events of its job call the functions. */
+/** The wait for one question. The events of the question's job call these functions. */
 type Wait = {
   onBegin(): void;
   onProgress(progress: AnswerProgress): void;

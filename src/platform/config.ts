@@ -95,7 +95,7 @@ const environment = z.object({
   /** The accent colour and the logo of the pages (see site/look). */
   ACCENT_COLOUR: colour.optional(),
   LOGO: z.string().optional(),
-  /** After how many months players' names are removed from votes, and addresses from the audit log; 0: never. */
+  /** After how many months players' names, and users' e-mail addresses, are removed from old records; 0: never. */
   KEEP_PLAYER_NAMES_MONTHS: wholeNumber(0, 1_200).default(0),
   KEEP_ADDRESSES_MONTHS: wholeNumber(0, 1_200).default(24),
   /** A setting of older versions. If it is set, the web process logs what replaced it. */
@@ -204,7 +204,7 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: the list of last month's top voters needs two months of names. */
+/** The least value except 0. The list of last month's top voters needs names for up to two months, so 3 are enough. */
 const LEAST_NAME_MONTHS = 3;
 
 /** Errors that concern several variables together. */
@@ -339,7 +339,7 @@ function givenBy(variables: Record<string, string>): Set<string> {
   return new Set([...Object.keys(variables), ...instead.map(([name]) => name)]);
 }
 
-/** The environment variable that gives a setting. */
+/** The environment variable for a setting. */
 export function variableOf(name: string): string {
   return (GIVEN_INSTEAD as Record<string, string>)[name] ?? name;
 }

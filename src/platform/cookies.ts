@@ -7,7 +7,7 @@ const LONGEST_COOKIE = 200;
 
 type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
-/** A cookie of this site: sent only with its own requests and with links to it, and not readable by scripts. */
+/** A cookie that browsers send only with this site's own requests and with links to it. Scripts cannot read it. */
 export type Cookie = {
   /** The `Set-Cookie` header. The value has no white space, comma or semicolon. */
   set(value: string): string;

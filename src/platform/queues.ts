@@ -112,7 +112,7 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finishes an exclusion of votes, or its undoing. */
+  /** Finishes an exclusion of votes that was begun or is being undone. */
   'exclude-votes': {
     title: 'Exclude votes',
     payload: z.object({ exclusionId: objectId }),
@@ -156,14 +156,14 @@ export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueNam
   return `{${config.QUEUE_PREFIX}:${name}}`;
 }
 
-/** The channel on which the ids of servers with due votes are published. Its messages are ids only, and may be lost. */
+/** The channel on which the ids of servers with due votes are published. A message may be lost. */
 export function dueVotesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>): string {
   return `${QUEUE_PREFIX}:takes`;
 }
 
 /**
- * How many events of `answer-now` Redis stores. They contain results, so it is less than BullMQ's default of 10,000. A
- * question has about a dozen.
+ * How many events of `answer-now` Redis stores. Events contain results, so the limit is lower than BullMQ's default of
+ * 10,000. A question has about a dozen events.
  */
 const MOST_ANSWER_EVENTS = 2_000;
 

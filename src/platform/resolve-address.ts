@@ -7,7 +7,7 @@ export type ResolveOptions = {
   ranges: AddressRanges;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Finds all addresses of a name; by default with DNS queries, and with the system's resolver where they fail. */
+  /** Finds all addresses of a name; `queryNameServers` by default. */
   lookup?: ((name: string) => Promise<{ address: string }[]>) | undefined;
   /** Called after the look-up, before the addresses are checked. */
   onResolved?: (() => void) | undefined;
@@ -58,7 +58,7 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
   }
 }
 
-/** How long the resolver waits for one name server at most in its first round, before it tries the next one. */
+/** The longest time that the resolver waits for one name server before it first tries the next one. */
 const FIRST_TRY_TIMEOUT_MS = 1_000;
 
 /**

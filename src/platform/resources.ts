@@ -24,7 +24,7 @@ export type Resources = {
   clock: Clock;
   /** How much this process's clock differs from mongod's. */
   clockSkew: ClockSkew;
-  /** A different id for each start of a process. It is the owner in leases. */
+  /** The id of this start of the process; each start has another one. Leases store it as their owner. */
   processId: string;
   mongo: Mongo;
   /** Requests that are in flight at the same time share database operations through it. */

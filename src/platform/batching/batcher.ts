@@ -42,7 +42,7 @@ const ENOUGH = 8;
 /** Waits `ms` milliseconds. It uses the global `setTimeout`, because tests replace that function. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** A request was refused because too many are waiting. Nothing of it was sent to the database. */
+/** A request was refused because too many are waiting. It was not sent to the database. */
 export class OverloadError extends AppError {}
 
 type Waiting = {
