@@ -112,7 +112,7 @@ export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () =
   };
 }
 
-/** For routes that are not part of the API, so the OpenAPI document leaves them out. */
+/** Hides a route from the OpenAPI document, because the route is not part of the API. */
 const HIDDEN = { schema: { hide: true } };
 
 /**
