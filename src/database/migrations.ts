@@ -31,8 +31,8 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Runs the pending migrations in their order and records each when it has ended. Then it runs the migrations that
- * repeat.
+ * Runs the pending migrations and the migrations that repeat, all in their order. Records each pending one when it has
+ * ended.
  *
  * @returns the names of the migrations that were pending
  * @throws {CodedError} `migration-failed` at the first migration that fails
