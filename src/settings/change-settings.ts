@@ -39,7 +39,7 @@ export class SettingsChangedError extends AppError {
   }
 }
 
-/** How often a change is tried: it fails if another change is stored at the same time. */
+/** How often a change is tried. A try fails if another change is stored at the same time. */
 const TRIES = 5;
 
 /** The stored settings; null when none were ever changed. */
@@ -218,8 +218,8 @@ function shownText(name: string, text: string | undefined): string | null {
 }
 
 /**
- * A text in the audit log has at most `most` characters. If a text is longer, its part is logged that begins `before`
- * characters before the difference.
+ * A text in the audit log has at most `most` characters. A longer text is cut to a part that begins `before` characters
+ * before the difference.
  */
 const EXCERPT = { most: 1_000, before: 40 };
 

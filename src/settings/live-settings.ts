@@ -67,7 +67,7 @@ export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promis
     const changed = CHANGEABLE_NAMES.filter((name) => !isDeepStrictEqual(config[name], next[name]));
     Object.assign(config, next);
     known = versionOf(stored);
-    // Names only: a value may be a secret.
+    // Only names are logged, because a value may be a secret.
     if (stored) log.info({ event: 'settings.read', revision: stored.revision, changed });
     for (const name of names) {
       const reason = unusable[name];
