@@ -64,7 +64,7 @@ export type ProofEnded = Proved | CheckRefused | { kind: 'busy' } | NotAnswered;
 
 type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];
 
-/** Asks a worker to check the server of a draft, unless MongoDB alone decides the result; see `proveDraft`. */
+/** Asks a worker to check the server of a draft, unless stored data alone decides the result; see `proveDraft`. */
 export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: ObjectId): Promise<ProofEnded> {
   const known = await requestDraftProof(deps, prover, draftId);
   if (known) return known;

@@ -201,7 +201,7 @@ async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: st
   };
 }
 
-/** A listener's address; for a URL without path and query, which may contain a secret. null: votes are fetched. */
+/** A listener's address. A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
   return host ? `${host}:${port}` : null;

@@ -100,8 +100,8 @@ async function changeAll<T extends { _id: ObjectId }>(
 }
 
 /**
- * An expression that is true for an e-mail address. `$regexMatch` fails for a value that is not a string; `$cond`
- * evaluates one branch only, so it never gets such a value.
+ * An expression that is true for an e-mail address. `$regexMatch` would fail for a value that is not a string, but
+ * `$cond` evaluates one branch only.
  */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };
