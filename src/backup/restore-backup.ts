@@ -140,7 +140,7 @@ async function restoreDocuments(
   await run.throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
-  // Links that were mailed before the backup must no longer change an address.
+  // Links that were mailed before the backup must no longer change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
   await run.throwIfLost();
@@ -238,8 +238,8 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // If the request kept its time, the account would be deleted at once. The users get a new mail when everything
-        // is restored.
+        // If the request kept its old `dueAt`, the account could be deleted at once. So its waiting period is begun
+        // again, and the user gets a new mail when everything is restored.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
