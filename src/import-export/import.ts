@@ -64,7 +64,7 @@ export async function importSamples(
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes the finished days of the touched servers, then the daily figures of these servers. Today is left out; it is
+ * Computes the finished days that got samples, then the daily figures of their servers. Today is left out; it is
  * computed when it is over. If midnight passes during an import, the oldest day becomes too old and is skipped; a
  * second import adds its samples to the sums.
  */
