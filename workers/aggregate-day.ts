@@ -20,7 +20,7 @@ export function aggregateDays(deps: AppDeps, stop: AbortSignal): Processor<Paylo
       const percent = Math.floor((100 * done) / Math.max(total, 1));
       if (percent === shown) return;
       shown = percent;
-      // If Redis fails, only the progress is not shown.
+      // If Redis fails, the job goes on, and only its progress is not shown.
       void job.updateProgress(percent).catch(() => undefined);
     };
     const { servers } = await aggregateDay(deps, day, { progress, signal: stop });

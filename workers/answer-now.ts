@@ -66,7 +66,7 @@ async function orInterrupted<T>(
   }
 }
 
-/** Reports each step as the progress of `job`. If Redis fails, only the progress is not shown. */
+/** Returns a function that reports each step as the progress of `job`. If Redis fails, the progress is not shown. */
 function showSteps(job: Job): (step: string) => void {
   const steps: string[] = [];
   return (step) => {

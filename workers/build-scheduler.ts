@@ -26,7 +26,7 @@ async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal
 
 /**
  * Starts the periodic work (each kind once at the start, then by its cron expression) and takes due probes every
- * second. Stops when `stopping` is aborted; `close()` waits until this has ended.
+ * second. Stops when `stopping` is aborted; `close()` waits for what is still running.
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
   const taking = takeProbes(deps, stopping);

@@ -16,7 +16,7 @@ export function countFiguresWorker(deps: AppDeps, stop: AbortSignal): Processor 
   };
 }
 
-/** The waiting votes of all listeners by age, and the ages of the queues. */
+/** The waiting votes of all listeners by age, and the age of each queue's oldest work in seconds. */
 function waitingOf({ waitingVotes, queues }: WaitingWork): Waiting {
   const votes: Record<string, number> = {};
   for (const ages of Object.values(waitingVotes)) {

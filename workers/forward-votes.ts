@@ -89,7 +89,7 @@ export function forwardVotes(
     },
   });
 
-  /** Drains the listener of a job. If another worker has its lease: announces to that worker that votes may be due. */
+  /** Drains the listener of a job. If another worker has the listener's lease: tells it that votes may be due. */
   async function drain(
     queue: DeliveryQueue,
     payload: Payload<DeliveryQueue>,
@@ -123,7 +123,7 @@ export function forwardVotes(
       const result = await drain(queue, payload, {
         log: deps.log.child({ jobId: job.id }),
         onOutcome,
-        // If Redis fails, only the progress is not shown.
+        // If Redis fails, the job goes on, and only its progress is not shown.
         onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
       });
       switch (result.kind) {

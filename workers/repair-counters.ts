@@ -8,7 +8,10 @@ import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/re
 
 type Drifting = Pick<Metrics, 'countersDrifted'>;
 
-/** Returns the processor of `repair-counters`. It corrects a day's vote counters and review lists and marks the day. */
+/**
+ * Returns the processor of `repair-counters`. It corrects the vote counters and the review lists of the job's day, and
+ * marks the day as done.
+ */
 export function repairCountersWorker(
   deps: AppDeps,
   metrics: Drifting,

@@ -19,7 +19,7 @@ type Start = (stopping: AbortSignal) => Work;
  * that is incomplete. While MongoDB does not answer, nothing is stopped or started.
  *
  * @param stopping - aborted when the process begins to stop
- * @throws the error of the first `start`; errors of later starts are logged and retried
+ * @throws the error of the first `start`; after an error of a later start, the error is logged and the start retried
  */
 export async function whileWorkIsSafe(
   { clockSkew, restores, log }: Pick<AppDeps, 'clockSkew' | 'restores' | 'log'>,

@@ -9,7 +9,6 @@ const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBala
 /** The workers of a process. After `pause` they take no jobs, and their running jobs go on. */
 type Workers = { pause(): void; resume(): void };
 
-/** What `withoutMongodb` returns. */
 export type MongodbWatch = {
   /** Whether no MongoDB server that accepts writes is reachable now. */
   isAway(): boolean;
