@@ -21,5 +21,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 const exitCode = await run(process.argv.slice(2));
 if (exitCode !== 0) process.exitCode = exitCode;
-// If the command was interrupted: its remaining work would keep the process alive, so it is ended.
+// If the command was interrupted: its remaining work would keep the process alive, so the process exits here.
 if (exitCode === INTERRUPTED) process.exit();

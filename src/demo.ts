@@ -56,7 +56,7 @@ const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: AppDeps | undefined;
-/** Work that runs until the demo stops. The platform is closed after it has ended. */
+/** Work that runs until the demo stops. The platform is closed after this work has ended. */
 const background: Promise<unknown>[] = [];
 /** How long the demo waits for the background work to end, in milliseconds. */
 const ENDS_WITHIN_MS = 5 * SECOND;
@@ -137,7 +137,7 @@ async function start(): Promise<void> {
     STEAM_SIGN_IN: 'on',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    // All servers are on this machine, and most of them belong to one user.
+    // All servers are on this machine, and most of them belong to one user, so the usual limits would be too low.
     DESTINATION_LIMIT: '1000',
     ACCOUNT_LIMIT: '1000',
     // The operator of the demo needs no second factor.

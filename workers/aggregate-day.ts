@@ -6,8 +6,8 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
- * Computes the statistics of a job's day and the figures of all servers, and marks the day as done. The job's progress
- * in Bull Board is the percentage of finished servers.
+ * Returns the processor of `aggregate-day`. It computes the statistics of the job's day and the figures of all servers,
+ * and marks the day as done. The job's progress in Bull Board is the percentage of finished servers.
  *
  * @param stop - aborted when the worker stops; then the day is not marked, and the signal's reason is thrown
  */
@@ -20,7 +20,7 @@ export function aggregateDays(deps: AppDeps, stop: AbortSignal): Processor<Paylo
       const percent = Math.floor((100 * done) / Math.max(total, 1));
       if (percent === shown) return;
       shown = percent;
-      // If Redis fails, only the progress is not shown.
+      // If Redis fails, the job goes on, and only its progress is not shown.
       void job.updateProgress(percent).catch(() => undefined);
     };
     const { servers } = await aggregateDay(deps, day, { progress, signal: stop });

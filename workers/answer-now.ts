@@ -22,10 +22,10 @@ import type { Proved, Prover } from '../src/workflows/request-proof.ts';
 import { settingTasks } from './setting-tasks.ts';
 
 /**
- * Answers the question of a job. If the worker dies, the question is not run again: a second run would send a test vote
- * twice, and the person who waits would wait even longer.
+ * Returns the processor of `answer-now`. If the worker of a question dies, the question is not run again: a second run
+ * would send a test vote twice, and the user would wait even longer.
  *
- * @param waitNoLonger - aborted when a stopping worker has waited long enough
+ * @param waitNoLonger - aborted when a stopping worker has waited long enough for its jobs
  */
 export function answerNowWorker(
   deps: AppDeps,
@@ -66,7 +66,7 @@ async function orInterrupted<T>(
   }
 }
 
-/** Reports each step as the progress of `job`. If Redis fails, only the progress is not shown. */
+/** Returns a function that reports each step as the progress of `job`. If Redis fails, the progress is not shown. */
 function showSteps(job: Job): (step: string) => void {
   const steps: string[] = [];
   return (step) => {
@@ -104,7 +104,7 @@ function createTasks(deps: AppDeps) {
   const proveDeps = { ...deps, ask: createAsk(deps.config) };
   const diagnosisDeps = { ...deps, send: createSend(deps.config) };
 
-  /** Calls `prove` with the user's e-mail address. If the account was deleted, its drafts were deleted too. */
+  /** Calls `prove` with the user. If the account was deleted: `not-found`, because its drafts were deleted too. */
   async function asUser(userId: string, prove: (prover: Prover) => Promise<Proved>): Promise<ProofAnswer> {
     const user = await deps.users.findOne({ _id: new ObjectId(userId) }, { projection: { email: 1 } });
     if (!user) return { kind: 'not-found' };

@@ -7,12 +7,12 @@ import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
 import { takeProbes } from './take-probes.ts';
 
 /**
- * The delay before a round is retried. At the start of the process Redis is often not connected yet, and the next round
- * by cron may be far away.
+ * The delay before periodic work is retried. When the process starts, Redis is often not connected yet, and the next
+ * time by the cron expression may be an hour away.
  */
 const RETRY_MS = SECOND;
 
-/** Runs one round of periodic work, with retries until Redis and MongoDB have accepted it. */
+/** Adds the jobs of one kind of periodic work that are due now. Retries until Redis has accepted all of them. */
 async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
@@ -26,13 +26,13 @@ async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal
 
 /**
  * Starts the periodic work (each kind once at the start, then by its cron expression) and takes due probes every
- * second. Stops when `stopping` is aborted; `close()` waits for the running rounds.
+ * second. Stops when `stopping` is aborted; `close()` waits for what is still running.
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
   const taking = takeProbes(deps, stopping);
   const running = PERIODIC_WORK.map((work) => {
     let round: Promise<void> | undefined;
-    /** If a round is still waiting for Redis, no second one is started. */
+    /** Calls `runRound`, unless an earlier call is still waiting for Redis. */
     const run = () => {
       round ??= runRound(deps, work, stopping).finally(() => {
         round = undefined;

@@ -32,7 +32,7 @@ import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { withoutMongodb } from './without-mongodb.ts';
 
-/** The options of a worker's connections. An operation on many votes may take longer than an operation of a request. */
+/** The options of a worker's connections. An operation on many votes may take longer than one of an API request. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
 /** After a shutdown began, attempts that have written their vote wait this long for the answer (design rule 12). */
@@ -54,8 +54,8 @@ const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   'draw-cards': { max: 10, duration: SECOND },
 };
 /**
- * The lock of an `answer-now` job. If its worker is killed, the person who waits gets a message after this time, or at
- * most after twice this time.
+ * How long the lock of an `answer-now` job lasts. If its worker is killed, the waiting user gets a message after this
+ * time, or at most after twice this time.
  */
 const ANSWER_LOCK_MS = 10 * SECOND;
 /**

@@ -4,7 +4,7 @@ import { createWaitingWork, type WaitingWork } from '../src/process/waiting-work
 import { countFigures } from '../src/workflows/figures/count-figures.ts';
 import type { Waiting } from '../src/workflows/figures/count-site-day.ts';
 
-/** Counts the figures of the site and of each server by day. If a run is interrupted, the next one counts them. */
+/** Returns the processor of `count-figures`. If a run is interrupted, the next run counts the remaining days. */
 export function countFiguresWorker(deps: AppDeps, stop: AbortSignal): Processor {
   const waitingWork = createWaitingWork(deps);
   return async () => {
@@ -16,7 +16,7 @@ export function countFiguresWorker(deps: AppDeps, stop: AbortSignal): Processor 
   };
 }
 
-/** The waiting votes of all listeners by age, and the ages of the queues. */
+/** The waiting votes of all listeners by age, and the age of each queue's oldest work in seconds. */
 function waitingOf({ waitingVotes, queues }: WaitingWork): Waiting {
   const votes: Record<string, number> = {};
   for (const ages of Object.values(waitingVotes)) {

@@ -16,8 +16,8 @@ import { CARD_BANNER, CARD_ICON, shareDrawing } from '../src/site/public/share-i
 type DrawnLogo = PictureTasks['logo']['result'];
 
 /**
- * Draws the preview for links to a job's server. After a failure the scheduler adds the job again when the next attempt
- * is due.
+ * Returns the processor of `draw-cards`. It draws the preview of links to the job's server. After a failure the
+ * scheduler adds the job again when the next attempt is due.
  */
 export function drawCardsWorker(
   deps: AppDeps,
@@ -50,8 +50,8 @@ async function picturesOf(deps: AppDeps, { profile }: Server): Promise<DrawnPict
 }
 
 /**
- * The operator's logo as PNG, drawn once for each logo. undefined if there is no logo, or if this process cannot read or
- * draw it.
+ * Returns a function that returns the operator's logo as PNG and draws each logo once. The result is undefined if there
+ * is no logo, or if this process cannot read or draw it.
  */
 function logoOf(deps: AppDeps, pictureProcess: PictureProcess): () => Promise<DrawnLogo | undefined> {
   const { config, log } = deps;

@@ -4,7 +4,7 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
 
-/** Encodes a job's uploaded picture. After a failure the scheduler adds the job again when the next attempt is due. */
+/** Returns the processor of `encode-pictures`. After a failure the scheduler adds the job again when it is due. */
 export function encodePicturesWorker(
   deps: AppDeps,
   pictureProcess: PictureProcess,

@@ -4,7 +4,7 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { finishExclusion } from '../src/votes/exclusions/finish-exclusion.ts';
 
-/** Finishes a job's exclusion of votes. If a run is interrupted, the next round finishes the exclusion. */
+/** Returns the processor of `exclude-votes`. If a run is interrupted, the scheduler adds the job again. */
 export function excludeVotesWorker(deps: AppDeps, stop: AbortSignal): Processor<Payload<'exclude-votes'>> {
   return async (job) => {
     const { exclusionId } = QUEUES['exclude-votes'].payload.parse(job.data);

@@ -26,9 +26,9 @@ const BUDGET_MS = 20 * SECOND;
 export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
- * The processors of the delivery queues. A job drains its listener. If the listener's state has changed so that another
- * queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is delayed
- * until the next test is due, and its progress in Bull Board says so.
+ * Makes the processors of the delivery queues. A job drains its listener. If the listener's state has changed so that
+ * another queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is
+ * delayed until the next test is due, and its progress in Bull Board says so.
  */
 export function forwardVotes(
   deps: AppDeps,
@@ -89,7 +89,7 @@ export function forwardVotes(
     },
   });
 
-  /** Drains the listener of a job. If the lease is taken, its owner learns that votes may be due. */
+  /** Drains the listener of a job. If another worker has the listener's lease: tells it that votes may be due. */
   async function drain(
     queue: DeliveryQueue,
     payload: Payload<DeliveryQueue>,
@@ -123,7 +123,7 @@ export function forwardVotes(
       const result = await drain(queue, payload, {
         log: deps.log.child({ jobId: job.id }),
         onOutcome,
-        // If Redis fails, only the progress is not shown.
+        // If Redis fails, the job goes on, and only its progress is not shown.
         onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
       });
       switch (result.kind) {

@@ -14,9 +14,9 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 const RETRY_MS = 10 * SECOND;
 
 /**
- * Queues to which the sweep adds jobs within seconds. After a transient error their jobs are not delayed: while a job
- * is delayed, every later add of the same listener is merged into it. Only the jobs of unreachable and limited
- * listeners are delayed.
+ * Queues to which the sweep adds jobs within seconds. After a transient error their jobs end instead of being delayed:
+ * while a job is delayed, every later job of the same listener is merged into it and would wait too. Only the jobs of
+ * unreachable and limited listeners are delayed.
  */
 const WOKEN_BY_SWEEP: ReadonlySet<QueueName> = new Set(DELIVERY_QUEUES);
 

@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import { notifyOwners } from '../src/notifications/notify-owners.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** Writes notifications to owners about their servers. If a run is interrupted, the next round writes them. */
+/** Returns the processor of `tell-owners`. If a run is interrupted, the next run writes the remaining notifications. */
 export function notifyOwnersWorker(deps: AppDeps, stop: AbortSignal): Processor {
   return async () => {
     const written = await notifyOwners(deps, stop);

@@ -12,12 +12,12 @@ import { dueRepairs } from '../src/votes/repair-counters.ts';
 export type PeriodicWork = {
   /** The name of the work in log lines. */
   name: string;
-  /** In UTC. Each kind also runs when the scheduler starts, so that missed work is done at once. */
+  /** When it runs, in UTC. It also runs when the scheduler starts, so that missed work is done at once. */
   cron: string;
   /**
    * Finds due work in MongoDB and adds jobs for it. Two schedulers, or a restarted one, may add the same job twice.
    *
-   * @returns whether Redis accepted all jobs; if not, the round is retried after a second
+   * @returns whether Redis accepted all jobs; if not, the scheduler calls it again after a second
    */
   enqueue(deps: AppDeps): Promise<boolean>;
 };
@@ -41,7 +41,7 @@ export const PERIODIC_WORK: PeriodicWork[] = [
   {
     name: 'recompute-ranks',
     cron: EVERY_TEN_MINUTES,
-    // If rounds were missed, one run is enough, because it uses the current data in MongoDB.
+    // If runs were missed, one run is enough, because it uses the current data in MongoDB.
     enqueue: ({ producer }) => requestRanks(producer),
   },
   {

@@ -8,7 +8,7 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 
 /**
- * Probes a job's game server.
+ * Returns the processor of `probe-servers`. It probes the job's game server.
  *
  * @throws {ConfigError} when `CANARY_ADDRESSES` has a game that is not in gamedig's list
  */

@@ -2,7 +2,7 @@ import type { Processor } from 'bullmq';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
 
-/** Computes the rank of every listed server. If a run is interrupted, the next round computes the ranks. */
+/** Returns the processor of `recompute-ranks`. If a run is interrupted, the next run computes all ranks. */
 export function recomputeRanksWorker(deps: AppDeps, stop: AbortSignal): Processor {
   return async () => {
     const ranked = await recomputeRanks(deps, { signal: stop });

@@ -8,7 +8,10 @@ import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/re
 
 type Drifting = Pick<Metrics, 'countersDrifted'>;
 
-/** Corrects the vote counters and the review lists of a job's day, and marks the day as done. */
+/**
+ * Returns the processor of `repair-counters`. It corrects the vote counters and the review lists of the job's day, and
+ * marks the day as done.
+ */
 export function repairCountersWorker(
   deps: AppDeps,
   metrics: Drifting,
@@ -25,7 +28,7 @@ export function repairCountersWorker(
   };
 }
 
-/** Corrects today's vote counters while votes are being cast. */
+/** Returns the processor of `repair-today`. It corrects today's vote counters while votes are being cast. */
 export function repairTodayWorker(
   deps: AppDeps,
   metrics: Drifting,

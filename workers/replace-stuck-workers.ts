@@ -14,11 +14,11 @@ const TIMEOUT_MS = 2 * SECOND;
 
 /** What a worker of this process is doing. */
 export type Activity = {
-  /** How many jobs it is running. */
+  /** How many jobs the worker is running. */
   running: number;
-  /** How many jobs it has taken since it started. */
+  /** How many jobs the worker has taken since it started. */
   taken: number;
-  /** How many jobs it may run at once. */
+  /** How many jobs the worker may run at once. */
   concurrency: number;
 };
 

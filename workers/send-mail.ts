@@ -6,9 +6,9 @@ import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
 /**
- * Sends a job's mail. After a failure the scheduler adds the job again when the next attempt is due.
+ * Returns the processor of `send-mail`. After a failure the scheduler adds the job again when the next attempt is due.
  *
- * @param waitNoLonger - aborted when a stopping worker has waited long enough
+ * @param waitNoLonger - aborted when a stopping worker has waited long enough for its jobs
  */
 export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Processor<Payload<'send-mail'>> {
   const send = createSend(deps.config);
@@ -20,7 +20,7 @@ export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Proces
   };
 }
 
-/** Sends a job's Discord message, in the same way as {@link sendMailWorker}. */
+/** Returns the processor of `send-discord`, with the same rules as {@link sendMailWorker}. */
 export function sendDiscordWorker(
   deps: AppDeps,
   waitNoLonger: AbortSignal,

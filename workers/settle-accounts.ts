@@ -3,7 +3,7 @@ import { finishAddressChanges } from '../src/accounts/address/change-address.ts'
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { deleteDueAccounts } from '../src/workflows/delete-account.ts';
 
-/** Completes changes of e-mail addresses and deletes accounts. If a run is interrupted, the next round continues. */
+/** Returns the processor of `settle-accounts`. If a run is interrupted, the next run does the remaining work. */
 export function settleAccountsWorker(deps: AppDeps, stop: AbortSignal): Processor {
   return async () => {
     const changed = await finishAddressChanges(deps, stop);

@@ -6,8 +6,8 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 const JITTER = 0.2;
 
 /**
- * Runs a round of the sweep (design rule 2) at each interval until `stopping` is aborted. If a round fails, the next
- * one still follows.
+ * Runs the sweep (design rule 2) every `RELAY_INTERVAL_MS` until `stopping` is aborted. If a sweep fails, the next one
+ * still follows.
  */
 export async function runSweep(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;

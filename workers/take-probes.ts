@@ -3,10 +3,10 @@ import { SECOND } from '../src/platform/clock.ts';
 import { takeDueServers } from '../src/probing/take-due-probes.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** How often due probes are taken. A new server must be probed within 10 s, and cron expressions count in minutes. */
+/** How often due probes are taken. A new server must be probed within 10 s; a cron expression has steps of a minute. */
 export const TAKE_ROUND_MS = SECOND;
 
-/** Takes due probes every second until `stopping` is aborted. If a round fails, the next one still follows. */
+/** Takes due probes every second until `stopping` is aborted. If a take fails, the next one still follows. */
 export async function takeProbes(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;
   if (config.PROBES === 'off') return;

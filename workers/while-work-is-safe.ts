@@ -13,13 +13,13 @@ const CHECKED_EVERY_MS = SECOND;
 type Start = (stopping: AbortSignal) => Work;
 
 /**
- * Runs work only while this process's clock agrees with mongod's and no restore into the database is unfinished;
- * meanwhile the work is stopped, and it is started again afterwards. With a wrong clock, attempts, tests and finished
- * days would get wrong times; BullMQ uses this machine's clock too. During a restore, periodic work would delete and
- * correct data that is incomplete. While MongoDB does not answer, nothing is stopped or started.
+ * Runs work only while this process's clock agrees with mongod's and no restore into the database is unfinished.
+ * Otherwise the work is stopped, and started again later. With a wrong clock, attempts, tests and finished days would
+ * get wrong times; BullMQ uses this machine's clock too. During a restore, periodic work would delete and correct data
+ * that is incomplete. While MongoDB does not answer, nothing is stopped or started.
  *
  * @param stopping - aborted when the process begins to stop
- * @throws the error of the first `start`; errors of later starts are logged and retried
+ * @throws the error of the first `start`; after an error of a later start, the error is logged and the start retried
  */
 export async function whileWorkIsSafe(
   { clockSkew, restores, log }: Pick<AppDeps, 'clockSkew' | 'restores' | 'log'>,

@@ -9,7 +9,6 @@ const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBala
 /** The workers of a process. After `pause` they take no jobs, and their running jobs go on. */
 type Workers = { pause(): void; resume(): void };
 
-/** What `withoutMongodb` returns. */
 export type MongodbWatch = {
   /** Whether no MongoDB server that accepts writes is reachable now. */
   isAway(): boolean;
@@ -20,11 +19,11 @@ export type MongodbWatch = {
 
 /**
  * While this process reaches no MongoDB server that accepts writes, it takes no jobs, because other processes may reach
- * one. If this lasts for the time of a lease, its running delivery jobs are given up: their leases have expired, and
- * while a job is active, BullMQ starts no other one for the same listener. The work itself goes on, and records its
- * outcomes when MongoDB is back (ADR 107).
+ * one. If this lasts for the time of a lease, its running delivery jobs are given up, so that other processes can take
+ * over: the leases have expired, but while a job is active, BullMQ starts no other job for the same listener. The work
+ * itself goes on, and records its outcomes when MongoDB is back (ADR 107).
  *
- * @param runningWork - receives the work of each given-up job, and loses it when the work ends
+ * @param runningWork - a set to which the work of each given-up job is added; it is removed when the work ends
  */
 export function withoutMongodb(
   { mongo, config, log }: Pick<AppDeps, 'mongo' | 'config' | 'log'>,

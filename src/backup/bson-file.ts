@@ -10,7 +10,7 @@ import { createGunzip, createGzip } from 'node:zlib';
  */
 const LARGEST_DOCUMENT = 17 * 1_024 * 1_024;
 
-/** The length that each BSON document begins with. */
+/** The size of the length field with which each BSON document begins. */
 const LENGTH_BYTES = 4;
 
 const PART_BYTES = 256 * 1_024;

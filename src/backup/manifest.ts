@@ -113,8 +113,8 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 }
 
 /**
- * @throws {BackupError} `no-backup` without a manifest, `newer-backup` for another format, `backup-damaged` for a wrong
- * manifest
+ * @throws {BackupError} `no-backup` when the folder has no manifest, `newer-backup` when the manifest has another
+ *   format, `backup-damaged` when it is invalid
  */
 export async function readManifest(folder: string): Promise<Manifest> {
   if (!(await stat(folder).catch(() => null))?.isDirectory())

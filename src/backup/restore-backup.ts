@@ -39,7 +39,7 @@ export type Restored = RestoredDocuments & {
 };
 
 /**
- * Compares the files of a backup with its manifest.
+ * Compares the files of a backup with its manifest, and returns the manifest.
  *
  * @param progress - called with the number of compared bytes
  * @throws {BackupError} `no-backup`, `backup-damaged`, `newer-backup`
@@ -140,7 +140,7 @@ async function restoreDocuments(
   await run.throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
-  // Links that were mailed before the backup must no longer change an address.
+  // Links that were mailed before the backup must no longer change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
   await run.throwIfLost();
@@ -238,8 +238,8 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // If the request kept its time, the account would be deleted at once. The users get a new mail when everything
-        // is restored.
+        // If the request kept its old `dueAt`, the account could be deleted at once. So its waiting period is begun
+        // again, and the user gets a new mail when everything is restored.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
@@ -254,8 +254,8 @@ class Changes {
   }
 
   #giveUp(message: Document): void {
-    // If the limit of notifications held a message back, it was counted and another message reports the number. So it
-    // is not sent now either.
+    // If the limit of notifications has held this message back, another message reports how many were held back. So
+    // this one is not sent now either.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

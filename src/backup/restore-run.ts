@@ -77,7 +77,7 @@ export async function asOnlyRestore<T>(
   }
 }
 
-/** Updates the record regularly by a timer, because one operation on a large collection can take minutes. */
+/** Updates the record by a timer: one operation may take minutes, and without updates another run would take over. */
 async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);

@@ -20,8 +20,8 @@ import {
 } from './manifest.ts';
 
 /**
- * Options of reads in a snapshot. The driver adds the time of the session's first read, and needs the read concern in
- * these options.
+ * Options of each read in a snapshot. They must have the read concern: the driver adds the time of the session's first
+ * read to it.
  */
 const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
 

@@ -26,7 +26,7 @@ export async function migrateDatabase(
 }
 
 /**
- * The last step of a restore: like `migrateDatabase`, but it may run while the restore is unfinished.
+ * Like `migrateDatabase`, but does not refuse an unfinished restore: a restore calls this function as its last step.
  *
  * @throws what `makeIndexes` and `runMigrations` throw
  */
@@ -43,7 +43,7 @@ export async function prepareDatabase(
   return { created, migrations: await runMigrations(mongo, migrations) };
 }
 
-/** @throws {CodedError} `restore-unfinished`: the database contains only a part of a backup */
+/** @throws {CodedError} `restore-unfinished` when the database contains only a part of a backup */
 export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
   if (await hasUnfinishedRestore(bindCollections(mongo))) {
     throw new CodedError(

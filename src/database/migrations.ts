@@ -9,8 +9,8 @@ import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 
 /**
- * A change of stored documents. It can run twice, also at the same time, and while processes of the previous version
- * still serve (design rule 15). When it runs, the indexes of this version exist.
+ * A change of stored documents. It may run twice, also at the same time, and while processes of the previous version
+ * still serve (design rule 15): none of this may do harm. When it runs, the indexes of this version exist.
  */
 export type Migration = {
   /** Its number and subject. The name is stored, so it never changes. */
@@ -31,8 +31,8 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Runs the pending migrations in their order and records each when it has ended. Then it runs the migrations that
- * repeat.
+ * Runs the pending migrations and the migrations that repeat, all in their order. Records each pending one when it has
+ * ended.
  *
  * @returns the names of the migrations that were pending
  * @throws {CodedError} `migration-failed` at the first migration that fails

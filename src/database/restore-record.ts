@@ -19,7 +19,7 @@ const restoredDefinition = {
 } as const;
 
 const restoreRecordDefinition = {
-  /** `RESTORE_RECORD_ID`. */
+  /** Always `RESTORE_RECORD_ID`. */
   _id: { type: String, required: true },
   backupId: { type: String, required: true },
   /** The id of the run. Running the same command again makes a new id. */

@@ -11,7 +11,7 @@ export async function hasUnfinishedRestore({ restores }: Pick<Collections, 'rest
   return (await restores.findOne(UNFINISHED, { projection: { _id: 1 } })) !== null;
 }
 
-/** `hasUnfinishedRestore` for repeated calls. Logs when an unfinished restore is found and when it has ended. */
+/** Returns a function like `hasUnfinishedRestore` that also logs when a restore is unfinished and when it has ended. */
 export function watchRestore({
   restores,
   log,

@@ -19,7 +19,7 @@ export type SampleImportDeps = {
   clock: Clock;
 };
 
-/** The default duration of a sample in seconds: the interval of our own probes. */
+/** The default duration of a sample in seconds: the interval of Tallyport's own probes. */
 const SAMPLE_SECONDS = 300;
 
 const LARGEST_COUNT = 2_147_483_647;
@@ -82,13 +82,13 @@ function sampleSchema(clock: Clock) {
 type SampleWork = {
   /** Computes the given UTC days from their samples. Days that are not over are skipped. */
   aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
-  /** Throws if this import has lost its lease, so that another import may be running. */
+  /** Throws if this import has lost its lease, because another import may then be running. */
   throwIfLost: () => void;
 };
 
 /**
- * Imports samples. Those of the last 34 days go into the time series, and their days are computed from it as usual.
- * Older samples are added to the sums of their days.
+ * Makes an importer of samples. Samples of the last 34 days go into the time series, from which their days are computed
+ * as usual. Older samples are added to the sums of their days.
  */
 export function sampleImporter(
   deps: SampleImportDeps,

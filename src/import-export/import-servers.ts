@@ -97,8 +97,8 @@ function madeId({ address, port, name }: ServerSettings, slug: string | null): O
 }
 
 /**
- * Imports servers with their ids, slugs and dates of listing. If a server with the id is already listed, it does not
- * change.
+ * Makes an importer of servers with their ids, slugs and dates of listing. If a server with the id is already listed,
+ * the server does not change.
  */
 export function serverImporter(deps: ServerImportDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
@@ -114,7 +114,7 @@ export function serverImporter(deps: ServerImportDeps, by: string): Importer<Ser
     },
     async write(batch) {
       const results: LineResult[] = [];
-      // Counted once per batch, because the count takes longer the more servers there are.
+      // `lastRank` counts all servers, which takes time, so it is called once per batch.
       let rank = await lastRank(deps.servers);
       for (const record of batch) {
         const result = await writeServer(deps, record, rank, by);

@@ -49,14 +49,14 @@ function voteSchema(clock: Clock) {
 }
 
 /**
- * How many servers are recounted at the same time. Counting a day with new votes takes up to 30 s, and nearly all of it
- * is waiting.
+ * How many servers are recounted at the same time. Counting a day with new votes takes up to 30 s, and nearly all of
+ * that time is waiting.
  */
 const RECOUNTED_AT_ONCE = 50;
 
 /**
- * Imports votes. They count in every figure and are never forwarded. A vote of the last 24 hours starts the player's
- * cooldown.
+ * Makes an importer of votes. They count in every figure and are never forwarded. A vote of the last 24 hours starts
+ * the player's cooldown.
  *
  * @param recount - counts these UTC days of a server from its votes
  */

@@ -13,7 +13,6 @@ import { type ServerImportDeps, serverImporter } from './import-servers.ts';
 import { type VoteImportDeps, voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** The dependencies of imports. */
 export type ImportDeps = ServerImportDeps &
   VoteImportDeps &
   SampleImportDeps &
@@ -65,7 +64,7 @@ export async function importSamples(
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes the finished days of the touched servers, then the daily figures of these servers. Today is left out; it is
+ * Computes the finished days that got samples, then the daily figures of their servers. Today is left out; it is
  * computed when it is over. If midnight passes during an import, the oldest day becomes too old and is skipped; a
  * second import adds its samples to the sums.
  */

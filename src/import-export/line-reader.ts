@@ -55,7 +55,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
 
 /**
  * Throws on invalid UTF-8. Leaves byte order marks in the text: only the one at the start of the file is skipped, by
- * the code above.
+ * `lineOf`.
  */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

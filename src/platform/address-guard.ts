@@ -43,8 +43,8 @@ export function isRefusedPort(port: number): boolean {
 export type AddressRanges = Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'REFUSED_RANGES'>;
 
 /**
- * Why the guard refuses an IP address with the ranges of this environment; null when it does not. A host name is not
- * resolved by this function: each connection resolves it and checks its addresses.
+ * A warning about an IP address that `checkAddress` refuses; null for an allowed address and for a host name. A host
+ * name is not resolved here: each connection resolves it and checks its addresses.
  */
 export function hostWarning(host: string, ranges: AddressRanges): string | null {
   if (isIP(host) === 0) return null;
@@ -58,9 +58,9 @@ export function hostWarning(host: string, ranges: AddressRanges): string | null 
 }
 
 /**
- * Checks one address of a host (design rule 11). Returns it in its canonical form.
+ * Checks one address of a host (design rule 11). Returns the address in its canonical form.
  *
- * @throws {AddressError} when it is refused
+ * @throws {AddressError} `address-refused` when no connection to the address may be opened
  */
 export function checkAddress(host: string, answer: string, ranges: AddressRanges): string {
   const address = ipaddr.parse(answer);
@@ -95,14 +95,14 @@ function isOwn(address: Address): boolean {
   return own.some((one) => one && ipaddr.process(one.address).toString() === address.toString());
 }
 
-/** The block from which IANA allocates public IPv6 addresses; there is no other. */
+/** The only block from which IANA allocates public IPv6 addresses. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
  * Whether an address is public. ipaddr.js calls an address `unicast` when it is in none of the special ranges:
  * private, loopback, link-local, shared (CGNAT), multicast, broadcast, documentation, benchmarking, reserved, and
  * for IPv6 also those that contain an IPv4 address (6to4, Teredo). IPv4-mapped, IPv4-compatible and NAT64 addresses are
- * outside the global block.
+ * outside `GLOBAL_UNICAST`, so they are not public either.
  */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
@@ -123,7 +123,7 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
  * Parses the host that an owner enters: a host name or an IP address. `resolveAddress` checks at each connection
- * whether it is allowed.
+ * whether the addresses of the host are allowed.
  *
  * @returns the host in one spelling: a name in lower-case ASCII (international names in Punycode) without a
  *   final dot, an IPv6 address without brackets
@@ -170,7 +170,7 @@ function lastLabel(host: string): string {
 
 /**
  * Whether a label is a number. The resolver reads a name whose last label is a number as an IPv4 address in an old
- * form.
+ * form, such as `127.1`.
  */
 function isNumber(label: string): boolean {
   return /^(\d+|0x[0-9a-f]*)$/i.test(label);

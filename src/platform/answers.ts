@@ -7,7 +7,7 @@ import type { Producer } from './producer.ts';
 import { type Payload, queuePrefix } from './queues.ts';
 import type { RedisConnection } from './redis.ts';
 
-/** A question of `answer-now`. */
+/** A question: a job of the queue `answer-now`. A user waits for its result. */
 export type Question = Payload<'answer-now'>;
 
 /**
@@ -17,13 +17,13 @@ export type Question = Payload<'answer-now'>;
  */
 export const DEADLINE_MS = 20 * SECOND;
 
-/** How long a person waits for each part of an answer. */
+/** The limits on the wait for an answer. The first two are measured from the question. */
 export type AnswerLimits = {
-  /** If no worker has begun after this time and no worker is busy with other questions, no worker is running. */
+  /** If no worker has begun the question after this time and none runs another question: it ends with `no-worker`. */
   beginMs: number;
-  /** If no worker has begun after this time, all workers are busy. */
+  /** If no worker has begun the question after this time: it ends with `too-late`. */
   deadlineMs: number;
-  /** The time limit of a task, from its start to its result. Only a task that hangs reaches it. */
+  /** If a worker has begun and has no result after this time, because the task hangs: it ends with `interrupted`. */
   runMs: number;
 };
 
@@ -33,15 +33,15 @@ export const LIMITS: AnswerLimits = {
   runMs: MINUTE + 10 * SECOND,
 };
 
-/** How long to wait for a command to Redis at most. */
+/** The longest wait for a Redis command. */
 const COMMAND_MS = SECOND;
 
 /**
- * Why there is no result.
+ * Why a question has no result.
  *
  * - `no-worker`: no worker began in time, and none was busy with other questions.
  * - `too-late`: all workers were busy until the deadline.
- * - `interrupted`: the worker stopped or died.
+ * - `interrupted`: the worker stopped or died, or the task hangs.
  * - `failed`: Tallyport or MongoDB failed; the worker has logged the error.
  * - `redis-away`: Redis did not accept the question, or the connection to it was lost.
  * - `stopped`: this process stops.
@@ -53,7 +53,7 @@ export type NotAnswered = {
 /** How a question ended. */
 export type Ended<T> = { kind: 'answered'; result: T } | NotAnswered;
 
-/** What a worker returns for a question. `dropped`: it was older than its deadline. */
+/** What a worker returns for a question. `dropped`: the question was older than `DEADLINE_MS`. */
 export type WorkersAnswer<T> =
   | { kind: 'answered'; result: T }
   | { kind: 'dropped' | 'interrupted' | 'failed' };
@@ -63,7 +63,7 @@ export type WorkersAnswer<T> =
  */
 export type AnswerProgress = { steps: string[] };
 
-/** Asks workers and waits for their answers. It is the only wait of the web process for Redis (design rule 2). */
+/** Asks workers and waits for their answers. Elsewhere, the web process never waits long for Redis (design rule 2). */
 export type Answers = {
   /**
    * Asks a question. Never throws, and ends in limited time.
@@ -76,7 +76,7 @@ export type Answers = {
   close(): Promise<void>;
 };
 
-/** An open question. */
+/** The wait for one question. The events of the question's job call these functions. */
 type Wait = {
   onBegin(): void;
   onProgress(progress: AnswerProgress): void;
@@ -194,7 +194,7 @@ function endOf(returned: unknown): Ended<unknown> {
   }
 }
 
-/** Waits for one question, with its limits. */
+/** Starts the wait for one question. `ended` resolves with the answer, or when a limit is reached. */
 function openWait(
   { beginMs, deadlineMs, runMs }: AnswerLimits,
   onStep: (step: string) => void,

@@ -1,4 +1,4 @@
-/** The base of Tallyport's error classes: an error has the name of its class. */
+/** The base of Tallyport's error classes. The `name` of an error is the name of its class. */
 export class AppError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -3,7 +3,8 @@ import { type Clock, SECOND } from './clock.ts';
 
 /**
  * How many milliseconds the process's clock is ahead of mongod's; negative when it is behind, 0 while they agree within
- * 2 seconds (design rule 1). Returns without a promise after a recent measurement. Fails when MongoDB does not answer.
+ * 2 seconds (design rule 1). If a recent measurement showed no skew: returns 0 without a promise. Rejects when MongoDB
+ * does not answer.
  */
 export type ClockSkew = () => number | Promise<number>;
 
@@ -19,13 +20,13 @@ const TOLERANCE_MS = 2 * SECOND;
 const FRESH_MS = SECOND;
 const STALE_MS = 5 * SECOND;
 
-/** mongod's time minus `performance.now()`, and how wrong this may be at most, in milliseconds. */
+/** `offset`: mongod's time minus `performance.now()`, wrong by at most `error`. `at`: when it was measured. In ms. */
 type Measurement = { offset: number; error: number; at: number };
 
 /**
- * Measures with `hello`, at most once a second. Between two measurements mongod's time is derived from the monotonic
- * clock, so if this machine's clock is set, the next call notices it. A difference that a slow answer could explain
- * counts as 0. Before a skew is returned, it is measured once more.
+ * Returns a function that measures the skew with `hello`: at most once a second while the clocks agree, otherwise at
+ * each call. Between two measurements mongod's time is derived from the monotonic clock, so if this machine's clock is
+ * set, the next call notices it. A difference that a slow answer could explain counts as 0.
  */
 export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   let last: Measurement | undefined;

@@ -93,7 +93,7 @@ export const cidrList = z.string().transform((value, context) => {
   return ranges;
 });
 
-/** A game server or TCP port on another network. It answers whenever Tallyport's own network works. */
+/** A canary: a game server, or a TCP port if `game` is null. It answers whenever Tallyport's own network works. */
 export type CanaryAddress = { game: string | null; host: string; port: number };
 
 export const canaryList = z.string().transform((value, context): CanaryAddress[] =>
@@ -118,8 +118,8 @@ export const canaryList = z.string().transform((value, context): CanaryAddress[]
 );
 
 /**
- * The most proxies. A higher number is probably a mistake: each trusted proxy trusts the address that the proxy before
- * it reports.
+ * The most trusted proxies. A higher number is probably a mistake: if it is higher than the number of real proxies,
+ * clients can choose their own address.
  */
 const MOST_PROXIES = 8;
 

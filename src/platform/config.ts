@@ -95,7 +95,7 @@ const environment = z.object({
   /** The accent colour and the logo of the pages (see site/look). */
   ACCENT_COLOUR: colour.optional(),
   LOGO: z.string().optional(),
-  /** After how many months players' names are removed from votes, and addresses from the audit log; 0: never. */
+  /** After how many months players' names, and users' e-mail addresses, are removed from old records; 0: never. */
   KEEP_PLAYER_NAMES_MONTHS: wholeNumber(0, 1_200).default(0),
   KEEP_ADDRESSES_MONTHS: wholeNumber(0, 1_200).default(24),
   /** A setting of older versions. If it is set, the web process logs what replaced it. */
@@ -157,8 +157,8 @@ const environment = z.object({
 });
 
 /**
- * Settings that are only stored in the database. `SITE_PAGES_DIR` and `LOGO` are their form in the environment: a file
- * cannot be changed in the admin area, and a picture or a page does not fit into a variable.
+ * Settings that are only stored in the database, because a page or a picture does not fit into an environment variable.
+ * The environment has `SITE_PAGES_DIR` and `LOGO` instead, which name files.
  */
 const storedOnly = z.object({
   PAGE_CONTACT: storedPage.optional(),
@@ -204,7 +204,7 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: the list of last month's top voters needs two months of names. */
+/** The least value except 0. The list of last month's top voters needs names for up to two months, so 3 are enough. */
 const LEAST_NAME_MONTHS = 3;
 
 /** Errors that concern several variables together. */
@@ -263,7 +263,7 @@ function crossVariableErrors(env: Environment): string[] {
   return errors;
 }
 
-/** The settings of OpenID Connect must be set together or not at all; only its name is optional. */
+/** The error if only some settings of OpenID Connect are set. Only `OIDC_NAME` is optional. */
 function openIdErrors({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, OIDC_NAME }: Environment): string[] {
   const settings = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
   const names = Object.keys(settings);
@@ -311,7 +311,7 @@ export function loadConfig(env: Variables = ownEnvironment()): Config {
   const wrongValues = parsed.success ? new Map<string, string>() : valueErrors(parsed.error, given);
   const right = Object.entries(given.variables).filter(([name]) => !wrongValues.has(name));
   const crossErrors = crossVariableErrors(parsed.data ?? environment.parse(Object.fromEntries(right)));
-  // Errors that may only follow from a wrong or unreadable value are not reported.
+  // If a variable is wrong or unreadable: errors about its combination with others are not reported.
   const unusable = [...wrongValues.keys(), ...given.unread];
   const errors = [
     ...given.errors,
@@ -339,7 +339,7 @@ function givenBy(variables: Record<string, string>): Set<string> {
   return new Set([...Object.keys(variables), ...instead.map(([name]) => name)]);
 }
 
-/** The environment variable that gives a setting. */
+/** The environment variable for a setting. */
 export function variableOf(name: string): string {
   return (GIVEN_INSTEAD as Record<string, string>)[name] ?? name;
 }
@@ -350,9 +350,9 @@ const settings = z.object({ ...environment.shape, ...storedOnly.shape });
 export type SettingName = keyof typeof settings.shape;
 
 /**
- * The value of a setting that is given as text, as an environment variable would be.
+ * Converts the text of a setting to its value, as for an environment variable.
  *
- * @returns the value, or the reason why it cannot be used, without the text
+ * @returns the value, or the reason why the text is not usable; the reason does not contain the text
  */
 export function settingValue(name: SettingName, text: string): { value: unknown } | { reason: string } {
   const parsed = settings.shape[name].safeParse(text);
@@ -361,7 +361,7 @@ export function settingValue(name: SettingName, text: string): { value: unknown 
     : { reason: parsed.error.issues[0]?.message ?? 'is not usable' };
 }
 
-/** Errors of values that do not fit together, in readable lines. Each line names its settings. */
+/** One readable line for each combination of values that is wrong. The line names the settings. */
 export function errorsTogether(config: Config): string[] {
   return crossVariableErrors(config as Environment);
 }

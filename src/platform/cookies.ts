@@ -7,13 +7,13 @@ const LONGEST_COOKIE = 200;
 
 type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
-/** A cookie of this site: sent only with its own requests and with links to it, and not readable by scripts. */
+/** A cookie that browsers send only with this site's own requests and with links to it. Scripts cannot read it. */
 export type Cookie = {
   /** The `Set-Cookie` header. The value has no white space, comma or semicolon. */
   set(value: string): string;
   /** The `Set-Cookie` header that removes the cookie. */
   clear(): string;
-  /** The value in a request's `Cookie` header; empty without one. */
+  /** The cookie's value in a `Cookie` header; `''` if the cookie is absent or too long. */
   read(cookies: string | undefined): string;
 };
 
@@ -51,7 +51,7 @@ function cookieNamed(name: string, cookies = ''): string {
   return value.length > LONGEST_COOKIE ? '' : value;
 }
 
-/** An HMAC-SHA-256 of `text`, for cookies and addresses. */
+/** The HMAC-SHA-256 of `text` as base64url. */
 export function signatureOf(key: Buffer, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }

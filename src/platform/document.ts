@@ -7,7 +7,7 @@ import { AppError } from './app-error.ts';
  */
 export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
 
-/** A document was refused by its schema. It has one sentence for each wrong field. */
+/** A document was refused by its schema. `errors` has one sentence for each wrong field. */
 export class InvalidDocumentError extends AppError {
   readonly errors: Record<string, string>;
 

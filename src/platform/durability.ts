@@ -3,7 +3,7 @@ import type { Batcher, BatchLoader } from './batching/batcher.ts';
 import type { Clock } from './clock.ts';
 import { DURABLE, type Mongo } from './mongo.ts';
 
-/** Makes sure that the data of an answer survives a crash of mongod, like an accepted vote. */
+/** Makes sure that the data in an API answer is durable: it survives a crash of mongod, like an accepted vote. */
 export type Durability = {
   /**
    * Waits until everything that was read before this call is durable. On a replica set, a majority read returns durable
@@ -29,7 +29,7 @@ const flushJournal: BatchLoader<Db, null, true> = {
   },
 };
 
-/** @param clock - the clock that sets the times of votes */
+/** If MongoDB is a replica set, `confirm` does nothing. `clock` must be the clock that sets the times of votes. */
 export function createDurability(
   { db, isStandalone }: Pick<Mongo, 'db' | 'isStandalone'>,
   batcher: Batcher,

@@ -8,7 +8,7 @@ export class EarlierProcessesError extends CodedError<'earlier-processes' | 'pro
 /** MongoDB's error code Unauthorized. */
 const UNAUTHORIZED = 13;
 
-/** A connection: to a mongod it has `client`, to the router of a sharded cluster `client_s`. */
+/** An entry of `$currentOp`. The address of the client is in `client`, or in `client_s` on a sharded cluster. */
 type Connected = { client?: string; client_s?: string };
 
 /**
@@ -42,12 +42,12 @@ function hostsOf(clients: Connected[]): string[] {
   return [...new Set(clients.map(({ client, client_s }) => hostOf(client ?? client_s)))];
 }
 
-/** The host of `192.0.2.7:52114`. */
+/** An address without its port: `192.0.2.7` for `192.0.2.7:52114`. */
 function hostOf(client = 'an unknown address'): string {
   return client.replace(/:\d+$/, '');
 }
 
-/** The connections of earlier processes. If MongoDB does not show all: those of the MongoDB user of this process. */
+/** The connections of earlier processes. If MongoDB does not show all users' connections: those of its own user. */
 async function earlierClients({ connection }: Pick<Mongo, 'connection'>): Promise<Connected[]> {
   const list = (allUsers: boolean) =>
     connection

@@ -21,7 +21,7 @@ export function variablesOfEnvFile(): Variables {
   }
 }
 
-/** The environment is invalid. It has one readable line for each error. */
+/** The environment is invalid. `errors` has one readable line for each error. */
 export class ConfigError extends AppError {
   readonly errors: string[];
 

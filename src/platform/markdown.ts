@@ -34,7 +34,7 @@ parser.core.ruler.push('demote-headings', ({ tokens }) => {
 
 type Token = ReturnType<typeof parser.parse>[number];
 
-// The author chooses the text of a link. So the text may name another site than the link opens.
+// The author chooses the text of a link, and it may name another site. So the host that the link opens is shown too.
 parser.core.ruler.push('show-hosts', (state) => {
   const isolated = (text: string): Token[] => {
     const [open, shown, close] = [
@@ -64,7 +64,7 @@ function withHosts(children: Token[], isolated: (text: string) => Token[]): Toke
   });
 }
 
-/** The page has the first two levels of headings: in a text, `h1` and `h2` become `h3`, and lower ones become `h4`. */
+/** The page itself uses `h1` and `h2`, so in a user's text these become `h3`, and lower headings become `h4`. */
 function demoted(tag: string): string {
   return Number(tag.slice(1)) <= 2 ? 'h3' : 'h4';
 }

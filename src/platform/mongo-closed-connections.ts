@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** The parts of the driver's `Connection` that this file uses: the driver does not export the class. */
+/** The parts of the driver's class `Connection` that this file uses. The driver does not export the class. */
 type DriverConnection = { socket: Socket; cleanup(error: Error): void };
 
 const driver = createRequire(import.meta.url)('mongodb/lib/cmap/connection.js') as {
@@ -22,7 +22,7 @@ if (!Connection || !cleanup) {
  */
 Connection.prototype.cleanup = function cleanUpAndWake(error) {
   cleanup.call(this, error);
-  // An operation that compresses its message writes later: such a write throws.
+  // If an operation is still compressing its message, it writes only after this. That write must throw.
   this.socket.write = () => {
     throw error;
   };

@@ -19,8 +19,8 @@ export const OLDEST_MONGODB = 8;
 
 /**
  * How long an operation of a web process may take. If it takes longer, an API request is answered with 503
- * (docs/errors.md). The setting limits how long a socket may be without an answer; the driver's `timeoutMS` has no
- * effect with it.
+ * (docs/errors.md). It is used as `socketTimeoutMS`: how long a socket may be without an answer. The driver's own
+ * `timeoutMS` has no effect beside that option.
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 
@@ -40,8 +40,8 @@ export const REPLICATED = { w: 'majority' } as const satisfies WriteSafety;
 export const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 /**
- * The name of each connection to MongoDB. 0.1.0 has it without a version, so MongoDB knows whether processes of that
- * version are connected (docs/adr/0124-fetching.md).
+ * The name of each connection to MongoDB. Version 0.1.0 uses the name without a version, so MongoDB can show whether
+ * processes of 0.1.0 are connected (docs/adr/0124-fetching.md).
  */
 const CONNECTION_NAME = 'tallyport/0.2';
 export const EARLIER_CONNECTION_NAME = 'tallyport';
@@ -140,7 +140,7 @@ export function isDuplicateKey(error: unknown): boolean {
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // The class is compared and not the name. If the monitor's timeout interrupts a write, the error is of the subclass
+  // The class is compared and not the name: if the monitor's timeout interrupts a write, the error is of a subclass,
   // `PoolClearedOnNetworkError`.
   if (error instanceof MongoNetworkError || LOST.test(error.name)) return true;
   if ('code' in error && SOCKET_FAULTS.has(String(error.code))) return true;

@@ -14,7 +14,8 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /**
- * Returns a function that makes a value from a key. If the key is the same as in the last call: it returns that value.
+ * Returns a function that makes a value from a key. If the key is the same as in its last call, it returns the same
+ * value again.
  */
 export function onceForKey<T>(make: (key: string) => T): (key: string) => T {
   let last: { key: string; value: T } | undefined;

@@ -17,8 +17,8 @@ const SHORTEST_RUN = 4;
 const UNREADABLE = /(?:(?!\s)\p{C}|\u{fffd})+/gu;
 
 /**
- * The readable part of bytes from a remote machine. Text is returned as by `printable`. For binary data, its runs of
- * text are joined by `…`; if it has none, the result is its length in bytes.
+ * The readable part of bytes from a remote machine. Text is returned as by `printable`. If the bytes are binary data,
+ * the runs of text in them are joined by `…`; if they have no such run, the result states only their number.
  */
 export function readable(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);

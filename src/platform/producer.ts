@@ -8,13 +8,13 @@ import { dueVotesChannel, type Payload, QUEUES, type QueueName } from './queues.
 import type { RedisConnection } from './redis.ts';
 import type { Attributes, Tracing } from './tracing/tracing.ts';
 
-/** Finished jobs that are retained for the operator; ages in seconds. */
+/** How many finished jobs are retained for the operator, and for how long (in seconds). */
 const HISTORY = {
   removeOnComplete: { count: 200, age: 24 * 3_600 },
   removeOnFail: { count: 500, age: 7 * 24 * 3_600 },
 };
 
-/** Finished questions are kept for a short time only, because nobody needs them later. Ages in seconds. */
+/** Finished jobs of `answer-now` are deleted soon, because nobody needs them later. Ages are in seconds. */
 const SOON_FORGOTTEN = {
   removeOnComplete: { count: 100, age: 60 },
   removeOnFail: { count: 100, age: 24 * 3_600 },
@@ -62,8 +62,8 @@ export type Producer = {
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
-   * Tells every process that votes of a server may be due, for takes that wait for them and for workers that keep the
-   * lease of its listener (`dueVotesChannel`).
+   * Publishes that votes of a server may be due (`dueVotesChannel`). Waiting takes of the server, and the worker that
+   * has the lease of its listener, then look for due votes at once.
    *
    * @param options - `isChanged`: the listener may have changed as well
    * @returns whether Redis accepted it, as for `add`
@@ -112,8 +112,8 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
       const { name, data, opts } = withTrace(first);
       await queue.add(name, data, opts);
     } else {
-      // Compared without the trace: the wake-ups of several votes for one listener become one job, in the trace of one
-      // of these votes.
+      // Jobs are compared without their traces: the wake-ups of several votes for one listener become one job, in the
+      // trace of one of these votes.
       const distinct = new Map(added.map((one) => [JSON.stringify(one.job), one]));
       await queue.addBulk([...distinct.values()].map(withTrace));
     }
@@ -121,7 +121,7 @@ const addBatch: BatchLoader<Queue, TracedJob, true> = {
   },
 };
 
-/** Publishes messages in one round trip; equal ones once. */
+/** Publishes messages in one round trip. Equal messages are published once. */
 const announceBatch: BatchLoader<RedisConnection, { channel: string; message: string }, true> = {
   most: BULK,
   async load(connection, announced) {
@@ -163,7 +163,7 @@ export function createProducer(
     return { name: subject ? `${title}: ${subject}` : title, data: payload, opts };
   };
 
-  /** Settles after at most `ms`. If the add has not ended by then, it goes on and still counts as running. */
+  /** Whether `adding` succeeded within `ms`. If it has not ended by then, it goes on and still counts as running. */
   function attempt(name: QueueName | 'due-votes', ms: number, adding: Promise<unknown>): Promise<boolean> {
     const settled = adding
       .then(() => true)

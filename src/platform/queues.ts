@@ -6,7 +6,7 @@ import type { RedisConnection } from './redis.ts';
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 
-/** A question for which a person waits. The process that asks makes the `askId`; `askedAt` is by its clock. */
+/** A question: a user waits for its answer. The process that asks makes `askId` and sets `askedAt` by its own clock. */
 const question = z.strictObject({ askId: z.uuid(), askedAt: z.iso.datetime() });
 
 /** A job that forwards the due votes of one listener (design rule 3). */
@@ -31,16 +31,16 @@ const listenerJob = {
  * `askId` as id, by which its events are found.
  */
 export const QUEUES = {
-  /** Listeners that answer. */
+  /** Forwards votes to listeners that answer. */
   'forward-votes': { title: 'Forward votes', ...listenerJob },
   /**
-   * Listeners that have failed since their last vote, and listeners that have not accepted a vote with their current
-   * settings yet.
+   * Forwards votes to listeners that have failed since they last took a vote, and to listeners that have not taken a
+   * vote with their current settings yet.
    */
   'test-listeners': { title: 'Test listeners', ...listenerJob },
-  /** Listeners that answer and have many waiting votes. */
+  /** Forwards votes to listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
-  /** Probes one game server. The plan of the probe is read from MongoDB, so a late job uses the newest one. */
+  /** Probes one game server. The job reads the settings of the probe when it runs, so a late job uses the newest. */
   'probe-servers': {
     title: 'Probe',
     payload: z.object({ serverId: objectId }),
@@ -106,13 +106,13 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Deletes accounts whose waiting period has ended, and completes interrupted changes of addresses. */
+  /** Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses. */
   'settle-accounts': {
     title: 'Settle accounts',
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Finishes an exclusion of votes, or its undoing. */
+  /** Finishes an exclusion of votes that was begun or is being undone. */
   'exclude-votes': {
     title: 'Exclude votes',
     payload: z.object({ exclusionId: objectId }),
@@ -130,7 +130,7 @@ export const QUEUES = {
     payload: z.object({ serverId: objectId }),
     key: (payload: { serverId: string }) => payload.serverId,
   },
-  /** Connects to another machine for a person who waits for the result (docs/adr/0114-a-thin-web-process.md). */
+  /** Does a task for a user who waits for its result (docs/adr/0114-a-thin-web-process.md). */
   'answer-now': {
     title: 'Answer',
     payload: z.discriminatedUnion('task', [
@@ -156,14 +156,14 @@ export function queuePrefix(config: Pick<Config, 'QUEUE_PREFIX'>, name: QueueNam
   return `{${config.QUEUE_PREFIX}:${name}}`;
 }
 
-/** The channel on which the ids of servers with due votes are published. Its messages are ids only, and may be lost. */
+/** The channel on which the ids of servers with due votes are published. A message may be lost. */
 export function dueVotesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>): string {
   return `${QUEUE_PREFIX}:takes`;
 }
 
 /**
- * How many events of `answer-now` Redis stores. They contain results, so it is less than BullMQ's default of 10,000. A
- * question has about a dozen.
+ * How many events of `answer-now` Redis stores. Events contain results, so the limit is lower than BullMQ's default of
+ * 10,000. A question has about a dozen events.
  */
 const MOST_ANSWER_EVENTS = 2_000;
 

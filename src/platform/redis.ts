@@ -8,9 +8,9 @@ export type RedisConnection = Redis | Cluster;
  * Options of a connection. Commands wait for Redis without a limit, because a BullMQ queue whose first command fails
  * never works again. Callers that must not wait check `connection.status` first and limit the wait (`createProducer`).
  *
- * If a machine vanishes, its connections stay open, and the system would notice it only after a quarter of an hour. So
- * a connection that receives nothing within `socketTimeout` is opened again. This is longer than BullMQ's blocking
- * commands, which last up to 10 s.
+ * If the machine of Redis vanishes, its connections stay open, and the system would notice it only after a quarter of
+ * an hour. So a connection that receives nothing within `socketTimeout` is opened again. That time is longer than
+ * BullMQ's blocking commands, which last up to 10 s.
  */
 const OPTIONS = {
   maxRetriesPerRequest: null,

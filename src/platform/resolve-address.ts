@@ -7,7 +7,7 @@ export type ResolveOptions = {
   ranges: AddressRanges;
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Finds all addresses of a name by the rules of this machine (`/etc/hosts`, then DNS). */
+  /** Finds all addresses of a name; `queryNameServers` by default. */
   lookup?: ((name: string) => Promise<{ address: string }[]>) | undefined;
   /** Called after the look-up, before the addresses are checked. */
   onResolved?: (() => void) | undefined;
@@ -58,7 +58,7 @@ async function resolveName(host: string, options: ResolveOptions): Promise<strin
   }
 }
 
-/** How long the resolver waits for one name server at most in its first round, before it tries the next one. */
+/** The longest time that the resolver waits for one name server before it first tries the next one. */
 const FIRST_TRY_TIMEOUT_MS = 1_000;
 
 /**
@@ -77,9 +77,9 @@ export function resolverFor(timeoutMs: number): Resolver {
 const RESOLUTION_DELAY_MS = 300;
 
 /**
- * Finds all addresses of a name by queries that use no thread pool and can be cancelled: if the name servers of some
- * hosts are dead, look-ups of others are not delayed. The system's resolver has few threads. It is used only for names
- * without a dot and for names that the name servers do not know, because `/etc/hosts` may have these.
+ * Finds all addresses of a name by DNS queries, which can be cancelled. The system's resolver runs in a small thread
+ * pool, where look-ups without an answer would delay all others. So it is used only for names without a dot and for
+ * names that the name servers do not know, because `/etc/hosts` may have these.
  */
 async function queryNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });

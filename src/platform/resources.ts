@@ -24,17 +24,17 @@ export type Resources = {
   clock: Clock;
   /** How much this process's clock differs from mongod's. */
   clockSkew: ClockSkew;
-  /** A different id for each start of a process. It is the owner in leases. */
+  /** The id of this start of the process; each start has another one. Leases store it as their owner. */
   processId: string;
   mongo: Mongo;
   /** Requests that are in flight at the same time share database operations through it. */
   batcher: Batcher;
-  /** Makes sure that the data of an answer is durable. */
+  /** Makes sure that the data in an API answer is durable. */
   durability: Durability;
   secrets: SecretBox;
   tracing: Tracing;
   producer: Producer;
-  /** Asks workers to do what a person waits for. */
+  /** Asks workers to do tasks for whose results users wait. */
   answers: Answers;
   /**
    * All queues, for Bull Board and for counting jobs. Their commands wait for Redis without a limit, so callers must

@@ -7,7 +7,7 @@ const RETRY_MS = SECOND / 2;
 
 /** When a failed operation is no longer retried. */
 export type Retrying = {
-  /** A time on `performance.now()`: a try that begins later is the last one. */
+  /** A time (`performance.now()`). A try that begins after it is the last one. */
   deadline: () => number;
   /** Once aborted, there is one more try, which begins at once. */
   signal?: AbortSignal;

@@ -29,7 +29,7 @@ type Key = { id: string; bytes: Buffer };
 
 const CIPHER = 'aes-256-gcm';
 
-/** Given explicitly, because by default Node also accepts shorter tags, and a tag of 4 bytes can be guessed. */
+/** The length of the tag is explicit, because by default Node also accepts 4 bytes, and such a tag can be guessed. */
 const TAG_BYTES = 16;
 
 function deriveKey(secret: string, purpose: string): Key {

@@ -11,7 +11,7 @@ type Reading<T extends Document> = {
   /** The `next` of the previous slice. If it is absent or invalid, the list starts at its beginning. */
   from: string | undefined;
   limit: number;
-  /** The conditions that no index serves. At most `MOST_EXAMINED` rows are checked for a slice. */
+  /** Checks the conditions that no index serves. It is called for at most `MOST_EXAMINED` rows of a slice. */
   wanted?: (row: WithId<T>) => boolean;
 };
 

@@ -60,7 +60,7 @@ export const reasonText = z
   .pipe(text({ max: 500 }))
   .refine((value) => value.length > 0, { error: () => t('must say why') });
 
-/** A second reason for other readers: internal, or for the owner. An empty one counts as absent. */
+/** An additional reason that only the owner sees, or only operators. An empty one counts as absent. */
 export const optionalReason = z
   .string()
   .optional()

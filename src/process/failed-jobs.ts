@@ -25,15 +25,15 @@ export async function failedJobs({ queues }: QueueDeps): Promise<FailedJobs[]> {
   return found.flat().toSorted((one, other) => other.newest.at.getTime() - one.newest.at.getTime());
 }
 
-/** Runs the jobs of a queue again that failed up to a time. A queue keeps at most 500 failed jobs. */
+/** Retries the jobs of a queue that failed at `until` or earlier. A queue stores at most 500 failed jobs. */
 export async function retryFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<void> {
   await queues[queue].retryJobs({ state: 'failed', timestamp: until.getTime() });
 }
 
-/** Removes at most this many failed jobs at once. */
+/** The most failed jobs that one call removes. */
 const MOST_REMOVED = 1_000;
 
-/** Removes the jobs of a queue that failed up to a time. Returns how many. */
+/** Removes the jobs of a queue that failed at `until` or earlier. Returns how many were removed. */
 export async function removeFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<number> {
   const ageMs = Math.max(0, Date.now() - until.getTime());
   return (await queues[queue].clean(ageMs, MOST_REMOVED, 'failed')).length;

@@ -10,7 +10,6 @@ import { within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
-/** The dependencies that readiness checks. */
 type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
 
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
@@ -48,7 +47,7 @@ export async function readiness(sources: HealthDeps): Promise<Readiness> {
 }
 
 /**
- * A ping is sent first. If mongod does not answer, each further command would block a connection that requests need.
+ * If mongod does not answer the ping, no further command is sent: each would block a connection that requests need.
  */
 async function checkDatabase({
   mongo: { db },
@@ -72,8 +71,8 @@ async function checkDatabase({
     ),
     check('MongoDB does not say what time it has', async () => describeSkew(await clockSkew()) || 'ok'),
   ]);
-  // If a restore is unfinished, missing indexes are no advice: the restore makes them itself, and `tallyport migrate`
-  // refuses the database.
+  // If a restore is unfinished, missing indexes are not reported: the advice to run `tallyport migrate` would be wrong,
+  // because it refuses such a database, and the restore makes the indexes itself.
   return { mongodb, restore, indexes: restore === 'ok' ? indexes : `${NOT_KNOWN}restore`, clock: skew };
 }
 
@@ -90,7 +89,7 @@ function describeMissing(indexes: string[]): string {
 }
 
 /**
- * `readiness`, cached for a second. Logs each change.
+ * Returns a function that calls `readiness`, caches the result for a second and logs each change.
  *
  * @param stopping - aborted when the process begins to stop; from then on the process is not ready
  */
@@ -113,7 +112,7 @@ export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () =
   };
 }
 
-/** For routes that are not part of the API, so the OpenAPI document leaves them out. */
+/** Hides a route from the OpenAPI document, because the route is not part of the API. */
 const HIDDEN = { schema: { hide: true } };
 
 /**

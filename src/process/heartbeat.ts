@@ -11,8 +11,8 @@ type HeartbeatDeps = Pick<AppDeps, 'runningProcesses' | 'processId' | 'mongo' | 
 const OURS = { version: manifest.version, migrations: MIGRATIONS.map(({ name }) => name) };
 
 /**
- * Records now and every 10 seconds that this process runs, until `close` is called, which deletes the record. While
- * MongoDB fails, or is not migrated yet, nothing is recorded and the process goes on.
+ * Records every 10 seconds, and at each call of `beat`, that this process runs. `close` ends this and deletes the
+ * record. While MongoDB fails or is not migrated yet, nothing is recorded, and the process is not affected.
  *
  * @param kind - `web`, `worker` or `scheduler`
  */

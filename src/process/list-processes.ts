@@ -6,12 +6,12 @@ import type { AppDeps } from './app-deps.ts';
 /** The most processes that are listed. */
 const MOST = 500;
 
-/** A process. `isLost`: it has not recorded for a while that it runs. */
+/** A process. `isLost`: its last record is older than `LOST_AFTER_MS`. */
 export type ListedProcess = RunningProcess & { isLost: boolean };
 
-/** What runs on this database. */
+/** The processes of Tallyport that use this database, and what their versions need. */
 export type RunningSoftware = {
-  /** By kind, then the oldest first. */
+  /** Sorted by kind, then by start, the oldest first. */
   processes: ListedProcess[];
   /** The versions of the processes that are not lost, each once. */
   versions: string[];

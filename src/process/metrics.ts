@@ -39,7 +39,7 @@ export type Metrics = {
    * sent.
    */
   voteDelayed(queue: DeliveryQueue, delayMs: number): void;
-  /** Counts the votes by which a repair corrected a server's counter of a day. */
+  /** Counts by how many votes a server's counter of a day was wrong, when a repair job has corrected it. */
   countersDrifted(votes: number): void;
   /** Counts a finished probe of a game server. */
   probeEnded(outcome: ProbeOutcome): void;
@@ -53,7 +53,6 @@ export type Metrics = {
   text(): Promise<string>;
 };
 
-/** The dependencies that metrics read. */
 type MetricsDeps = Pick<
   AppDeps,
   | 'config'
@@ -75,7 +74,8 @@ const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** In seconds. A vote may arrive at once, or after up to three days. */
 const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
 /**
- * In seconds. The alerts use 10 (the objective's limit) and 300 (the limit for backlogs): ops/prometheus/alerts.yml.
+ * In seconds. The alerts (ops/prometheus/alerts.yml) need 10, the limit of the delivery objective, and 300, the limit
+ * for backlogs.
  */
 const DELAY_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
@@ -169,7 +169,7 @@ export function createMetrics(sources: MetricsDeps): Metrics {
 /** Help text for counts of votes that have an upper limit. */
 const UP_TO = `${COUNTED_AT_MOST} means that many or more`;
 
-/** The gauges that are read from MongoDB and Redis at each scrape. */
+/** Registers the gauges whose values are read from MongoDB and Redis when they are scraped. */
 function registerWaitingWork(registry: Registry, waitingWork: () => Promise<WaitingWork>): void {
   const gauge = (
     name: string,
@@ -250,7 +250,7 @@ function registerWaitingWork(registry: Registry, waitingWork: () => Promise<Wait
   );
 }
 
-/** The age of the ranks. It has no value before the first ranking and while MongoDB does not answer. */
+/** Registers the age of the ranks. It has no value before the first ranking and while MongoDB does not answer. */
 function registerRanksAge(registry: Registry, sources: MetricsDeps): void {
   const age = new Gauge({
     name: 'tallyport_ranks_age_seconds',
@@ -271,7 +271,7 @@ export function measureRequests(app: FastifyInstance, metrics: Pick<Metrics, 're
   app.addHook('onResponse', (request, reply, done) => {
     metrics.requestEnded({
       method: request.method,
-      // Without a route, the path is any text that a client sent, which must not become a label.
+      // If no route matches, the path is any text that a client sent. Such a text must not become a label.
       route: request.routeOptions.url ?? 'none',
       status: reply.statusCode,
       durationMs: reply.elapsedTime - waitedMs(request),

@@ -27,15 +27,14 @@ export type Work = {
   close(): Promise<void>;
 };
 
-/** Starts the work of a process. */
 export type StartWork = (deps: AppDeps, context: ProcessContext) => Work | Promise<Work>;
 
 /** How long a shutdown may take after its delay. Then the process exits anyway. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
 /**
- * Returns the configuration if it has the addresses of the services, and throws otherwise. Only `npm start` runs
- * without them, with embedded services.
+ * Returns the configuration if it has the addresses of MongoDB and Redis and the secret key, and throws otherwise. Only
+ * `npm start` runs without them: it starts embedded services.
  */
 function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;

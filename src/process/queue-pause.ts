@@ -7,8 +7,8 @@ import type { AppDeps } from './app-deps.ts';
 const TIMEOUT_MS = SECOND;
 
 /**
- * Whether an operator has paused one of the delivery queues. Any paused one counts, because a listener's state decides
- * which of them handles its votes. Only Redis has this information.
+ * Whether an operator has paused at least one of the delivery queues. All are checked, because the queue that handles a
+ * listener's votes changes with the listener's state. Only Redis has this information.
  *
  * @returns null when Redis does not answer
  */

@@ -9,7 +9,7 @@ export type Findings = { facts: string[]; warnings: string[]; errors: string[] }
 const OLDEST = { Redis: 7, Valkey: 8 };
 
 /**
- * Reads the version, eviction, persistence, and whether the URL fits a Redis Cluster.
+ * Checks the version of Redis, its eviction policy and persistence, and whether `REDIS_URL` must name a Redis Cluster.
  *
  * @param hasSentinel - whether Sentinel named the server
  */

@@ -4,8 +4,8 @@ import type { AppDeps } from './app-deps.ts';
 
 /**
  * The queues whose keys Redis does not read within `ms` milliseconds; empty when all are available. A `PING` does not
- * show this: any node of a Redis Cluster answers it, even if the shard of a queue has no primary. The status of the
- * connection does not either: a suspended Redis keeps its connections.
+ * show this: any node of a Redis Cluster answers it, even if the shard of a queue has no primary. The connection's
+ * status does not show it either: if Redis is suspended, its connections stay open.
  */
 export async function unavailableQueues(
   { producerRedis, queues }: Pick<AppDeps, 'producerRedis' | 'queues'>,

@@ -21,7 +21,7 @@ export type WaitingWork = {
   waitingVotes: Partial<QueueCounts['waiting']>;
   listeners: Partial<QueueCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
-  /** How long ago the server that waits longest became due for a probe. */
+  /** For how long the server that waits longest has been due for a probe. */
   probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
   redisUp: boolean;
@@ -31,7 +31,7 @@ export type WaitingWork = {
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
-/** Counts waiting work. The result is cached for ten seconds. Never throws. */
+/** Returns a function that counts waiting work and caches the result for ten seconds. The function never throws. */
 export function createWaitingWork(sources: WaitingWorkDeps): () => Promise<WaitingWork> {
   return cachedFor(FRESH_MS, () => countWaitingWork(sources));
 }

@@ -26,7 +26,7 @@ export type ChangeDeps = {
  */
 export type SettingChanges = Partial<Record<ChangeableName, string | null>>;
 
-/** What a change did to each setting, as texts; null: not stored. Secrets are `***`. */
+/** The stored texts of each changed setting before and after the change; null: no text is stored. Secrets are `***`. */
 export type Changed = Record<string, { before: string | null; after: string | null }>;
 
 /** Somebody else changed the same settings after they were shown. */
@@ -39,7 +39,7 @@ export class SettingsChangedError extends AppError {
   }
 }
 
-/** How often a change is tried again because another one was stored at the same time. */
+/** How often a change is tried. A try fails if another change is stored at the same time. */
 const TRIES = 5;
 
 /** The stored settings; null when none were ever changed. */
@@ -56,8 +56,8 @@ export function readStoredSettings({
  * @param by - the e-mail address of the operator who changes them, or `cli`
  * @param shown - the revision of the settings that the operator's form showed
  * @returns what changed; empty if nothing changed
- * @throws {InvalidDocumentError} with an error for each setting whose value no process would start with, or which the
- *   environment sets
+ * @throws {InvalidDocumentError} with an error for each setting whose new value is unusable, or which the environment
+ *   sets
  * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`
  */
 export async function changeSettings(
@@ -128,13 +128,13 @@ async function store(
   }
 }
 
-/** @throws {SettingsChangedError} */
+/** @throws {SettingsChangedError} when one of the settings was changed after the revision `shown` */
 function refuseStale(stored: StoredSettings | null, names: ChangeableName[], shown: number): void {
   const stale = names.filter((name) => (stored?.changedIn[name] ?? 0) > shown);
   if (stale.length > 0) throw new SettingsChangedError(stale);
 }
 
-/** Replaces the document if it is still the one that was read. */
+/** Replaces the document if it is still the one that was read. Returns whether it was replaced. */
 async function replaced(
   { settings }: ChangeDeps,
   stored: StoredSettings | null,
@@ -152,7 +152,7 @@ async function replaced(
   return upsertedCount === 1;
 }
 
-/** @throws {InvalidDocumentError} by setting, with the messages that a process prints when it starts */
+/** @throws {InvalidDocumentError} with an error for each setting whose new text is unusable by itself */
 function checkEach(config: Config, changes: SettingChanges): void {
   const errors: Record<string, string> = {};
   for (const [name, text] of Object.entries(changes) as [ChangeableName, string | null][]) {
@@ -168,7 +168,7 @@ function checkEach(config: Config, changes: SettingChanges): void {
  * Checks the settings together. If an error names none of the changed settings: it is ignored, because this change did
  * not cause it.
  *
- * @throws {InvalidDocumentError} by setting
+ * @throws {InvalidDocumentError} with an error for each changed setting that does not fit the other settings
  */
 function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): void {
   const { unusable, contradictions } = usableValues(deps, texts);
@@ -218,12 +218,14 @@ function shownText(name: string, text: string | undefined): string | null {
 }
 
 /**
- * A text in the audit log has at most `most` characters. A longer one begins `before` characters before the difference.
+ * A text in the audit log has at most `most` characters. A longer text is cut to a part that begins `before` characters
+ * before the difference.
  */
 const EXCERPT = { most: 1_000, before: 40 };
 
 /**
- * Returns two texts. If one is long, such as a page: returns the parts that begin shortly before the first difference.
+ * Returns the two texts. If one is long, such as a page: returns the part of each text that begins shortly before the
+ * first difference.
  */
 function excerpts(one: string | null, other: string | null): [string | null, string | null] {
   const texts = [one ?? '', other ?? ''] as const;

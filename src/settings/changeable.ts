@@ -24,7 +24,8 @@ export type ChangeableName = (typeof CHANGEABLE)[SettingGroup][number];
 export const CHANGEABLE_NAMES: readonly ChangeableName[] = Object.values(CHANGEABLE).flat();
 
 /**
- * The groups whose changes need the password again. Whoever controls mails or the sign-in can get into every account.
+ * To change these groups, an operator must enter the password again: control over mails or the sign-in gives access to
+ * every account.
  */
 export const GUARDED_GROUPS: ReadonlySet<SettingGroup> = new Set(['mail', 'discord', 'openid']);
 

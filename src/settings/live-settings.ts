@@ -18,7 +18,7 @@ const READ_LIMIT_MS = SECOND;
 
 /**
  * If a stored value of these settings is unusable when a process starts: the process uses this value (keep for ever).
- * The default could delete data that the stored value keeps.
+ * With the default, it could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,
@@ -67,7 +67,7 @@ export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promis
     const changed = CHANGEABLE_NAMES.filter((name) => !isDeepStrictEqual(config[name], next[name]));
     Object.assign(config, next);
     known = versionOf(stored);
-    // Names only: a value may be a secret.
+    // Only names are logged, because a value may be a secret.
     if (stored) log.info({ event: 'settings.read', revision: stored.revision, changed });
     for (const name of names) {
       const reason = unusable[name];
@@ -78,7 +78,7 @@ export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promis
     }
   }
 
-  /** Reads the version first, because pages of the operator may be long. */
+  /** Reads the settings only if their version has changed, because the operator's pages may be long. */
   async function read(): Promise<void> {
     const projection = { revision: 1, at: 1 };
     const version = versionOf(await settings.findOne({ _id: SITE_SETTINGS }, { projection }));

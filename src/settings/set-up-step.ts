@@ -8,7 +8,7 @@ export const SET_UP_STEPS = ['name', 'checks', 'mail', 'contact', 'imprint', 'lo
 export type SetUpStep = (typeof SET_UP_STEPS)[number];
 
 const closedStepDefinition = {
-  /** The step. */
+  /** The name of the step. */
   _id: { type: String, required: true },
   at: { type: Date, required: true },
 } as const;
@@ -20,7 +20,7 @@ export type ClosedStep = InferRawDocType<typeof closedStepDefinition>;
 
 type StepDeps = { setUpSteps: Collection<ClosedStep>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** The steps that operators closed by hand: they have looked, or the step is not needed. */
+/** The steps that operators closed by hand, because they have checked them or do not need them. */
 export async function readClosedSteps({ setUpSteps }: Pick<StepDeps, 'setUpSteps'>): Promise<Set<string>> {
   const closed = await setUpSteps.find({ _id: { $in: [...SET_UP_STEPS] } }).toArray();
   return new Set(closed.map(({ _id }) => _id));

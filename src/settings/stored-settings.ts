@@ -36,7 +36,7 @@ export type StoredSettings = Omit<
   changedIn: Record<string, number>;
 };
 
-/** The id of the document. */
+/** The id of the document with all stored settings. */
 export const SITE_SETTINGS = 'site';
 
 /**

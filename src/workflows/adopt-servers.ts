@@ -51,7 +51,7 @@ export async function adoptServers(
   return claimed;
 }
 
-/** Runs `adoptServers` at sign-up and sign-in. A failure is logged and does not prevent either. */
+/** Runs `adoptServers` at sign-up and sign-in. A failure is logged, and the user is signed in anyway. */
 export async function adoptOnEntry(
   sources: AdoptDeps & { users: Collection<User>; log: Logger },
   userId: ObjectId,

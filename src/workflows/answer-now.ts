@@ -14,7 +14,7 @@ import {
   requestMoveProof,
 } from './request-proof.ts';
 
-/** The result of a worker's check, as JSON. `busy`: another process took too long to decide about the same address. */
+/** The JSON result of an ownership check. `busy`: another process took too long to decide about the same address. */
 export type ProofAnswer =
   | { kind: 'listed'; serverId: string }
   | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' | 'busy' };
@@ -46,7 +46,7 @@ type Ids<T extends Task> = Omit<Extract<Question, { task: T }>, 'task' | 'askId'
 
 export type AnswerNowDeps = { answers: Pick<Answers, 'ask'>; clock: Clock };
 
-/** Asks a worker to do a task while a person waits for the result (docs/adr/0114-a-thin-web-process.md). */
+/** Asks a worker to do a task while a user waits for the result (docs/adr/0114-a-thin-web-process.md). */
 export async function answerNow<T extends Task>(
   { answers, clock }: AnswerNowDeps,
   task: T,
@@ -64,7 +64,7 @@ export type ProofEnded = Proved | CheckRefused | { kind: 'busy' } | NotAnswered;
 
 type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];
 
-/** Asks a worker to check the server of a draft, unless MongoDB alone decides the result; see `proveDraft`. */
+/** Asks a worker to check the server of a draft, unless stored data alone decides the result; see `proveDraft`. */
 export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: ObjectId): Promise<ProofEnded> {
   const known = await requestDraftProof(deps, prover, draftId);
   if (known) return known;

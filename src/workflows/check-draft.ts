@@ -17,7 +17,7 @@ export type DraftCheckDeps = DraftDeps & OutgoingLimitDeps & { ask: Ask };
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the
  * server can be queried, it must answer: a TXT record alone does not list an unreachable server.
  *
- * @returns the result; `proof` is the method that proves the ownership, or null if neither does
+ * @returns the result; `proof` is the method that proves the ownership, or null if the ownership is not proven
  */
 export async function checkDraft(
   deps: DraftCheckDeps,
@@ -81,7 +81,7 @@ function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messag
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }
 
-/** Whether a server's message contains the code. Some plugins change the case of letters or insert colour codes. */
+/** Whether a server's message contains the code. Case and colour codes, which some plugins change, are ignored. */
 function showsCode(motd: string, code: string): boolean {
   return plainText(motd).toLowerCase().includes(code);
 }

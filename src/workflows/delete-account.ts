@@ -47,10 +47,10 @@ type DeleteDeps = Outbox &
 
 /**
  * Deletes the accounts whose waiting period has ended, the longest due first. Each step can be repeated: if a crash
- * interrupts a deletion, the next round completes it. A failure does not stop the other deletions.
+ * interrupts a deletion, the next run completes it. A failure does not stop the other deletions.
  *
  * @returns how many accounts were deleted
- * @throws the first failure; {LeaseLostError}; the signal's reason
+ * @throws the first failure, after all deletions were tried; or what `withLease` throws
  */
 export function deleteDueAccounts(
   deps: DeleteDeps,

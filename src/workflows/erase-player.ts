@@ -100,7 +100,7 @@ async function eraseVotes(
     const ofPlayer = { serverId, usernameKey: key };
     const open = await openVotes({ voteExclusions }, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
-    // Counted before the change: the queries find only votes that still have the name.
+    // The votes are counted before the change, because these queries find only votes that still have the name.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
     erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [open, pastCooldown(now)] });
     erased.votes += dryRun
@@ -124,8 +124,8 @@ async function eraseVotesOf(
 }
 
 /**
- * Replaces the name in a field, or removes the field if the new name is null. For collections that have no index by
- * player.
+ * Replaces the name in a field, or removes the field if the new name is null. It reads every document that matches
+ * `filter`, because these collections have no index by player.
  */
 async function eraseNames<T extends { _id: ObjectId }>(
   collection: Collection<T>,

@@ -47,10 +47,7 @@ export const MOST_EXPORTED = {
   audit_log: 10_000,
 };
 
-/**
- * Counts one export of a user's data against their allowance. Returns null when it is allowed; otherwise when the next
- * one is allowed.
- */
+/** Counts one export of a user's data. Returns null when it is allowed; otherwise when the next one is allowed. */
 export function countExport(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
   userId: ObjectId,
@@ -173,7 +170,7 @@ function serverRecord(server: WithId<Server>): object {
   };
 }
 
-/** The texts of a profile. Pictures are only named. */
+/** The texts of a profile, and the id of its banner. */
 function profileRecord(profile: Server['profile']): object | null {
   if (!profile) return null;
   const { shortText, description, tags, languages, website, discord, store, rules, video, banner } = profile;
@@ -204,7 +201,7 @@ async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: st
   };
 }
 
-/** Only the host of a URL: its path and query may contain a secret. null: the server fetches its votes. */
+/** A listener's address. A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
   return host ? `${host}:${port}` : null;

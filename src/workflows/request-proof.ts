@@ -12,7 +12,6 @@ import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
 
-/** The dependencies of listing a server under a draft's id. */
 export type ListingDeps = DraftDeps & {
   auditLog: Collection<AuditEntry>;
   reviews: Collection<Review>;
@@ -32,7 +31,7 @@ export type Prover = { _id: ObjectId; email: string };
  * - `listed`: the server is listed for the user, or has moved.
  * - `not-proven`: the draft has the result of the check.
  * - `taken`: another user has a server at this address.
- * - `too-many-servers`: the account has reached its limit.
+ * - `too-many-servers`: the account has reached its limit of servers.
  * - `not-found`: there is no such draft.
  */
 export type Proved =
@@ -43,10 +42,10 @@ export type Proved =
 export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
 
 /**
- * Decides whether the server of a draft may be checked, and counts the check against the user's allowance, so that
- * nobody can scan networks through Tallyport. Connects to nothing.
+ * Decides whether the server of a draft may be checked. If so, uses one check of the user's allowance, so that nobody
+ * can scan networks through Tallyport. Connects to nothing.
  *
- * @returns null when `proveDraft` must check the server
+ * @returns null when `proveDraft` may check the server; otherwise the result, or why the check is refused
  */
 export async function requestDraftProof(
   deps: RequestDeps,
@@ -73,8 +72,8 @@ async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefus
 }
 
 /**
- * The result that MongoDB alone decides. `unchecked`: a worker must check the draft's server. If an earlier call listed
- * the server and was interrupted, its last steps are done now.
+ * The result, if stored data alone decides it. `unchecked`: it does not, so a worker must check the draft's server. If
+ * an earlier call listed the server and was interrupted, its last steps are done now.
  */
 export async function knownOfDraft(
   deps: ListingDeps,

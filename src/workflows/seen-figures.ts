@@ -2,7 +2,7 @@ import type { DraftCheck } from '../servers/server-draft.ts';
 
 /**
  * The result of a draft's check as fields of a server, so that its page has figures before the first probe; null when
- * the server was not queried. It is not a sample, so no statistics include it.
+ * the check did not reach the server. The result is not a sample, so no statistics include it.
  */
 export function seenFigures({
   at,

@@ -39,15 +39,15 @@ const MOST_UNDER_WAY = 16;
 const BUSY_EVERY_MS = 20;
 const ENOUGH = 8;
 
-/** Waits `ms` milliseconds. It uses the global timer, because tests replace that one. */
+/** Waits `ms` milliseconds. It uses the global `setTimeout`, because tests replace that function. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** A request was refused because too many are waiting. Nothing of it was sent to the database. */
+/** A request was refused because too many are waiting. It was not sent to the database. */
 export class OverloadError extends AppError {}
 
 type Waiting = {
   request: unknown;
-  /** On `performance.now()`: after this time the request is not sent. */
+  /** After this time (`performance.now()`) the request is not sent. */
   deadline: number;
   resolve(answer: never): void;
   reject(error: unknown): void;
@@ -61,7 +61,7 @@ class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
   readonly #collectMs: number;
-  /** When the next batch may begin, on `performance.now()`. */
+  /** The time at which the next batch may begin (`performance.now()`). */
   #nextAt = 0;
   #waiting: Waiting[] = [];
   #busy = false;
@@ -192,7 +192,7 @@ export function createBatcher(): Batcher {
     async settle(ms) {
       const allIdle = async () => {
         for (;;) {
-          // If a request was answered, it may cause another one: after a vote is inserted, the vote is counted.
+          // The answer to a request may cause another request: after a vote is inserted, the vote is counted.
           await nextTurn();
           const busy = [...queues.values()].flatMap((ofLoader) =>
             [...ofLoader.values()].filter((queue) => !queue.isIdle),

@@ -6,8 +6,8 @@ export function cachedFor<T>(ms: number, load: () => Promise<T>): () => Promise<
   let answer: Promise<T> | undefined;
   let freshUntil = 0;
   return () => {
-    // Measured with `performance.now()`, not with the `Clock` of the features: the cache only reduces load, and tests
-    // set that clock.
+    // The age is measured with `performance.now()` and not with `Clock`: the cache only reduces load, so it must not
+    // depend on the time that tests set.
     const now = performance.now();
     if (answer && now < freshUntil) return answer;
     freshUntil = now + ms;

@@ -1,7 +1,7 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
 import type { BatchLoader } from './batcher.ts';
 
-/** `$in`, or a plain comparison for a single value. */
+/** A condition that matches any of `values`: `$in`, or the value itself if there is only one. */
 export function anyOf<T>(values: T[]): T | { $in: T[] } {
   const [only] = values;
   return only !== undefined && values.length === 1 ? only : { $in: values };

@@ -63,7 +63,8 @@ const RETRY_WITHIN_MS = SECOND;
  * retries a single update on a replica set, but not a command.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
- * @returns the result of the last command. If it is a retry, updates that the first command applied may match no more
+ * @returns the result of the last command. If the command was sent twice: updates that the first one applied may no
+ *   longer match
  */
 export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,
@@ -79,8 +80,8 @@ export async function sendRepeatable<D extends Document>(
 }
 
 /**
- * Makes a loader that inserts documents; `true` for each that was stored. If a document is refused, for example because
- * of a duplicate key, only its own request fails.
+ * Makes a loader that inserts documents. It answers `true` for each stored document. If a document is refused, for
+ * example because of a duplicate key, only its own request fails.
  */
 export function insertLoader<D extends Document>(
   safety: WriteSafety,

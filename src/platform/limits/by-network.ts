@@ -12,7 +12,7 @@ export const WIDER_NETWORK_FACTOR = 4;
 
 /**
  * The limits of an address: first that of its network, then that of its IPv6 /48, if it has one. If a network has used
- * up its own limit, its further requests do not count against other networks in the /48.
+ * up its own limit, its further requests are not counted for the /48, so they do not block other networks there.
  */
 export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {
   const [network, wider] = [networkOf(address), widerNetworkOf(address)];

@@ -18,7 +18,7 @@ const checkAllowanceDefinition = {
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** How much of their allowance a user has used, over all processes. */
+/** How much of the allowance a user has used in all processes together. */
 export const checkAllowanceSchema = new Schema(checkAllowanceDefinition, {
   collection: 'diagnosis_allowances',
 });
@@ -29,7 +29,7 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 };
 
 /**
- * Counts one check against a user's allowance, in one conditional update.
+ * Counts one check of a user, in one conditional update. A check that the allowance refuses is not counted.
  *
  * @returns null when the check is allowed; otherwise when the next check is allowed
  */
@@ -56,8 +56,8 @@ export async function useCheckAllowance(
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // If the key exists: the allowance is used up, or another process inserted the document at the same moment. This
-    // read finds out which; in the second case the loop tries again.
+    // A duplicate key has two possible causes: the allowance is used up, or another process inserted the document at
+    // the same moment. This read finds out which; in the second case the loop tries again.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
     if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
   }

@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/;
 /**
  * The address in `text` in one spelling, without port, brackets and zone. An IPv4-mapped IPv6 address becomes IPv4.
  *
- * @returns null if `text` is not an address; a closed socket has none (`undefined`)
+ * @returns null if `text` is not an address, or if it is undefined because the socket is closed
  */
 export function plainAddress(text: string | undefined): string | null {
   const trimmed = (text ?? '').trim();

@@ -4,7 +4,6 @@ import type { Config } from '../config.ts';
 import { networkOf } from './network-of.ts';
 import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
 
-/** The dependencies of the limits on outgoing connections. */
 export type OutgoingLimitDeps = {
   rateLimits: Collection<RateLimit>;
   clock: Clock;
@@ -21,8 +20,8 @@ export type Limited = { until: Date; by: (typeof LIMITED_BY)[number] };
 export type MayConnect = (address: string) => Promise<boolean>;
 
 /**
- * Votifier v1 listeners often confirm nothing but their greeting, so a destination that has greeted gets this many
- * times the allowance.
+ * A Votifier v1 listener sends a greeting but often confirms no vote. So a destination that has sent its greeting gets
+ * this many times the allowance.
  */
 const GREETED_FACTOR = 6;
 /** The part of a destination's allowance that one account may use, so that one account alone cannot use it up. */
@@ -40,10 +39,10 @@ export type Connection = {
 };
 
 /**
- * Counts one connection against three allowances, which all processes share: the destination's, the account's, and the
- * account's part of the destination's. A destination is an address. After its greeting it is an address with a port, so
- * that listeners on different ports do not share an allowance. Callers do not count connections to destinations that
- * acknowledge.
+ * Counts one connection in three allowances, which all processes share: the destination's, the account's, and the
+ * account's part of the destination's. A destination is an address. Once it has sent a greeting, it is an address with
+ * a port, so that listeners on different ports do not share an allowance. If a destination acknowledges votes, callers
+ * do not count connections to it.
  *
  * @returns null when the connection may be opened; otherwise when it may be opened, and which allowance is used up
  * @throws the driver's error when MongoDB fails
@@ -84,7 +83,7 @@ function limitsOf(
   ];
 }
 
-/** Makes the check for an account's connections to `port` of addresses that have not greeted yet. */
+/** Returns a check that counts an account's connections to `port` of addresses that have not sent a greeting yet. */
 export function mayConnectFor(deps: OutgoingLimitDeps, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;

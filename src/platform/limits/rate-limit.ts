@@ -9,7 +9,7 @@ const rateLimitDefinition = {
   count: { type: Number, required: true },
   /** The end of the window, when the count starts again at 0. */
   resetAt: { type: Date, required: true },
-  /** How many uses the last call of `useAllowances` was granted. */
+  /** How many uses the last call of `useAllowances` got. */
   granted: { type: Number },
 } as const;
 

@@ -9,7 +9,7 @@ const periodMarkDefinition = {
   doneAt: { type: Date, required: true },
 } as const;
 
-/** The periods whose work is done (design rule 6). They show which periods must still be caught up. */
+/** The periods whose work is done (design rule 6). The work of all other periods must still be done. */
 export const periodMarkSchema = new Schema(periodMarkDefinition, { collection: 'period_marks' });
 periodMarkSchema.index({ work: 1, period: 1 }, { unique: true });
 

@@ -38,7 +38,7 @@ export function monthsBefore(day: string, months: number): Date {
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
 }
 
-/** How far back missed days are caught up. Older data has been deleted. */
+/** The work of missed days is done for at most this many days back, because older data has been deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**

@@ -5,14 +5,14 @@ import { type Clock, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 import type { WorkLease } from './work-lease-record.ts';
 
-/** The dependencies of leases. */
 export type LeaseDeps = {
   workLeases: Collection<WorkLease>;
+  /** A lease expires after `LEASE_MS` unless its run renews it. */
   config: { LEASE_MS: number };
   clock: Clock;
 };
 
-/** The lease that a run owns. */
+/** The lease that one run owns. A run is one call of `withLease`. */
 export type ActiveLease = {
   /** Aborted when the lease is lost or the run must stop. */
   signal: AbortSignal;
@@ -83,7 +83,7 @@ function leaseUpdate(id: UUID, { LEASE_MS }: LeaseDeps['config']): Document[] {
   return [{ $set: { holder: { id, until: { $add: ['$$NOW', LEASE_MS] } } } }];
 }
 
-/** @returns the time on `performance.now()` until which the lease is certainly valid */
+/** Takes the lease as soon as it is free. Returns the time (`performance.now()`) until which it is certainly valid. */
 async function takeWhenFree(
   { workLeases, config }: LeaseDeps,
   work: string,

@@ -32,7 +32,7 @@ export function checkBanner(bytes: Buffer): void {
   if (long < BANNER_LEAST.width || short < BANNER_LEAST.height) throw tooSmall(width, height);
 }
 
-/** @throws {PictureError} for a picture that would take too much memory or time */
+/** @throws {PictureError} when a picture of this size would take too much memory or time to decode */
 export function checkPixels(width: number, height: number): void {
   if (width * height <= MOST_PIXELS && Math.max(width, height) <= LONGEST_SIDE) return;
   throw new PictureError(

@@ -20,8 +20,8 @@ const FONTS = [
 /**
  * Draws one of Tallyport's own SVG drawings as PNG.
  *
- * @param pictures - the stored pictures that the drawing names
- * @throws an error or a text of the libraries for a damaged drawing or picture
+ * @param pictures - the stored pictures to which the drawing refers: `href="picture:banner"`
+ * @throws an error or a string of the libraries when the drawing or a picture is damaged
  */
 export async function drawSvg(svg: string, pictures: DrawnPictures = {}): Promise<Buffer> {
   let drawing = svg;
@@ -36,7 +36,7 @@ export async function drawSvg(svg: string, pictures: DrawnPictures = {}): Promis
   return pictures.banner ? sharp(png).png({ palette: true, dither: 0.6, effort: 3 }).toBuffer() : png;
 }
 
-/** A stored picture for the renderer, which does not read WebP. */
+/** A stored picture as the data URL of a PNG, because the renderer does not read WebP. */
 async function dataUrl({ bytes, width, height }: Required<DrawnPictures>['icon']): Promise<string> {
   const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS }).resize({ width, height, fit: 'cover' });
   return `data:image/png;base64,${(await picture.png({ compressionLevel: 1 }).toBuffer()).toString('base64')}`;
@@ -49,7 +49,7 @@ const MOST_LOGO_PIXELS = 2_000 ** 2;
 /**
  * Draws the operator's logo as PNG, 96 pixels high.
  *
- * @throws an error or a text of the libraries for a file that they cannot read
+ * @throws an error or a string of the libraries when they cannot read the file
  */
 export async function drawLogo(
   bytes: Buffer,

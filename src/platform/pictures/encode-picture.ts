@@ -24,7 +24,7 @@ const BANNER = { wide: 1_200, narrow: 600 } as const;
 /** The limits of a banner's width divided by its height. A banner outside these limits is cut at its longer sides. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
-/** How long one step may take, in seconds. */
+/** How long the library may take to encode one picture, in seconds. */
 const TIMEOUT_SECONDS = 5;
 
 /**
@@ -93,7 +93,7 @@ async function encoded(image: Sharp): Promise<Encoded> {
   return { bytes: data, width: info.width, height: info.height };
 }
 
-/** Converts an error of the library, which has no error codes, to a refusal. */
+/** Throws a `PictureError` for an error of the library. The library has no error codes, so its message is examined. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('timeout')) throw new PictureError('slow');

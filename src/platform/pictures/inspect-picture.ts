@@ -54,8 +54,8 @@ function inspectPng(bytes: Buffer): Inspected {
 const MOST_SCANS = 64;
 
 /**
- * Whether a marker begins the frame, which contains the size: any of c0 to cf except those of tables and of an
- * extension.
+ * Whether a marker begins the frame, which contains the size: a marker from c0 to cf, except c4 and cc, which begin
+ * tables, and c8, which is reserved.
  */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
@@ -89,7 +89,7 @@ function inspectJpeg(bytes: Buffer): Inspected {
   throw broken();
 }
 
-/** The next marker after the data of a scan: stuffed bytes (`ff00`) and restart markers belong to the data. */
+/** The offset of the marker after a scan's data. Stuffed bytes (`ff00`) and restart markers belong to the data. */
 function endOfScan(bytes: Buffer, from: number): number {
   let at = bytes.indexOf(0xff, from);
   while (at !== -1) {

@@ -30,9 +30,9 @@ export type PictureProcess = {
 };
 
 /**
- * A child process that decodes, encodes and draws pictures. It is started with the first task and gets no settings and
- * no secrets. It is replaced when it died, after 50 pictures, above 400 MB of memory, and after a picture that took too
- * long.
+ * Controls a child process that decodes, encodes and draws pictures. The child is started with the first task and gets
+ * no settings and no secrets. It is replaced if it has died, has made 50 pictures, has more than 400 MB of memory, or
+ * took too long for a picture.
  *
  * @param options - only tests and benchmarks set them; `mostMemory` in bytes
  */

@@ -23,7 +23,7 @@ const runningProcessDefinition = {
   seenAt: { type: Date, required: true },
 } as const;
 
-/** The processes that run, one document each. A process that stops in order deletes its own. */
+/** The processes that run, one document each. A process that shuts down normally deletes its document. */
 export const runningProcessSchema = new Schema(runningProcessDefinition, { collection: 'processes' });
 runningProcessSchema.index({ seenAt: 1 }, { expireAfterSeconds: KEPT_MS / SECOND });
 

@@ -7,8 +7,8 @@ import type { Logger } from '../log.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
 /**
- * How many exports run at once. Spans of further exports are lost. A shutdown exports a full queue, which is 4 batches,
- * at once.
+ * How many exports run at once. Spans of further exports are lost. A shutdown exports all queued spans at once: up to 4
+ * batches.
  */
 const MOST_EXPORTS = 8;
 
@@ -54,7 +54,7 @@ export function openExporter(settings: TraceSettings, url: string, log: Logger):
  */
 function reasonOf(error: Error | undefined): string {
   if (!error) return 'unknown';
-  // For errors that it retries, the exporter does not give the status.
+  // If the exporter has retried in vain, its error does not state the status.
   if (error.message.includes('retryable')) return 'HTTP 429, 502, 503 or 504';
   if (!('code' in error) || error.code === undefined) return error.message;
   return typeof error.code === 'number' ? `HTTP ${error.code}` : String(error.code);

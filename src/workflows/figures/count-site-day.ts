@@ -89,7 +89,7 @@ async function countServers(
 /** How many servers one aggregation sums. */
 const SLICE = 500;
 
-/** Sums the players of a finished day. If no probe found a server online: its reports count. */
+/** Sums the players of a finished day. If no probe found a server online: the server's own reports count instead. */
 async function countPlayers(
   { servers, dailyStats, clock }: CountDeps,
   day: string,

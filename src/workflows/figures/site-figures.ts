@@ -11,7 +11,7 @@ const servers = {
   removed: { type: Number, required: true },
 } as const;
 
-/** The average players online over the whole day, and how many servers were measured. */
+/** The average number of players online over the whole day, and how many servers were measured. */
 const players = {
   average: { type: Number, required: true },
   servers: { type: Number, required: true },
@@ -47,7 +47,7 @@ const siteFiguresDefinition = {
   storage: { type: new Schema(storage, nested) },
   /** Waiting votes by the time since they were cast, as in the metrics. */
   waiting: { type: Schema.Types.Mixed },
-  /** The longest time in seconds that work of each queue waited, of all counts of the day. */
+  /** For each queue: the longest time in seconds for which its oldest work had waited when the day was counted. */
   queues: { type: Schema.Types.Mixed },
   forgetAt: { type: Date, required: true },
 } as const;

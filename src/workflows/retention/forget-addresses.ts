@@ -31,7 +31,7 @@ const BATCH = 500;
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many documents lost addresses
- * @throws the signal's reason
+ * @throws the signal's reason when it is aborted
  */
 export async function forgetAddresses(
   deps: ForgetDeps,
@@ -100,8 +100,8 @@ async function changeAll<T extends { _id: ObjectId }>(
 }
 
 /**
- * An expression that is true for an e-mail address. `$cond` evaluates one branch only, so `$regexMatch` never gets a
- * value that is not a text.
+ * An expression that is true for an e-mail address. `$regexMatch` would fail for a value that is not a string, but
+ * `$cond` evaluates one branch only.
  */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };
@@ -117,7 +117,7 @@ function isIn(object: string): Document {
   return { $anyElementTrue: { $map: { input: { $objectToArray: object }, in: isAddress('$$this.v') } } };
 }
 
-/** An expression for the object without the fields that are addresses. */
+/** An expression for the object in which `REMOVED_ADDRESS` replaces each field that is an address. */
 function withoutIn(object: string): Document {
   const fields = {
     $map: { input: { $objectToArray: object }, in: { k: '$$this.k', v: without('$$this.v') } },

@@ -37,7 +37,7 @@ const AT_ONCE = 25;
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes lost the name
- * @throws the signal's reason
+ * @throws the signal's reason when it is aborted
  */
 export async function forgetNames(
   deps: ForgetDeps,
