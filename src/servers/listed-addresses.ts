@@ -15,8 +15,8 @@ type AddressOwner =
   | { kind: 'other' };
 
 /**
- * Finds who owns the server at an address. If several imported servers have the address: a server of another user is
- * returned rather than one without an owner.
+ * Finds who owns the server at an address. If several imported servers have the address: the user's own server is
+ * preferred to another user's, and that one to a server without an owner.
  */
 export async function findAddressOwner(
   { servers }: { servers: Collection<Server> },

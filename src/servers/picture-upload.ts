@@ -18,7 +18,7 @@ const pictureUploadDefinition = {
   /** The time from which a worker may encode it. */
   nextAt: { type: Date, required: true },
   attempts: { type: Number, required: true },
-  /** A worker is encoding it until this time of mongod's clock. */
+  /** A worker is encoding the file; until this time of mongod's clock, no other worker may take it. */
   leaseUntil: { type: Date },
   /** The time at which the document is deleted, whether a worker ran or not. */
   expiresAt: { type: Date, required: true },
