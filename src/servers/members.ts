@@ -47,7 +47,7 @@ const invitation = z.object({
  * invites one address to several servers, the address gets one mail a day.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null after the invitation; if a limit (20 a day, or one of `countMail`) is reached: when the next try is allowed
+ * @returns null after the invitation; if a limit is reached (20 a day, or one of `countMail`): when to try again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
