@@ -152,7 +152,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     },
     account: {
       modelName: 'credentials',
-      // If an unconfirmed account has the address, the owner of the address can still sign in: see validateUserInfo.
+      // The owner of an address can sign in through another site even if an unconfirmed account has it (see `mayLink`).
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
       updateAccountOnSignIn: false,
     },
@@ -194,8 +194,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
         create: {
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
-            // The audit entry and the mail about the link are written before the link. If the process dies between the
-            // two, no link exists about which its user got no mail.
+            // The audit entry and the mail about the link are written before the link. If the process dies in between,
+            // the user got a mail about a link that does not exist, but there is no link without a mail.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },

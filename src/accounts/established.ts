@@ -2,7 +2,7 @@ import { after, DAY } from '../platform/clock.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
-/** From this age on, an account counts as a player of its own. Anybody can make many younger accounts at once. */
+/** From this age on, an account counts as a player of its own. Otherwise one person could be many players at once. */
 export const ESTABLISHED_AFTER_MS = 7 * DAY;
 
 /** What identifies an account that counts as a player of its own. */

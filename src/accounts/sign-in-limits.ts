@@ -46,7 +46,7 @@ type Rule = Limit & {
   countsAll?: boolean;
 };
 
-/** The widest rule comes first: if a network is over its limit, its tries do not count against accounts. */
+/** The widest rule comes first: if a network is over its limit, its tries do not count for the limits of accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {

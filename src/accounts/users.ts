@@ -52,7 +52,7 @@ const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalRe
  * Suspends a user. All their sessions end at once, and they cannot sign in. Their servers stay listed.
  *
  * @param input - `reason` is internal; the user sees `reasonForOwner`
- * @throws {InvalidDocumentError} for an invalid reason; {UserError}
+ * @throws {InvalidDocumentError} for an invalid reason; {UserError} as in `decide`
  */
 export async function suspendUser(
   deps: UserDeps,
@@ -244,7 +244,9 @@ async function change({ users, clock }: UserDeps, _id: ObjectId, update: Change)
 
 /**
  * Runs a decision about a user and records it in the audit log. A lease allows one decision at a time across all
- * processes. Without it, two operators could demote each other and leave no operator.
+ * processes. Without it, two operators could demote each other.
+ *
+ * @throws {UserError} if the user does not exist, is the decider, or (with `mayNotBeLast`) is the last operator
  */
 export async function decide(
   deps: LeaseDeps & Pick<UserDeps, 'users' | 'auditLog' | 'clock'>,

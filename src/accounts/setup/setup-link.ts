@@ -53,7 +53,7 @@ export async function isSetupToken(deps: Links, token: string): Promise<boolean>
   return (await deps.verifications.findOne(usable(deps, token))) !== null;
 }
 
-/** Uses a link up. If two requests use the same link at once, only one gets `true`. */
+/** Invalidates a link. If two requests use the same link at once, only one gets `true`. */
 export async function takeSetupToken(deps: Links, token: string): Promise<boolean> {
   return (await deps.verifications.findOneAndDelete(usable(deps, token))) !== null;
 }
@@ -64,7 +64,7 @@ export async function endSetupLinks({ verifications }: Pick<Links, 'verification
 }
 
 /**
- * Counts a code that a network has sent. A code cannot be guessed; the limit bounds the cost of guesses.
+ * Counts a code that a network has sent. A code is too long to be guessed; the limit keeps the cost of guesses low.
  *
  * @returns null if the code may be checked; otherwise the time from which the next one may be checked
  */
