@@ -11,7 +11,7 @@ export type Filters = {
   online?: boolean | undefined;
   /** A release: `1.21`. */
   version?: string | undefined;
-  /** A key of the tag list. A list of a tag has no country and no version. */
+  /** A key of the tag list. There are no lists of a tag with a country or a version. */
   tag?: string | undefined;
 };
 

@@ -47,7 +47,7 @@ export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | nul
   }
 }
 
-/** Enough reviews first, then the higher average; if two averages are equal, more reviews first. */
+/** Ratings with enough reviews come first, then the higher average; if two are equal, the one with more reviews. */
 function ratingFigure({ average, reviews }: Rating): number {
   return (reviews >= ENOUGH_REVIEWS ? 10 : 0) + average + Math.min(reviews, 9_999) / 10_000_000;
 }
