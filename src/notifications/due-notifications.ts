@@ -4,7 +4,7 @@ import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listen
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** A listener is unreachable for this long before its owner gets a mail: restarts and short outages send none. */
+/** A listener is unreachable for this long before its owner gets a mail: restarts and short outages cause none. */
 const UNREACHABLE_FOR_MS = HOUR;
 
 /** The owner gets a mail this long before votes expire. */
