@@ -7,8 +7,8 @@ import type { Server } from './server.ts';
 export const AN_OPERATOR = 'an operator';
 
 /**
- * Who did something, as it is stored. `by` is the e-mail address at that time; the user may have changed it since.
- * `byId` is absent for operators on the command line and in entries of older versions.
+ * Who did something. `by` is the e-mail address that the user had then, or `cli` for the command line. `byId` is absent
+ * for `cli` and in entries of older versions.
  */
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 

@@ -5,7 +5,7 @@ import type { Server } from './server.ts';
 /** The address where players connect. */
 export type ServerAddress = { address: string; port: number };
 
-/** Who owns the server at an address, for a user who wants to list a server there. */
+/** The owner of the server at an address, as seen by a user who wants to list a server there. */
 type AddressOwner =
   | { kind: 'nobody' }
   /** The user's own server. */

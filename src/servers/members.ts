@@ -202,7 +202,7 @@ export async function withdrawInvitation(
   return true;
 }
 
-/** The servers that a user owns or is a member of, by name. */
+/** The servers that a user owns or is a member of, sorted by name. */
 export function serversOf(
   { servers }: Pick<Servers, 'servers'>,
   userId: ObjectId,

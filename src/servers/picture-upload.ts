@@ -10,7 +10,7 @@ const pictureUploadDefinition = {
    * backup.
    */
   bytes: { type: Buffer, required: true },
-  /** For an icon: the SHA-256 of the server's answer that contained it. */
+  /** For an icon: the SHA-256 of the icon as the server sent it. */
   source: { type: String },
   /** For a banner: the user who uploaded it, for the audit log. */
   by: { type: String },

@@ -4,7 +4,7 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const previewCardDefinition = {
   /** The id of the server. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The day of the last request. A card without requests is deleted. */
+  /** When the card was last requested; updated once a day. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
   /** A hash of the name, address, status, pictures and look that the card must show. */
   key: { type: String, required: true },

@@ -55,12 +55,12 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
-/** Many cards are requested at once when a chat shows many links, so their marks are collected into one write. */
+/** Writes the marks of many cards at once: if a chat shows many links, it requests many cards. */
 const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
 
 /**
- * Marks a card as due, if it is not. A worker draws the card even if its job is lost, because the mark is in MongoDB. If
- * a worker is drawing the card already, a second mark would discard its drawing.
+ * Marks a card as due, unless it is due already. A worker draws the card even if its job is lost, because the mark is
+ * in MongoDB. If a worker is drawing the card already, a second mark would discard its drawing.
  */
 export async function markCardDue(
   { previewCards, clock, batcher }: Cards & { batcher: Batcher },

@@ -10,8 +10,8 @@ import { freeSlug, slugOf } from './slug.ts';
 const MOST_SLUGS = 10;
 
 /**
- * Inserts a server with a slug made from its name. If another server has the slug, the unique index refuses it, and the
- * next free slug is tried.
+ * Inserts a server with a slug made from its name. If another server has the slug, the unique index refuses the insert,
+ * and the next free slug is tried.
  *
  * @returns the slug; null when the server's id is taken
  */

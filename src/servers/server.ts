@@ -51,7 +51,7 @@ const probeState = {
   nextAt: { type: Date, required: true },
   /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
-  /** When the next scheduled probe is due. Only the samples of scheduled probes have a duration in seconds. */
+  /** When the next scheduled probe is due. The samples of other probes have no duration (see `planOfTake`). */
   scheduledAt: { type: Date, required: true },
   /**
    * The id of the latest take of this probe (the field keeps its name from version 0.1.0). Only the worker with this id
@@ -201,7 +201,7 @@ const serverDefinition = {
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
-  /** True from an owner's listing until an operator has looked at the server; absent otherwise. */
+  /** True after an owner listed the server, until an operator has looked at it; absent otherwise. */
   isUnseen: { type: Boolean },
   /**
    * When the settings, texts or pictures on the public page last changed. Absent in servers of an older version until

@@ -25,7 +25,7 @@ export async function makerNames(
   };
 }
 
-/** The addresses of users by id. */
+/** The e-mail addresses of users, by user id. */
 export async function emailsOf(
   { users }: { users: Collection<User> },
   ids: ObjectId[],
