@@ -25,7 +25,7 @@ const QUERY_MS = 5_000;
 /** How long a UDP request may take, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** How many UDP queries run at once. With more, this machine loses answers. */
+/** How many UDP queries run at once. If more ran at once, some answers would be lost. */
 const UDP_AT_ONCE = 128;
 
 /**

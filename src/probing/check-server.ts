@@ -37,7 +37,7 @@ export type CheckDeps = WakeDeps &
  * - `void`: the result does not count, because the server was removed, edited or taken again meanwhile, or a result is
  *   already recorded.
  * - `stopped`: this process stops or has no sockets left; the server's state is unchanged.
- * - `limited`: an allowance of connections is used up, so the server is probed a minute later; its state is unchanged.
+ * - `limited`: a limit of connections was reached, so the server is probed a minute later; its state is unchanged.
  * - `no-game`: the server has no game, or one that cannot be queried.
  */
 export type Checked =
@@ -139,7 +139,7 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Gives the probe back. The server is due again a minute later, when the allowances of connections are reset. */
+/** Gives the probe back. The server is due again a minute later, when the limits of connections are reset. */
 async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },

@@ -71,9 +71,9 @@ function varied(seconds: number, random: number): number {
 }
 
 /**
- * The state of a server after a check that ended at `now`, and the sample for the history (null: none). Pure except for
- * the jitter of planned times. A server becomes offline after three failures in a row, if one of them comes 30 s after
- * the first, or after three checks by hand.
+ * The state of a server after a check that ended at `now`, and the sample for the history (null if there is none). The
+ * function is pure, except for the jitter of planned times. A server becomes offline after three failures in a row, if
+ * one of them comes 30 s after the first, or after three checks by hand.
  */
 export function stateAfter(
   before: ProbeState,

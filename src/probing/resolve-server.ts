@@ -90,7 +90,7 @@ async function srvRecord(
       .toSorted((a, b) => a.priority - b.priority || b.weight - a.weight);
     return first;
   } catch {
-    // If the name has no SRV record, as most names, or if the look-up fails: the name itself is used.
+    // If the name has no SRV record (most names have none), or if the look-up fails: the name itself is used.
     return undefined;
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -99,9 +99,9 @@ async function srvRecord(
 }
 
 /**
- * The ports at which a server may answer queries, the most likely first. If the owner set a query port, only this port.
- * Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port
- * plus the game's offsets, and the players' port itself. Refused ports are left out.
+ * The ports at which a server may answer queries, the most likely first. If the owner set a query port, it is only this
+ * port. Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players'
+ * port plus the game's offsets, and the players' port itself. Refused ports are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];

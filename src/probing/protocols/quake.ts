@@ -108,7 +108,7 @@ export function statusSaid(status: QuakeStatus, format: TextFormat, isPerson: Is
   };
 }
 
-/** The number of people that the settings state. DarkPlaces counts bots as clients. */
+/** The number of people according to the settings. DarkPlaces counts bots as clients, so they are subtracted. */
 function peopleStated({ settings }: QuakeStatus): number | null {
   const people = countOf(settings.get('g_humanplayers'));
   const all = countOf(settings.get('clients'));

@@ -20,7 +20,7 @@ type Dialect = typeof TEAMSPEAK3;
 
 /**
  * How long to wait for the figures of a server. If they do not come, the server is still online, because it has
- * answered the selection.
+ * accepted the selection of its port.
  */
 const FIGURES_MS = 2 * SECOND;
 
@@ -86,7 +86,7 @@ async function selectServer(
   const { greeting, end } = dialect;
   const ask = async (command: string, begin = '') =>
     (await connection.exchange(`${command}\n`, (bytes) => {
-      // The bytes received so far must be the beginning of the greeting.
+      // If a greeting is expected, the bytes received so far must be its beginning.
       if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
       return readReply(bytes, format, end);
     })) as Reply;
