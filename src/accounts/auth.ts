@@ -130,7 +130,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
         // If the other site has not confirmed the e-mail address, the address may belong to somebody else. An account
-        // with it would prevent its real owner from signing up.
+        // with this address would prevent the real owner from signing up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
         if (source.action === 'create-user') {
           const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
@@ -195,7 +195,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
             // The audit entry and the mail about the link are written before the link. If the process dies in between,
-            // the user got a mail about a link that does not exist, but there is no link without a mail.
+            // the user has a mail about a link that does not exist, but there is no link without a mail.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },

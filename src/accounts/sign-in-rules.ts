@@ -10,7 +10,7 @@ import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
-/** The dependencies of the sign-in rules that Better Auth does not have. */
+/** The dependencies of those sign-in rules that Better Auth itself does not have. */
 export type SignInRuleDeps = AccountChangeDeps & {
   config: Parameters<typeof otherSites>[0];
   clock: Clock;

@@ -30,7 +30,7 @@ export type Decider = { userId: ObjectId | null; by: string };
 /**
  * Thrown if a decision about a user is not possible.
  *
- * - `user-not-found`
+ * - `user-not-found`: there is no user with the id.
  * - `yourself`: operators cannot suspend themselves or change their own role.
  * - `last-operator`: at least one operator must be able to sign in to the admin area.
  */
@@ -280,7 +280,7 @@ export function decidingAlone<T>(deps: LeaseDeps, work: (lease: ActiveLease) => 
  * Checks that an operator remains without this user.
  *
  * @param leaving - other operators who leave too
- * @throws {UserError} `last-operator`
+ * @throws {UserError} `last-operator` if none remains
  */
 export async function refuseLastOperator(
   { users }: Pick<UserDeps, 'users'>,

@@ -56,8 +56,8 @@ type Settings = AddressRanges &
   Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'given'>;
 
 /**
- * The ranges of the address guard for the provider. If the issuer is set in the environment, its addresses are not
- * checked: null.
+ * The ranges of the address guard for the provider. If the issuer is set in the environment: null, because its
+ * addresses are not checked.
  */
 export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
   const { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES } = config;

@@ -31,7 +31,7 @@ export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<bool
  * token is in the URL's fragment. Browsers do not send the fragment, so the token is in no log and in no proxy. The
  * audit log gets no entry: a backup can be restored only while the audit log is empty.
  *
- * @throws {SetupError} `has-operator`
+ * @throws {SetupError} `has-operator` if the site has an operator
  */
 export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC_URL'> }): Promise<string> {
   const { verifications, clock, config } = deps;
