@@ -22,8 +22,8 @@ type ExplainDeps = {
 };
 
 /**
- * The figures of the formula in the last ranking: the votes of 30 days, and what they weigh. Both are null before the
- * first ranking.
+ * The figures that decided a server's rank in the last ranking. The votes of 30 days, and what they weigh, are null
+ * before the first ranking.
  */
 export type RankFigures = {
   serverId: ObjectId;

@@ -21,7 +21,7 @@ export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastRepo
   profile?: { tags?: string[] | undefined } | null | undefined;
 };
 
-/** The projection of these fields. */
+/** The projection of the fields that filters compare. */
 export const FILTERED = {
   game: 1,
   countryCode: 1,

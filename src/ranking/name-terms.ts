@@ -59,7 +59,7 @@ export function nameTerms(folded: string): string[] {
   return [...terms];
 }
 
-/** Longer names are found by their trigrams. */
+/** Longer names have no `#` terms; they are found by their trigrams. */
 const MOST_LETTERS = 30;
 
 /**
@@ -94,7 +94,7 @@ export function withoutALetter(joined: string): string[] {
 /** The base of the polynomial hash. */
 const FACTOR = 0x01000193;
 
-/** Spreads numbers that differ in their high bits only. */
+/** Mixes the high bits of a number into its low bits, because `% BUCKETS` uses only the low ones. */
 function mixed(number: number): number {
   return Math.imul(number ^ (number >>> 15), 0x2c1b3c6d) >>> 0;
 }

@@ -26,7 +26,7 @@ export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
   daily: Pick<Server['daily'], 'probedUptime'>;
 };
 
-/** The projection of these fields, except those of the status (see `FILTERED`). */
+/** The projection of the fields that the orders compare, except those of the status (see `FILTERED`). */
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
 /**

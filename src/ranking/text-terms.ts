@@ -16,7 +16,7 @@ export type Searched = Pick<Server, 'address'> & {
   profile?: Pick<ProfileTexts, 'tags' | 'shortText' | 'description'> | null | undefined;
 };
 
-/** The texts of these fields, the most important first, because only the first words count. */
+/** The texts of a server besides its name, the most important first, because only the first words count. */
 export function textsOf({ address, current, profile }: Searched): string {
   const { tags = [], shortText = '', description = '' } = profile ?? {};
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
