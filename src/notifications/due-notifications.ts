@@ -66,7 +66,7 @@ export function unfetchedSince(
 
 /**
  * The notifications that are due for a listener now. A pure function of the current state: if an outage began and ended
- * while no worker ran, there is none for it.
+ * while no worker ran, there is no notification about it.
  */
 export function dueNotifications(
   { listener, sent, oldestAt, expiresAt, isDraining }: ListenerState,

@@ -29,7 +29,7 @@ const LONGEST_RETRY_AFTER_MS = HOUR;
 
 /**
  * Posts one message to a webhook, with the same address guard, deadlines and size limits as a vote for an HTTP
- * listener. Never throws for what the peer does.
+ * listener. An error of the peer is returned, not thrown.
  *
  * @param signal - aborts the attempt
  */
