@@ -61,7 +61,7 @@ type NameRule = {
 };
 
 const LONGEST_NAME = 50;
-/** A link to a profile may have parameters. */
+/** The longest profile link; it may have parameters. */
 const LONGEST_LINK = 300;
 
 /** The rule of each kind: the texts of the field, the names that it accepts, and the error for others. */
