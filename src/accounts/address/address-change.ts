@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const addressChangeDefinition = {
   /** The user's id: a user has at most one change at a time. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The ids of the audit entry and the mails of this change contain this id, so that each is written once. */
+  /** The ids of the audit entry and of the mails after the change contain it, so that each is written once. */
   changeId: { type: Schema.Types.ObjectId, required: true },
   /** The present and the new e-mail address, in lower case. */
   from: { type: String, required: true, maxlength: 254 },
