@@ -130,7 +130,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
         // If the other site has not confirmed the e-mail address, the address may belong to somebody else. An account
-        // with it would prevent its real owner from signing up.
+        // with this address would prevent the real owner from signing up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
         if (source.action === 'create-user') {
           const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
@@ -152,7 +152,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     },
     account: {
       modelName: 'credentials',
-      // If an unconfirmed account has the address, the owner of the address can still sign in: see validateUserInfo.
+      // The owner of an address can sign in through another site even if an unconfirmed account has it (see `mayLink`).
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
       updateAccountOnSignIn: false,
     },
@@ -194,8 +194,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
         create: {
           // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
-            // The audit entry and the mail about the link are written before the link. If the process dies between the
-            // two, no link exists about which its user got no mail.
+            // The audit entry and the mail about the link are written before the link. If the process dies in between,
+            // the user has a mail about a link that does not exist, but there is no link without a mail.
             await noteLink(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },

@@ -2,20 +2,21 @@ import { after, DAY } from '../platform/clock.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
-/** From this age on, an account counts as a player of its own. Anybody can make many younger accounts at once. */
+/** A younger account does not count as a player of its own: anybody can make many accounts at once. */
 export const ESTABLISHED_AFTER_MS = 7 * DAY;
 
 /** What identifies an account that counts as a player of its own. */
 export type EstablishedAccount = {
-  /** Two accounts of one mailbox are one player. */
+  /** See `mailboxOf`. Two accounts with the same mailbox are one player. */
   mailbox: string;
   /** The registered domain of the address; null if the domain gives an address to everybody, as mail providers do. */
   domain: string | null;
 };
 
 /**
- * The account as a player of its own. Null while it is younger than 7 days, while its address is unconfirmed, and for 7
- * days after its address changed. Without that last rule, one account could be a new player after each change.
+ * What identifies the account as a player of its own. Null while it is younger than 7 days, while its address is
+ * unconfirmed, and for 7 days after its address changed. Without that last rule, one account could be a new player
+ * after each change.
  */
 export function establishedAccount(
   { email, emailVerified, createdAt, emailChangedAt }: EstablishingUser,

@@ -15,8 +15,8 @@ export function noteCause(details: readonly unknown[]): void {
 /**
  * Runs `work`, which calls Better Auth.
  *
- * @throws if Better Auth logged an error: that error, for example of the database. Better Auth's own error does not
- *   name the cause.
+ * @throws what `work` throws. If Better Auth logged an error: that error instead, because Better Auth throws another
+ *   one, which does not name the cause
  */
 export async function withCause<T>(work: () => Promise<T>): Promise<T> {
   const call: { cause?: Error } = {};

@@ -10,7 +10,7 @@ export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind'
   return { subject, text: signed(site, before, address, after) };
 }
 
-/** The mail for a sign-up or a change to an address that has an account. The page shows the same text in both cases. */
+/** The mail to an address with an account, if somebody signs up with it or changes to it. The page does not say so. */
 export function hasAccountText(site: Site): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {

@@ -40,7 +40,7 @@ export function countMail(
   ]);
 }
 
-/** Hashes an e-mail address, so that other text that users enter in its field by mistake is not stored. */
+/** Hashes an e-mail address, so that other text that a user types into the field by mistake is not stored. */
 export function hashedAddress(email: string): string {
   return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
 }

@@ -37,16 +37,16 @@ export type Try = {
   email: string;
   /** The network address of the request. */
   address: string;
-  /** The known device (see known-devices.ts). */
+  /** The id of the browser's known device (see known-devices.ts); null if there is none. */
   device: string | null;
 };
 
 type Rule = Limit & {
-  /** Counts tries that succeeded too. */
+  /** Whether tries that succeeded count too. */
   countsAll?: boolean;
 };
 
-/** The widest rule comes first: if a network is over its limit, its tries do not count against accounts. */
+/** The widest rule comes first: if a network is over its limit, its tries do not count for the limits of accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {
@@ -75,7 +75,7 @@ export function countTry(limits: Limits, who: Try): Promise<Date | null> {
   return takeAll(limits, rulesOf(who));
 }
 
-/** Must be called after a successful sign-in. The try then counts only for the limits of right and wrong tries. */
+/** Must be called after a successful sign-in. The try then counts only for the limits that also count right tries. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
   const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
   await Promise.all(forgiven.map(({ key }) => refund(limits, key)));

@@ -10,7 +10,7 @@ import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
-/** The dependencies of the sign-in rules that Better Auth does not have. */
+/** The dependencies of those sign-in rules that Better Auth itself does not have. */
 export type SignInRuleDeps = AccountChangeDeps & {
   config: Parameters<typeof otherSites>[0];
   clock: Clock;
@@ -29,9 +29,9 @@ export function includesCode(path: string | undefined): boolean {
 
 /**
  * Decides whether another site's account may be linked to the user who has the same e-mail address. If the user's
- * address is unconfirmed, the account at the other site gets the user; the earlier password, second factor and sessions
- * are deleted. If the user must sign in with a password, the accounts are not linked: the link would give access once
- * the second factor is off or the user is no longer an operator.
+ * address is unconfirmed, the account is linked, and the user's earlier password, second factor and sessions are
+ * deleted. If the user must sign in with a password, the accounts are not linked: the link would give access once the
+ * second factor is off or the user is no longer an operator.
  *
  * @returns undefined if they may be linked; otherwise the code of the error
  */
@@ -64,9 +64,8 @@ export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerI
 }
 
 /**
- * If a code was used before, refuses it before Better Auth checks it. Better Auth would end the pending sign-in; now
- * the user can enter the next code. This adds no unlimited guesses: whoever guesses also sends wrong codes, and Better
- * Auth counts those.
+ * Returns a hook that refuses a used code before Better Auth checks it. Better Auth would end the pending sign-in; with
+ * the hook, the user can enter the next code. Guessing stays limited, because Better Auth still counts wrong codes.
  */
 export function refuseUsedCode(deps: SignInRuleDeps) {
   return createAuthMiddleware(async (request) => {

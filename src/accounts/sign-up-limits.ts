@@ -31,7 +31,7 @@ const PUBLIC_FACTOR = 50;
 /**
  * The limits of new accounts in 24 hours: for a mailbox, for the client's network (an IPv4 address or IPv6 /64), for
  * the subnet around it (IPv4 /24 or IPv6 /48, twice as many), and for the registered domain of the e-mail address. The
- * narrowest limit comes first, so that one mailbox does not use up the others.
+ * narrowest limit comes first: if it refuses an account, the wider ones are not changed.
  */
 function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
   const { SIGN_UPS_PER_NETWORK: network, SIGN_UPS_PER_MAIL_DOMAIN: mailDomain } = config;
@@ -55,7 +55,7 @@ function hashed(text: string): string {
 
 /**
  * Counts one new account, across all web processes and all ways to sign up. Call it when the user has shown that the
- * e-mail address is theirs, so that nobody uses up the limit of a domain with made-up addresses. If the account is
+ * e-mail address is theirs, so that nobody exhausts the limit of a domain with made-up addresses. If the account is
  * refused, no limit counts it.
  *
  * @returns null if the account may be made; otherwise the time from which the next one may be made
@@ -107,9 +107,9 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 }
 
 /**
- * Whether the network of a request has used up its new accounts. Callers check this limit before they send a link: a
- * link that cannot make an account is not sent. The answer does not depend on the e-mail address; otherwise it would
- * tell strangers whether accounts were made with that address.
+ * Whether the network of a request has reached its limit of new accounts. Callers check this limit before they send a
+ * link: a link that cannot make an account is not sent. The answer does not depend on the e-mail address; otherwise it
+ * would tell strangers whether accounts were made with that address.
  *
  * @param address - the network address of the request
  * @returns null if one more account may be made; otherwise the time from which it may be made

@@ -30,7 +30,7 @@ export type Decider = { userId: ObjectId | null; by: string };
 /**
  * Thrown if a decision about a user is not possible.
  *
- * - `user-not-found`
+ * - `user-not-found`: there is no user with the id.
  * - `yourself`: operators cannot suspend themselves or change their own role.
  * - `last-operator`: at least one operator must be able to sign in to the admin area.
  */
@@ -52,7 +52,7 @@ const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalRe
  * Suspends a user. All their sessions end at once, and they cannot sign in. Their servers stay listed.
  *
  * @param input - `reason` is internal; the user sees `reasonForOwner`
- * @throws {InvalidDocumentError} for an invalid reason; {UserError}
+ * @throws {InvalidDocumentError} for an invalid reason; {UserError} as in `decide`
  */
 export async function suspendUser(
   deps: UserDeps,
@@ -244,7 +244,9 @@ async function change({ users, clock }: UserDeps, _id: ObjectId, update: Change)
 
 /**
  * Runs a decision about a user and records it in the audit log. A lease allows one decision at a time across all
- * processes. Without it, two operators could demote each other and leave no operator.
+ * processes. Without it, two operators could demote each other.
+ *
+ * @throws {UserError} if the user does not exist, is the decider, or (with `mayNotBeLast`) is the last operator
  */
 export async function decide(
   deps: LeaseDeps & Pick<UserDeps, 'users' | 'auditLog' | 'clock'>,
@@ -278,7 +280,7 @@ export function decidingAlone<T>(deps: LeaseDeps, work: (lease: ActiveLease) => 
  * Checks that an operator remains without this user.
  *
  * @param leaving - other operators who leave too
- * @throws {UserError} `last-operator`
+ * @throws {UserError} `last-operator` if none remains
  */
 export async function refuseLastOperator(
   { users }: Pick<UserDeps, 'users'>,

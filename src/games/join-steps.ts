@@ -52,7 +52,7 @@ const STEPS: Record<string, (place: Place) => Text[]> = {
   ],
 };
 
-/** For every game whose servers are in Steam's own list. */
+/** The steps for games whose servers are in Steam's own list. */
 const inSteam = (whole: string): Text[] => [
   defineMessage('In Steam, choose “View”, then “Game Servers”, then “Favorites”.'),
   filled(defineMessage('Press “+” and paste the address: {address}'), { address: whole }),

@@ -13,7 +13,7 @@ import { steamIdOf } from './steam-ids.ts';
 export const NAME_KINDS = ['name', 'minecraft', 'bedrock', 'steam'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
-/** The games whose vote form does not accept any name, by gamedig's id. */
+/** The games whose vote form accepts only certain names, by gamedig's id. */
 const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   minecraft: 'minecraft',
   mbe: 'bedrock',
@@ -35,14 +35,14 @@ export function nameKindOf(game: string | null | undefined): NameKind {
   return (id !== undefined && KIND_OF_GAME[id]) || 'name';
 }
 
-/** The prefix of Bedrock Edition's names, unless the owner sets another one: Floodgate's own default. */
+/** The default prefix of Bedrock Edition's names; Floodgate has the same default. */
 export const BEDROCK_PREFIX = '.';
 
 /** The settings of a server that the rules for names use. */
 export type NameOptions = {
   /** The prefix of Bedrock Edition's names; empty if the server accepts none. */
   bedrockPrefix: string;
-  /** Whether the form beside the name has the button to sign in through Steam. */
+  /** Whether the form has the button to sign in through Steam. */
   offersSteam?: boolean;
 };
 
@@ -61,10 +61,10 @@ type NameRule = {
 };
 
 const LONGEST_NAME = 50;
-/** A link to a profile may have parameters. */
+/** The longest profile link; it may have parameters. */
 const LONGEST_LINK = 300;
 
-/** The rule of each kind: the words of the field, what is accepted, and the text if it is not. */
+/** The rule of each kind: the texts of the field, the names that it accepts, and the error for others. */
 export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
   name: {
     label: () => t('Your player name'),
@@ -159,7 +159,7 @@ function readSteamId(text: string, options: NameOptions): ReadName {
   };
 }
 
-/** The refusal of a profile's address that has a chosen name: only Steam knows its SteamID. */
+/** The error for a profile link with a name that the player chose: only Steam knows the SteamID behind it. */
 function chosenName({ offersSteam }: NameOptions): string {
   return offersSteam
     ? t(

@@ -14,7 +14,7 @@ const NUMBERS = 2n ** 32n;
 export type SteamId = { kind: 'id'; digits: string } | { kind: 'vanity' } | { kind: 'none' };
 
 const NONE: SteamId = { kind: 'none' };
-/** The host of profiles; browsers also copy the address without its scheme. */
+/** Matches the link of a profile; some browsers copy a link without its scheme. */
 const PROFILE = /^(?:https?:\/\/)?(?:www\.)?steamcommunity\.com\/(profiles|id)\/([^/?#\s]+)(?:[/?#]\S*)?$/i;
 
 /** Reads a SteamID64 (17 digits), `STEAM_0:1:5`, `[U:1:11]`, or the link of a profile. */

@@ -16,7 +16,7 @@ type Encoding = 'utf-8' | 'windows-1252' | 'ansi' | 'quake';
 
 const PLAIN: TextFormat = { encodings: ['utf-8', 'windows-1252'], shown: (name) => name };
 
-/** @param kept - what replaces certain codes; all other codes are removed */
+/** Makes a function that removes all `codes` from a name, except those that `kept` replaces with other text. */
 const without =
   (codes: RegExp, kept: Readonly<Record<string, string>> = {}): TextFormat['shown'] =>
   (name) =>

@@ -4,7 +4,7 @@ import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listen
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** A listener is unreachable for this long before its owner gets a mail: restarts and short outages send none. */
+/** A listener is unreachable for this long before its owner gets a mail: restarts and short outages cause none. */
 const UNREACHABLE_FOR_MS = HOUR;
 
 /** The owner gets a mail this long before votes expire. */
@@ -66,7 +66,7 @@ export function unfetchedSince(
 
 /**
  * The notifications that are due for a listener now. A pure function of the current state: if an outage began and ended
- * while no worker ran, there is none for it.
+ * while no worker ran, there is no notification about it.
  */
 export function dueNotifications(
   { listener, sent, oldestAt, expiresAt, isDraining }: ListenerState,

@@ -45,7 +45,7 @@ export const EVENTS = {
 export type Tone = 'good' | 'attention' | 'bad' | 'quiet';
 export type EventName = keyof typeof EVENTS;
 
-/** Whether a user gets mail of a kind. Mails about the account's security are no kind: they are always sent. */
+/** Whether a user gets mail of a kind. Mails about the account's security have no kind: they are always sent. */
 export function wantsMailOf(
   { wantsMail, mailOff }: Pick<User, 'wantsMail' | 'mailOff'>,
   kind: Kind,
@@ -53,7 +53,7 @@ export function wantsMailOf(
   return wantsMail !== false && !mailOff?.includes(kind);
 }
 
-/** A user's mail setting after a choice of kinds. If no kind is chosen, the kinds of later versions are off too. */
+/** The mail fields of a user who chose these kinds. If none is chosen, kinds that later versions add are off too. */
 export function mailSetting(chosen: readonly Kind[]): Pick<User, 'wantsMail' | 'mailOff'> {
   const off = KIND_NAMES.filter((kind) => !chosen.includes(kind));
   return { wantsMail: chosen.length > 0, mailOff: off };

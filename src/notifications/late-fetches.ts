@@ -15,9 +15,9 @@ type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; cloc
 
 /**
  * The listeners that fetch, are not paused, and whose owners may have to be notified: nobody has fetched for 10 minutes
- * while votes are open, or a waiting vote was cast 48 hours ago or earlier. In the second case votes are fetched and
- * answered `retry`, or too few are fetched. Besides {@link fetchingWithOpenVotes}, this costs one seek in an index for
- * each listener that fetched in the last 10 minutes.
+ * while votes are open, or a waiting vote was cast 48 hours ago or earlier. In the second case, votes are fetched and
+ * settled as `retry`, or too few are fetched. Besides {@link fetchingWithOpenVotes}, this costs one seek in an index
+ * for each listener that fetched in the last 10 minutes.
  */
 export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener> {
   const now = deps.clock.now();

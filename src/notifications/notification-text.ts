@@ -10,7 +10,7 @@ export type NotificationText = {
   tone: Tone;
   /** The subject, which follows the server's name and a colon. */
   subject: string;
-  /** The last paragraph leads to the page. */
+  /** The last paragraph introduces the link to the page, which is added below it. */
   paragraphs: string[];
   /** The path of the page below the server in the dashboard: `/listener`. */
   part: string;

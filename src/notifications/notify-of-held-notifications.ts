@@ -7,7 +7,7 @@ import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
 /**
- * Writes one notification for those notifications that were held back because their server had too many in an hour.
+ * For each server that had too many notifications in an hour: writes one more, which says how many were held back.
  *
  * @returns how many were written
  */

@@ -8,8 +8,8 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
 /**
- * If a review was approved longer ago than this, the owner is not notified of it: they have seen it, or an older
- * version approved it.
+ * If a review was approved longer ago than this, the owner is not notified of it: they have seen it by now, or an older
+ * version of Tallyport approved it.
  */
 const NEWLY_MS = 2 * DAY;
 

@@ -23,17 +23,15 @@ export type NotifyDeps = Outbox &
     log: Logger;
   };
 
-/**
- * The most notifications about a server in an hour, on each channel. Further ones are counted in a later notification.
- */
+/** The most notifications about a server in an hour, on each channel. A later one says how many more there were. */
 export const MOST_AN_HOUR = 20;
 
 /** Whether a notification was written. `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
 export type NotifyResult = 'written' | 'known' | 'unwanted';
 
 /**
- * Writes a notification for each channel on which its audience wants its kind, once for each channel, also after
- * concurrent or interrupted calls. Above the limit of its server a message is held: it is only counted.
+ * Writes a notification to each channel on which the audience wants its kind. Concurrent or repeated calls write it
+ * once. If the server has reached `MOST_AN_HOUR`, the message is held: it is counted and not sent.
  */
 export async function notify(
   deps: NotifyDeps,
@@ -52,7 +50,7 @@ export async function notify(
 }
 
 /**
- * Runs `work` for one server. An error is logged and does not stop the others, unless a service is unavailable.
+ * Runs `work` for one server. If it fails, the error is logged; only if a service is unavailable, it is thrown.
  *
  * @returns how many notifications were written
  */
@@ -72,7 +70,7 @@ export async function forServer(
 
 type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
 
-/** Writes a notification to one channel. */
+/** Writes a notification to one channel. Returns false if it was written there before. */
 export async function write(
   deps: NotifyDeps,
   channel: 'mail' | 'discord',

@@ -4,7 +4,7 @@ const sentNotificationsDefinition = {
   /** The listener's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The start of the outage that the owner knows of, until the mail about its end is sent. */
+  /** The start of the outage that the owner was notified of; null after the mail about its end. */
   since: { type: Date, default: null },
   /** When the listener started to work again; null while it does not work. */
   backAt: { type: Date, default: null },

@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const serverNoticesDefinition = {
   /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The start of the time offline that the owner knows of, until they are notified of its end. */
+  /** The start of the time offline that the owner was notified of; null after the notification about its end. */
   since: { type: Date, default: null },
   /** When the owner was last notified that the server is offline. */
   offlineToldAt: { type: Date, required: true },

@@ -25,7 +25,7 @@ const QUERY_MS = 5_000;
 /** How long a UDP request may take, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** How many UDP queries run at once. With more, this machine loses answers. */
+/** How many UDP queries run at once. If more ran at once, some answers would be lost. */
 const UDP_AT_ONCE = 128;
 
 /**
@@ -68,7 +68,7 @@ async function query(
 ): Promise<ServerAnswer> {
   const { signal } = bounds;
   const game = gameOf(target.game);
-  // If a process needs gamedig for the first time, it is loaded before the query's time begins.
+  // gamedig is loaded first, so that loading it does not count as time of the query.
   if (!ownProtocol(game)) await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
@@ -101,12 +101,12 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
       errors.push(error);
     }
   }
-  // If a limit skipped an address or port, the server may answer on it, so the result is the limit.
+  // If a limit prevented a connection, the server may answer on that address or port. So the limit is the result.
   if (isLimited && errors.every(isUnreachable)) throw outgoingLimited();
   throw mostSpecific(errors);
 }
 
-/** The most specific error: first a broken answer, then a closed port, then no answer. */
+/** The most specific error: a broken answer is preferred to a closed port, and a closed port to no answer. */
 function mostSpecific(errors: unknown[]): unknown {
   const refused = (error: unknown) => failureOf(error) === 'connection-refused';
   return errors.find((error) => !isUnreachable(error)) ?? errors.find(refused) ?? errors[0];
@@ -133,8 +133,8 @@ async function queryAt(
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
   const stop = (error: QueryError) => {
     connections.end(error);
-    // With `setImmediate`, a protocol can still return its first answer if that is valid and only a later question has
-    // run into the deadline.
+    // `setImmediate` delays the rejection: if only a later question ran into the deadline, the protocol can still
+    // return its first answer.
     setImmediate(reject, error);
   };
   const onStop = () => stop(stopped());

@@ -21,7 +21,7 @@ export type Target = {
  * - `closed`: the connection was closed before there was an answer.
  * - `answer-broken`: the data is not an answer of this game.
  * - `answer-too-long`: the answer is longer than that of any real server.
- * - `outgoing-limited`: an allowance of connections is used up, so the server was not queried.
+ * - `outgoing-limited`: a limit of connections was reached, so the server was not queried.
  */
 export type ProbeFailure =
   | AddressFailure

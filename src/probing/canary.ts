@@ -64,20 +64,20 @@ const WINDOW_MS = MINUTE;
 const LEAST_FAILING = 5;
 
 /**
- * If there are few checks in a minute, our own network is considered down after this many different servers failed in a
- * row. A listing with fewer servers than that must still be able to show them as offline.
+ * If there are fewer than `FEW_CHECKS` checks in a minute, our own network is considered down after `LEAST_IN_A_ROW`
+ * different servers failed in a row. A listing with fewer servers can still show them as offline.
  */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
 /**
- * The longest round and a retry. Every server is checked within this time, except servers that have been offline for
- * long.
+ * The probe interval with jitter, and a quick retry. Older failures are forgotten, because every server was probed
+ * again in this time. Only servers that have been offline for long are probed less often.
  */
 const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {
-  /** The checks by server, the oldest first. */
+  /** The newest check of each server in the last minute, the oldest first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
   /**
@@ -124,12 +124,12 @@ function canaryOfListing(clock: Clock): Canary {
   };
 }
 
-/** The shortest time between two rounds of queries to the canaries. */
+/** The shortest time between two checks of all canary addresses. */
 const LEAST_GAP_MS = SECOND;
 
 /**
- * Shares runs of `load` between callers: each caller gets the answer of a run that began after its call. All calls that
- * are made during a run share the next run.
+ * Returns a function that runs `load` and shares the runs between its callers: each caller gets the answer of a run
+ * that began after its call. All calls that are made during a run share the next run.
  */
 function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<unknown> = Promise.resolve();
@@ -141,7 +141,7 @@ function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
       const wait = lastBegan + LEAST_GAP_MS - performance.now();
       if (wait > 0) await pause(wait);
       lastBegan = performance.now();
-      // If a call comes after this line, its answer must be newer than this run, so it waits for another one.
+      // A call after this line must get the answer of a later run, so this run is no longer `next`.
       next = undefined;
       const answer = load();
       running = answer;

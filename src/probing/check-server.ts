@@ -33,11 +33,11 @@ export type CheckDeps = WakeDeps &
 /**
  * The result of a check.
  *
- * - `recorded`: it counts; `server` is the server afterwards.
- * - `void`: it does not count, because the server was removed, edited or taken again meanwhile, or a result is already
- *   recorded.
+ * - `recorded`: the result counts; `server` is the server afterwards.
+ * - `void`: the result does not count, because the server was removed, edited or taken again meanwhile, or a result is
+ *   already recorded.
  * - `stopped`: this process stops or has no sockets left; the server's state is unchanged.
- * - `limited`: an allowance of connections is used up, so the server is probed a minute later; its state is unchanged.
+ * - `limited`: a limit of connections was reached, so the server is probed a minute later; its state is unchanged.
  * - `no-game`: the server has no game, or one that cannot be queried.
  */
 export type Checked =
@@ -139,7 +139,7 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Gives the probe back. The server is due again when the allowances are reset. */
+/** Gives the probe back. The server is due again a minute later, when the limits of connections are reset. */
 async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },
@@ -154,8 +154,8 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // If a server failed before a time without checks, it must not count as newly failing. So `lastSeenOnline` is
-  // computed from the probes, not from the status, which is then unknown.
+  // After a time without checks, the status is unknown even if the server was offline before. Such a server must not
+  // count as newly failing, so `lastSeenOnline` is computed from the probes.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
@@ -212,7 +212,7 @@ function updateUnchanged(
   return servers.findOneAndUpdate(unchanged, [{ $set: counted }], { returnDocument: 'after' });
 }
 
-/** All fields except the revision, which is incremented. */
+/** The update of all probe fields except the revision, which `updateUnchanged` increments. */
 function probeFields(state: ProbeState): Document {
   const { revision: _revision, ...fields } = state;
   return Object.fromEntries(

@@ -54,7 +54,7 @@ declare module 'gamedig' {
     cleanComment?(text: string): string;
     /** battlefield: sends a command and returns the words of the answer. */
     query?(socket: unknown, words: string[]): Promise<unknown>;
-    /** valve and derived protocols: a split reply has GoldSrc's format. */
+    /** valve and derived protocols: whether a split reply has GoldSrc's format. */
     goldsrcSplits?: boolean;
   };
   export const protocols: Record<string, new () => Protocol>;

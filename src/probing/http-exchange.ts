@@ -78,7 +78,7 @@ export class HttpExchange {
   /**
    * The body, parsed if JSON was requested.
    *
-   * @throws {QueryError} or a SyntaxError of JSON
+   * @throws {QueryError} when the request fails; a SyntaxError when JSON was requested and the body is not JSON
    */
   answer(): Promise<unknown> {
     return this.#answer;

@@ -39,8 +39,8 @@ function saysSomething({ name, numplayers, maxplayers }: Results): boolean {
 }
 
 /**
- * For Assetto Corsa: gamedig requests the list of cars (`/JSON|…`) before it uses the answer to `/INFO`, so a missing
- * list must not fail the query.
+ * For Assetto Corsa: makes `request` return an empty list of cars if the list (`/JSON|…`) is missing. gamedig requests
+ * this list before it uses the answer to `/INFO`, so without it the query would fail.
  */
 function carsOptional(request: Protocol['request']): Protocol['request'] {
   return async (query) => {

@@ -10,8 +10,8 @@ const FAILURES_TO_OFFLINE = 3;
 const QUICK_RETRY_MS = 30 * SECOND;
 
 /**
- * A server that is offline for this long is probed less often: the interval doubles each time, up to the longest
- * interval.
+ * A server that is offline for this long is probed less often: the interval doubles with each failed probe, up to the
+ * longest interval.
  */
 const LONG_OFFLINE_MS = HOUR;
 const LONGEST_INTERVAL_SECONDS = 3_600;
@@ -48,10 +48,10 @@ type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'ur
  * The sample of a scheduled probe covers the time from its take until the next scheduled probe, as planned at the take.
  * So the samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample
  * and stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and
- * does not change the schedule.
+ * does not move the next scheduled one.
  *
- * @param random - 0 to 1. A server that is new, or late by an interval, gets a random time within the round: otherwise
- *   thousands could be due at the same moment
+ * @param random - 0 to 1. If a server is new, or its probe is late by more than an interval, the next probe is at a
+ *   random time in the interval: otherwise thousands could be due at the same moment
  */
 export function planOfTake(state: ProbeState, now: Date, random = Math.random()): TakePlan {
   if (now < state.scheduledAt)
@@ -71,9 +71,9 @@ function varied(seconds: number, random: number): number {
 }
 
 /**
- * The state of a server after a check that ended at `now`, and the sample for the history (null: none). Pure except for
- * the jitter of planned times. A server becomes offline after three failures in a row, if one of them comes 30 s after
- * the first, or after three checks by hand.
+ * The state of a server after a check that ended at `now`, and the sample for the history (null if there is none). The
+ * function is pure, except for the jitter of planned times. A server becomes offline after three failures in a row, if
+ * one of them comes 30 s after the first, or after three checks by hand.
  */
 export function stateAfter(
   before: ProbeState,
@@ -130,7 +130,7 @@ function afterAnswer(
   const plan =
     before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
-  // The next scheduled probe is now earlier, so the sample covers at most the time until that probe.
+  // If the next scheduled probe is now earlier than planned: the sample covers at most the time until that probe.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
   const state: ProbeState = {
     ...before,

@@ -32,7 +32,7 @@ export function limitProtocol(name: string, protocol: Protocol): void {
 /** How often a parser may read past the end of the data. Some parsers loop as often as a number in the answer says. */
 const MOST_READS_PAST_END = 1_000;
 
-/** Protocols whose answers have no header. Their answers differ from garbage only because no field is missing. */
+/** Protocols whose answers have no header. If a field is missing, such an answer cannot be told from garbage. */
 const HEADLESS = ['armagetron', 'rfactor', 'savage2'];
 
 function boundReader(protocol: Protocol, mostPastEnd: number): void {

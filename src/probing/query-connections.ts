@@ -84,7 +84,7 @@ export class QueryConnections {
    *
    * @param read - called with each received datagram until it returns an answer
    * @param timeoutMs - at most the time of a single UDP request
-   * @throws {QueryError}
+   * @throws {QueryError} when there is no answer in time, or too much data
    */
   async askDatagram<T>(
     question: Buffer,
@@ -97,7 +97,7 @@ export class QueryConnections {
   /**
    * Opens a TCP connection to a port of the server.
    *
-   * @throws {QueryError}
+   * @throws {QueryError} when the connection cannot be opened, or the port is refused
    */
   async connect(port = this.#server.port): Promise<TcpConnection> {
     if (this.#ended) throw this.#ended;
@@ -110,7 +110,7 @@ export class QueryConnections {
   /**
    * Makes an HTTP request to the server.
    *
-   * @throws {QueryError} or a SyntaxError of JSON
+   * @throws {QueryError} when the request fails; a SyntaxError when JSON was requested and the body is not JSON
    */
   async request(query: HttpQuery): Promise<unknown> {
     if (this.#ended) throw this.#ended;

@@ -10,7 +10,7 @@ export class QueryError extends CodedError<ProbeFailure> {}
  * Refuses forbidden ports. It is called where a connection is opened, so it applies to every port, wherever the port
  * comes from.
  *
- * @throws {QueryError} `address-refused`
+ * @throws {QueryError} `address-refused` for a forbidden port
  */
 export function requireAllowedPort(port: number): void {
   if (isRefusedPort(port)) throw new QueryError('address-refused', `Port ${port} is never queried.`);

@@ -77,8 +77,8 @@ const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['doom3', 'eldewrito', 'mum
 const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
 
 /**
- * A number of players: a whole number from 0 to 2,147,483,647. It may come as text (Quake). −1 means "no limit", and a
- * number out of range becomes the nearest allowed one.
+ * Reads a number of players, which may come as text (Quake). The result is a whole number from 0 to 2,147,483,647; a
+ * value out of range becomes the nearest allowed one, so −1 ("no limit") becomes 0.
  *
  * @returns null when the value is not a number
  */

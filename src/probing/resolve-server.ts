@@ -27,7 +27,7 @@ export type Found = {
   ports: number[];
 };
 
-/** The default port: only for this port does Minecraft's client look up an SRV record. */
+/** Minecraft's default port. Minecraft's client looks up an SRV record only if the port is this one. */
 const MINECRAFT_PORT = 25_565;
 
 /** If a name server does not answer the SRV query, there must still be time for the rest of the check. */
@@ -36,7 +36,7 @@ const SRV_TIMEOUT_MS = 1_500;
 /**
  * Finds the addresses and ports at which to query a server.
  *
- * @throws {AddressError}
+ * @throws {AddressError} when the name does not resolve, or its addresses or ports are refused
  */
 export async function resolveServer(
   target: Target,
@@ -90,7 +90,7 @@ async function srvRecord(
       .toSorted((a, b) => a.priority - b.priority || b.weight - a.weight);
     return first;
   } catch {
-    // Most names have no SRV record. Then, and if the look-up fails, the name itself is used.
+    // If the name has no SRV record (most names have none), or if the look-up fails: the name itself is used.
     return undefined;
   } finally {
     signal?.removeEventListener('abort', stop);
@@ -99,9 +99,9 @@ async function srvRecord(
 }
 
 /**
- * The ports at which a server may answer queries, the most likely first. If the owner set a query port, only this port.
- * Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port
- * plus the game's offsets, and the players' port itself. Refused ports are left out.
+ * The ports at which a server may answer queries, the most likely first. If the owner set a query port, it is only this
+ * port. Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players'
+ * port plus the game's offsets, and the players' port itself. Refused ports are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];

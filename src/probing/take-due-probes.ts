@@ -16,10 +16,7 @@ export type TakeDeps = {
   clock: Clock;
 };
 
-/**
- * How many servers are taken in one round at most. With a round each second, 100,000 servers are probed in four
- * minutes.
- */
+/** The most servers that one call takes. With one call a second, 100,000 servers are probed in four minutes. */
 const MOST_A_ROUND = 500;
 
 /**
@@ -34,7 +31,7 @@ const MOST_WAITING = 2_000;
 /** How many more jobs may wait if they are for urgent servers. */
 const URGENT_WAITING = 500;
 
-/** How long to wait for Redis at most. */
+/** The longest wait for Redis. */
 const TIMEOUT_MS = SECOND;
 
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
@@ -73,7 +70,7 @@ async function waitingJobs({ queues }: TakeDeps): Promise<number> {
   }
 }
 
-/** The urgent servers, then those that have been due for longest; at most as many as one round may take. */
+/** The urgent servers, then those that have been due for longest; at most as many as one call may take. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
   // This filter matches the partial indexes, which have only servers with a game.
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
@@ -87,7 +84,7 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
   const room = Math.min(MOST_A_ROUND, MOST_WAITING - waiting);
   const others = await oldest(isDue, room);
   const each = new Map([...urgent, ...others].map((server) => [server._id.toHexString(), server]));
-  // Urgent servers are never left out, even if they alone exceed the room.
+  // Urgent servers are never left out, even if there are more of them than `room`.
   return [...each.values()].slice(0, Math.max(room, urgent.length));
 }
 

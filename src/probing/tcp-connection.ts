@@ -65,7 +65,7 @@ export class TcpConnection {
    *
    * @param take - returns undefined while it needs more data. If it throws a QueryError, the exchange ends; any other
    *   error counts only if no more data arrives
-   * @throws {QueryError} or the error of `take`
+   * @throws {QueryError} when the connection fails or the data is too long; or the error of `take`
    */
   exchange<T>(bytes: Buffer | string, take: (bytes: Buffer) => T | undefined): Promise<T> {
     const socket = this.#socket;

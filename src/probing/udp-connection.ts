@@ -62,7 +62,7 @@ export class UdpConnection {
    * Sends a request and waits for the result of `take`. UDP loses datagrams, so if there is no answer after half of the
    * timeout, the request is sent once more.
    *
-   * @throws {QueryError} or the error of `take` or `onTimeout`
+   * @throws {QueryError} when there is no answer or a socket error; or the error of `take` or `onTimeout`
    */
   exchange(exchange: Exchange): Promise<unknown> {
     if (this.#failed) return Promise.reject(this.#failed);

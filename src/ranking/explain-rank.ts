@@ -22,8 +22,8 @@ type ExplainDeps = {
 };
 
 /**
- * The figures of the formula in the last ranking: the votes of 30 days, and what they weigh. Both are null before the
- * first ranking.
+ * The figures that decided a server's rank in the last ranking. The votes of 30 days, and what they weigh, are null
+ * before the first ranking.
  */
 export type RankFigures = {
   serverId: ObjectId;
@@ -79,8 +79,8 @@ async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number)
 }
 
 /**
- * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only the votes by
- * day are current counters, which may be higher.
+ * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only `days` is
+ * read from the current counters, so its sums may be higher.
  */
 export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Promise<RankExplanation> {
   const at = await rankedAt(deps);

@@ -11,7 +11,7 @@ export type Filters = {
   online?: boolean | undefined;
   /** A release: `1.21`. */
   version?: string | undefined;
-  /** A key of the tag list. A list of a tag has no country and no version. */
+  /** A key of the tag list. There are no lists of a tag with a country or a version. */
   tag?: string | undefined;
 };
 
@@ -21,7 +21,7 @@ export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastRepo
   profile?: { tags?: string[] | undefined } | null | undefined;
 };
 
-/** The projection of these fields. */
+/** The projection of the fields that filters compare. */
 export const FILTERED = {
   game: 1,
   countryCode: 1,

@@ -48,7 +48,7 @@ export type ListedRow = {
   probedUptime: number | null;
   /** Null without reviews. */
   rating: Rating | null;
-  /** The owner's one sentence; empty if there is none. */
+  /** The owner's short text; empty if there is none. */
   shortText: string;
   /** Keys of the tag list. */
   tags: string[];

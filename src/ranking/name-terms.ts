@@ -59,12 +59,12 @@ export function nameTerms(folded: string): string[] {
   return [...terms];
 }
 
-/** Longer names are found by their trigrams. */
+/** Longer names have no `#` terms; they are found by their trigrams. */
 const MOST_LETTERS = 30;
 
 /**
- * The terms of all names are spread over this number of lists. The number is high, so that different names rarely share
- * a list by chance.
+ * The `#` terms of all names are spread over this number of lists. It is high, so that different names rarely share a
+ * list by chance.
  */
 const BUCKETS = 2 ** 17;
 
@@ -94,12 +94,12 @@ export function withoutALetter(joined: string): string[] {
 /** The base of the polynomial hash. */
 const FACTOR = 0x01000193;
 
-/** Spreads numbers that differ in their high bits only. */
+/** Mixes the high bits of a number into its low bits, because `% BUCKETS` uses only the low ones. */
 function mixed(number: number): number {
   return Math.imul(number ^ (number >>> 15), 0x2c1b3c6d) >>> 0;
 }
 
-/** A number of 32 bits for a text. */
+/** A 32-bit hash of a text. */
 export function hashOf(text: string): number {
   let hash = 0;
   for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, FACTOR) + text.charCodeAt(i)) | 0;
@@ -161,7 +161,7 @@ function begun(typed: string, word: string): number {
   return 0.9 * (1 - editDistance(typed, word.slice(0, typed.length)) / typed.length);
 }
 
-/** The weight of a term of the whole name: a name that shares it is almost equal. */
+/** The weight of a term of the whole name (`=`, `#`): names that share such a term are almost equal. */
 const WHOLE = 10;
 
 /** The weight of a term that `total` names have. */

@@ -9,7 +9,7 @@ const rankedListDefinition = {
   _id: { type: String, required: true },
   /** The ids of this part's servers, 12 bytes each. */
   ids: { type: Buffer, required: true },
-  /** The number of servers in the whole list; a list of a name's term stores only the best of them. */
+  /** The number of servers in the whole list. The list of a search term stores only the best-ranked of them. */
   total: { type: Number, required: true },
   /** The digest of `ids` and `total`: a part with the same digest is not written again. */
   digest: { type: String, required: true },
@@ -61,7 +61,7 @@ const listingSummaryDefinition = {
     required: true,
   },
   /**
-   * The digest of the messages and addresses in the term lists, and when these were written. Absent in a summary of an
+   * The digest of the other texts (`textsOf`) in the term lists, and when these were written. Absent in a summary of an
    * older version.
    */
   texts: {

@@ -21,7 +21,7 @@ export type RankDeps = LeaseDeps &
 /** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;
 
-/** Groups days by month: `2026-11` → `['20', '21']`. The ranking's days can be in three months. */
+/** Groups days by month: `2026-11` → `['20', '21']`. The 30 days of a ranking belong to at most three months. */
 function byMonth(days: string[]): Map<string, string[]> {
   const months = new Map<string, string[]>();
   for (const day of days) {
@@ -33,13 +33,13 @@ function byMonth(days: string[]): Map<string, string[]> {
 
 /**
  * The ranking: by the weight of the votes, the highest first; then by probed uptime, the highest first and unknown
- * last; then by the older listing; then by the lower id. Runs on `servers`; yields `{_id, votesCount, rankVotes,
- * waiting, probedUptime, rank, …}`. `rank` begins at 1 and has no gaps. The counters are summed once for all servers,
- * which is cheaper than a lookup for each server.
+ * last; then by `listedAt`, the earliest first; then by the lower id. Runs on `servers`; yields
+ * `{_id, votesCount, rankVotes, waiting, probedUptime, rank, …}`. `rank` begins at 1 and has no gaps. The counters are
+ * summed once for all servers, which is cheaper than a lookup for each server.
  *
  * @param lastDay - the newest UTC day whose votes count
  * @param listed - the filter of the servers to rank
- * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null: no day is weighed
+ * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null if no day is weighed
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
@@ -97,7 +97,7 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
     {
       $setWindowFields: {
         sortBy: { tenths: -1, probedUptime: -1, listedAt: 1, _id: 1 },
-        // $documentNumber sorts by one field only.
+        // `$documentNumber` accepts only one sort field, so the rank is a running sum.
         output: { rank: { $sum: 1, window: { documents: ['unbounded', 'current'] } } },
       },
     },

@@ -32,12 +32,12 @@ type Place = {
 };
 
 /**
- * Ranks every listed server by the published formula. Only one run at a time, over all processes. It weighs the votes
- * of days that changed or ended (see `weighVotes`), writes the ranks that changed, and then writes the lists of the
- * public pages (see `writeLists`). After a crash, the next run completes it; until then two servers can show the same
- * rank. The first ranking an hour or more after a day's end also stores that day's ranks (see `takeSnapshot`).
+ * Ranks every listed server by the published formula. Only one process at a time does this. It weighs the votes of days
+ * that changed or ended (see `weighVotes`), writes the ranks that changed, and then writes the lists of the public
+ * pages (see `writeLists`). After a crash, the next run completes it; until then two servers can show the same rank.
+ * The first ranking an hour or more after a day's end also stores that day's ranks (see `takeSnapshot`).
  *
- * @throws {LeaseLostError}; the signal's reason
+ * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
 export function recomputeRanks(deps: RankDeps, { signal }: { signal?: AbortSignal } = {}): Promise<Ranked> {
   return withLease(

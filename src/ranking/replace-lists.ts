@@ -16,7 +16,7 @@ export type Lists = {
   lists: Iterable<[key: string, list: ListInProgress]>;
   /** The number of servers in one part. */
   length: number;
-  /** `id`: sorted by id where the order does not matter, because that order changes less often. */
+  /** `id`: sorted by id. This order changes less often than the ranking, so fewer parts are written. */
   order: 'given' | 'id';
 };
 

@@ -38,9 +38,9 @@ const OF_A_TEXT = 0.9;
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
 
 /**
- * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Sorted by similarity, then
- * rank; at most one page. If the search text is an address, only servers at this address or at its host are found. If
- * no server has the host, it is searched like any other text.
+ * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Returns at most one page,
+ * sorted by similarity, then by rank. If the search text is an address, only servers at this address or at its host are
+ * found. If there are none and the address is not certain, it is searched like other texts.
  *
  * The filters apply to the candidates. For a word that hundreds of names have, the candidates are the best ranked
  * servers.
@@ -59,7 +59,7 @@ export async function searchListing(
 type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 
 /**
- * The servers at an address; if there are none, those at its host with another port. Sorted by rank; at most one page.
+ * The servers at an address; if there are none, those at its host with another port. At most one page, sorted by rank.
  */
 async function searchByAddress(
   deps: Rows,

@@ -26,7 +26,7 @@ export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
   daily: Pick<Server['daily'], 'probedUptime'>;
 };
 
-/** The projection of these fields, except those of the status (see `FILTERED`). */
+/** The projection of the fields that the orders compare, except those of the status (see `FILTERED`). */
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
 /**
@@ -47,7 +47,7 @@ export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | nul
   }
 }
 
-/** Enough reviews first, then the higher average; if two averages are equal, more reviews first. */
+/** Ratings with enough reviews come first, then the higher average; if two are equal, the one with more reviews. */
 function ratingFigure({ average, reviews }: Rating): number {
   return (reviews >= ENOUGH_REVIEWS ? 10 : 0) + average + Math.min(reviews, 9_999) / 10_000_000;
 }

@@ -34,7 +34,7 @@ export function listSummary(
   };
 }
 
-/** The values of the lists with this one filter, the most frequent first. */
+/** The values of the lists that have only this filter, the most frequent first. */
 function choicesOf(lists: Lists, filter: Exclude<keyof Filters, 'online'>, most: number): Choice[] {
   const start = listKey({ [filter]: ' ' }).slice(0, -1);
   const choices = [...lists]
@@ -44,7 +44,7 @@ function choicesOf(lists: Lists, filter: Exclude<keyof Filters, 'online'>, most:
 }
 
 /**
- * The most frequent values beside each other value, such as the countries of each game.
+ * For each value of one filter, the most frequent values of another: for each game, the countries.
  *
  * @param shape - matches the keys of lists with two filters; its groups are `of` (a game) and `value` (a country)
  */

@@ -33,7 +33,7 @@ export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: st
  * Writes the ranks at the end of a UTC day for the servers listed then, by the counters of that day and the current
  * uptime.
  *
- * @param first - the first UTC day whose votes are weighed; null: none is
+ * @param first - the first UTC day whose votes are weighed; null if no day is weighed
  */
 export async function storeRanks(
   { servers }: Pick<RankDeps, 'servers'>,

@@ -16,7 +16,7 @@ export type Searched = Pick<Server, 'address'> & {
   profile?: Pick<ProfileTexts, 'tags' | 'shortText' | 'description'> | null | undefined;
 };
 
-/** The texts of these fields, the most important first, because only the first words count. */
+/** The texts of a server besides its name, the most important first, because only the first words count. */
 export function textsOf({ address, current, profile }: Searched): string {
   const { tags = [], shortText = '', description = '' } = profile ?? {};
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
@@ -27,7 +27,7 @@ const LONGEST_TEXT = 800;
 /** At most this many different words of a server's texts, or of a search, count. */
 const MOST_WORDS = 40;
 
-/** Scripts that are written without spaces: each pair of letters is a word. */
+/** Scripts that are written without spaces: each pair of neighbouring letters is a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /** The distinct words of a text, after `foldName`. */
@@ -48,7 +48,7 @@ function pairsOf(word: string): string[] {
 /** In words of at least this many letters one letter may be wrong. Shorter words must match exactly. */
 const FORGIVEN_FROM = 4;
 
-/** How many letters at the beginning of a word find it. */
+/** The length of the term for the beginning of a word. */
 const BEGINNING = 4;
 
 /**

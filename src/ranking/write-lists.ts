@@ -50,8 +50,8 @@ const BATCH = 1_000;
 
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, in each order, and one for each term of a name or of a message and address. Only what changed is written.
- * After a crash the next run completes it.
+ * passes, in each order, and one for each term of the names and other texts. Only what changed is written. After a
+ * crash the next run completes it.
  */
 export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
@@ -141,7 +141,7 @@ async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<str
   return ratings;
 }
 
-/** The same lists in another order, made one by one. */
+/** Yields the lists in another order, each under its key for that order. One list at a time is sorted. */
 function* inOrder(
   lists: Map<string, ListInProgress>,
   sort: OtherSort,

@@ -3,18 +3,18 @@ import type { User } from '../accounts/user.ts';
 import { t } from '../language/t.ts';
 import type { Server } from './server.ts';
 
-/** The name under which owners see an operator, because owners do not get operators' addresses. It is also stored. */
+/** Owners see this text in place of an operator's e-mail address. Invitations store it, so it must not change. */
 export const AN_OPERATOR = 'an operator';
 
 /**
- * Who did something, as it is stored. `by` is the e-mail address at that time; the user may have changed it since.
- * `byId` is absent for operators on the command line and in entries of older versions.
+ * Who did something. `by` is the e-mail address that the user had then, or `cli` for the command line. `byId` is absent
+ * for `cli` and in entries of older versions.
  */
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 
 /**
- * The names under which the owner and the members of a server see who did something. They see the addresses of the
- * owner and the members. Anybody else is shown as an operator, or as somebody who no longer has access.
+ * Returns a function that names an actor for the owner and the members of a server. If the actor is one of them, the
+ * name is the e-mail address; otherwise it is "an operator" or "somebody without access to this server".
  */
 export async function actorNames(
   { users }: { users: Collection<User> },

@@ -64,8 +64,9 @@ type TokenRequest = {
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
- * The maker of a user's tokens of a server: the user, as its owner or full member; otherwise the operator. If an
- * operator is also a read-only member, the token is an operator's, because a token of that role would not work.
+ * The maker to store in a token that a user creates for a server: the user, if they are its owner or a full member;
+ * otherwise an operator. A read-only member is stored as an operator too, because a token with that member's id would
+ * not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
   const role = roleOf(server, userId);
@@ -76,9 +77,9 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
  * Creates a token for a server.
  *
  * @param request - `expiresInMs` from now; without it the token never expires
- * @param by - the user for the audit log; the same in the other functions of this file
+ * @param by - the user, for the audit log (also in the other functions of this file)
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
- * {TokenMadeError} when a token with this id exists
+ * {TokenMadeError} when a token with the id `tokenId` exists
  */
 export async function issueToken(tokens: Tokens, request: TokenRequest, by?: string): Promise<IssuedToken> {
   const { name } = parseInput(naming, { name: request.name });
@@ -163,10 +164,11 @@ export async function revokeToken(
  * Replaces a token with a new one of the same name. The old token stays valid for `overlapMs`, so that its owner can
  * change the plugin's token without losing a vote. If the old token expires earlier, that does not change.
  *
- * @param maker - the user who replaces it; the new token is created by this user
+ * @param maker - the user who replaces the token, and who becomes the maker of the new one
  * @param newId - the id of the new token: if the request is repeated with the same id, no second token is created
  * @returns the new token, or null when the server has no such valid token
- * @throws {TokenMadeError} when a token with this id exists; an interrupted rotation is completed first
+ * @throws {TokenMadeError} when a token with the id `newId` exists; if the old token is still valid, it gets its expiry
+ *   first
  */
 export async function rotateToken(
   deps: InvalidateDeps,
@@ -222,8 +224,8 @@ async function expireAt(
 /**
  * Revokes the tokens and claim keys of a server.
  *
- * @param issuedBy - only the tokens that this user created
- * @returns how many were not revoked before
+ * @param issuedBy - if given, only the tokens that this user created are revoked
+ * @returns the number of tokens that this call revoked
  */
 export async function revokeTokens(
   { apiTokens, authentications, clock }: InvalidateDeps,
@@ -239,9 +241,7 @@ export async function revokeTokens(
   return modifiedCount;
 }
 
-/**
- * Transfers the tokens of one user to another, as if the other one had created them. Revoked tokens are not changed.
- */
+/** Makes `to` the maker of the tokens that the user `from` created. Revoked tokens are not changed. */
 export async function handOverTokens(
   { apiTokens, authentications }: InvalidateDeps,
   serverId: ObjectId,

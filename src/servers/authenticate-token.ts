@@ -41,8 +41,8 @@ type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collectio
  * outsider cannot learn from the response time which servers exist.
  *
  * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
- * @returns null in all other cases: the token is malformed, unknown, revoked, expired or of another server; the user
- * who created it has lost the right to it; the server is unknown or removed
+ * @returns the server and the token. Null if the token is malformed, unknown, revoked, expired or of another server; if
+ * its creator has lost the right to it; or if the server is unknown or removed
  */
 export async function authenticate(
   deps: AuthenticateDeps,
@@ -115,8 +115,8 @@ export async function authenticateCached(
  * The token and server of a claim key. The key alone identifies its server. A success is cached as in
  * `authenticateCached`.
  *
- * @returns null for every other text: an unknown, revoked or expired key; a key whose creator has lost the right to it;
- * an API token; the key of a removed server
+ * @returns null if the key is unknown, revoked or expired; if its creator has lost the right to it; if its server is
+ * removed; or if the text is a token of another kind
  */
 export async function authenticateClaimKey(
   deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },

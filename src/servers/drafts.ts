@@ -41,7 +41,7 @@ export function recordName(address: string): string {
   return `_tallyport.${address}`;
 }
 
-/** The value that the record must have. */
+/** The value that this TXT record must have. */
 export function recordText(code: string): string {
   return `tallyport-verify=${code}`;
 }
@@ -60,7 +60,7 @@ export const MOVE_TAKEN = defineMessage(
 /**
  * Checks that no server with an owner is listed at an address.
  *
- * @throws {InvalidDocumentError} for `address`
+ * @throws {InvalidDocumentError} for `address`, if a server with an owner is listed there
  */
 async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
   const { kind } = await findAddressOwner(deps, wanted, ownerId);
@@ -75,7 +75,8 @@ async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: Obje
  *
  * @param draftId - the draft to change; without it a new draft is made
  * @returns null when this user has no such draft
- * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError}
+ * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError} when the user has
+ *   `MOST_DRAFTS` drafts
  */
 export async function saveDraft(
   deps: DraftDeps,
@@ -164,8 +165,8 @@ export async function discardDraft(
 }
 
 /**
- * Stores a new address of a listed server until the owner proves its ownership, in place of an earlier unproven
- * address. Without this proof, a user could list their own server and then change its address to another user's server.
+ * Stores a new address of a listed server until the user proves that it is theirs. It replaces an earlier unproven
+ * address. Without the proof, a user could list their own server and then change its address to another user's server.
  *
  * @param ownerId - the user who must prove the new address
  * @throws {InvalidDocumentError} with one sentence for each wrong field

@@ -133,7 +133,7 @@ export async function readProfile(
  * Replaces the texts, tags, languages and links of a server. The pictures do not change. If an operator had removed a
  * part and the owner sets it again, the operator's reason is deleted.
  *
- * @throws what `readProfile` throws
+ * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function setProfile(
   deps: EditDeps,

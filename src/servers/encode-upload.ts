@@ -28,8 +28,8 @@ const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
 /**
- * An upload is stored first, and a moment later the server refers to it. If no server refers to it within this time:
- * the upload is deleted.
+ * An upload is stored first; a moment later the server's document refers to it. If no document does so within this
+ * time, the upload is deleted.
  */
 const NAMED_WITHIN_MS = MINUTE;
 
@@ -125,7 +125,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
       $pull: { 'profile.removals': { part: 'banner' } },
     },
   );
-  // If the upload was replaced or the server removed in the meantime: the clean-up deletes the stored picture.
+  // If the upload was replaced or the server removed in the meantime: `sweepPictures` deletes the stored picture.
   if (!before) return;
   await deleteUnusedPictures(deps, picturesOf(before));
   const details = { picture: banner.wide, width, height };

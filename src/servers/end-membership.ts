@@ -85,7 +85,8 @@ type LeaveDeps = Memberships &
   };
 
 /**
- * A member leaves a server. If this revokes tokens, the server's owner gets a mail, because plugins may use the tokens.
+ * Removes a member who leaves. If this revokes tokens, the server's owner gets a mail, because plugins may use the
+ * tokens.
  */
 export async function leaveServer(
   deps: LeaveDeps,

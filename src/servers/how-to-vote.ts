@@ -23,7 +23,7 @@ export function readHowToVote(text: string): string {
 /**
  * Stores the text that tells players how to vote for a server. An empty text removes it.
  *
- * @throws what `readHowToVote` throws
+ * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */
 export async function setHowToVote(
   deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },

@@ -1,7 +1,7 @@
 import { LANGUAGES, type Language, languageNow } from '../language/language.ts';
 
 /**
- * For each language of the pages: a function that names languages. For an unassigned code it returns undefined
+ * For each language of the pages: the names of all languages in it. An unassigned code has no name
  * (`fallback: 'none'`).
  */
 const NAMES = Object.fromEntries(

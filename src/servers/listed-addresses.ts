@@ -5,7 +5,7 @@ import type { Server } from './server.ts';
 /** The address where players connect. */
 export type ServerAddress = { address: string; port: number };
 
-/** Who owns the server at an address, for a user who wants to list a server there. */
+/** The owner of the server at an address, as seen by a user who wants to list a server there. */
 type AddressOwner =
   | { kind: 'nobody' }
   /** The user's own server. */
@@ -15,8 +15,8 @@ type AddressOwner =
   | { kind: 'other' };
 
 /**
- * Finds who owns the server at an address. If several imported servers have the address: a server of another user is
- * returned rather than one without an owner.
+ * Finds who owns the server at an address. If several imported servers have the address: the user's own server is
+ * preferred to another user's, and that one to a server without an owner.
  */
 export async function findAddressOwner(
   { servers }: { servers: Collection<Server> },

@@ -44,10 +44,10 @@ const invitation = z.object({
 /**
  * Invites somebody by e-mail address to manage a server. A user who has confirmed this address accepts or declines in
  * the dashboard; the mail contains no secret. A second invitation of the same address replaces the first one. If a user
- * invites one address to several servers, it gets one mail a day.
+ * invites one address to several servers, the address gets one mail a day.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null after the invitation; if 20 a day or a limit of `countMail` is reached: when the user may invite again
+ * @returns null after the invitation; if a limit is reached (20 a day, or one of `countMail`): when to try again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -202,7 +202,7 @@ export async function withdrawInvitation(
   return true;
 }
 
-/** The servers that a user owns or is a member of, by name. */
+/** The servers that a user owns or is a member of, sorted by name. */
 export function serversOf(
   { servers }: Pick<Servers, 'servers'>,
   userId: ObjectId,

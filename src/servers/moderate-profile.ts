@@ -33,8 +33,8 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
  * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason goes only
  * into the audit log.
  *
- * A removed icon returns only if the game server sends another one. With a banner, an uploaded banner that waits for a
- * worker is removed too.
+ * A removed icon returns only if the game server sends another one. If the part is the banner, an uploaded banner that
+ * waits for a worker is removed too.
  *
  * @param by - the operator, for the audit log
  * @returns the server before the removal; null when no listed server with this id has the part
@@ -52,8 +52,8 @@ export async function removeProfilePart(
   const paths = fields.map((field) => `profile.${field}`);
   const unset = part === 'banner' ? [...paths, 'profile.bannerUpload'] : paths;
   const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
-  // Two updates, because MongoDB cannot both pull from an array and push to it in one. If the process dies after the
-  // first one, nothing is wrong.
+  // There are two updates, because one MongoDB update cannot both pull from an array and push to it. If the process
+  // dies between them, the part is still there, and the operator can remove it again.
   await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);

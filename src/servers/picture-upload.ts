@@ -10,7 +10,7 @@ const pictureUploadDefinition = {
    * backup.
    */
   bytes: { type: Buffer, required: true },
-  /** For an icon: the SHA-256 of the server's answer that contained it. */
+  /** For an icon: the SHA-256 of the icon as the server sent it. */
   source: { type: String },
   /** For a banner: the user who uploaded it, for the audit log. */
   by: { type: String },
@@ -18,7 +18,7 @@ const pictureUploadDefinition = {
   /** The time from which a worker may encode it. */
   nextAt: { type: Date, required: true },
   attempts: { type: Number, required: true },
-  /** A worker is encoding it until this time of mongod's clock. */
+  /** A worker is encoding the file; until this time of mongod's clock, no other worker may take it. */
   leaseUntil: { type: Date },
   /** The time at which the document is deleted, whether a worker ran or not. */
   expiresAt: { type: Date, required: true },

@@ -98,7 +98,7 @@ export function takeUpload(
 /**
  * Gives a taken upload back: a worker may take it again after `afterMs`.
  *
- * @param counts - false if Tallyport itself interrupted the attempt
+ * @param counts - whether the attempt counts towards the maximum; false if the encoding did not fail
  */
 export async function giveBackUpload(
   { pictureUploads, clock }: UploadStoreDeps,

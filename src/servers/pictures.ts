@@ -15,13 +15,13 @@ export type Pictures = {
 
 /** A picture that was stored within this time may not be referenced by its server yet, so it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** The same for `sweepPictures`. It runs regularly, so it can leave younger pictures to a later run. */
+/** The same time for `sweepPictures`, which runs regularly and so can leave younger pictures to a later run. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 
 /**
- * Stores a picture, unless it is already stored, and returns its id. The caller must set it at a server within a
- * minute.
+ * Stores a picture, unless it is already stored, and returns its id. The caller must store the id in a server or the
+ * settings within a minute; after that, an unused picture may be deleted.
  */
 export async function storePicture(
   { pictures, clock }: Pick<Pictures, 'pictures' | 'clock'>,

@@ -44,7 +44,7 @@ export async function setBedrockPrefix(
 }
 
 /**
- * Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes of the API stay as they are.
+ * Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected.
  *
  * @param by - the user, for the audit log
  */

@@ -4,14 +4,14 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const previewCardDefinition = {
   /** The id of the server. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The day of the last request. A card without requests is deleted. */
+  /** When the card was last requested; updated once a day. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
   /** A hash of the name, address, status, pictures and look that the card must show. */
   key: { type: String, required: true },
-  /** The time since which a worker should draw the card; absent if it is drawn. */
+  /** The time from which a worker may draw the card; absent if there is nothing to draw. */
   dueAt: { type: Date },
   attempts: { type: Number, required: true },
-  /** A worker is drawing it until this time of mongod's clock. */
+  /** A worker is drawing the card; until this time of mongod's clock, no other worker may take it. */
   leaseUntil: { type: Date },
   /** If drawing failed: the next attempt is after this time. */
   failedUntil: { type: Date },

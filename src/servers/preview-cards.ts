@@ -7,10 +7,7 @@ import type { PreviewCard } from './preview-card.ts';
 
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
-/**
- * If a card's name, address, status or look changed: the next request has it drawn again, but not before it is this
- * old.
- */
+/** If a card's name, address, status or look changed: a request marks it as due only if its drawing is this old. */
 const REDRAWN_AFTER_MS = MINUTE;
 /**
  * A card of this age is drawn again because its figures may be old. A shorter time has no use, because chats cache
@@ -19,8 +16,8 @@ const REDRAWN_AFTER_MS = MINUTE;
 const FIGURES_MS = HOUR;
 
 /**
- * The maximum number of stored cards. A card has about 40 KB, or 300 KB if the banner is a photo. The cards without a
- * request for the longest time are deleted first.
+ * The maximum number of stored cards. A card has about 40 KB, or 300 KB if the banner is a photo. The cards whose last
+ * request is the longest ago are deleted first.
  */
 export const MOST_CARDS = 10_000;
 const MOST_A_ROUND = 1_000;
@@ -48,7 +45,7 @@ export function readCardState(
  * Whether a request for a card makes a new drawing necessary: there is no card; or its name, address, status or look
  * changed; or its figures are an hour old. False if the card is already due, or if drawing it failed a short time ago.
  *
- * @param key - the key of the card as it should be
+ * @param key - the key (see `PreviewCard`) that the card should have now
  */
 export function isOutdated(card: CardState | null, key: string, now: Date): boolean {
   if (!card) return true;
@@ -58,12 +55,12 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
-/** Many cards are requested at once when a chat shows many links, so their marks are collected into one write. */
+/** Writes the marks of many cards at once: if a chat shows many links, it requests many cards. */
 const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
 
 /**
- * Marks a card as due, if it is not. A worker draws the card even if its job is lost, because the mark is in MongoDB. If
- * a worker is drawing the card already, a second mark would discard its drawing.
+ * Marks a card as due, unless it is due already. A worker draws the card even if its job is lost, because the mark is
+ * in MongoDB. If a worker is drawing the card already, a second mark would discard its drawing.
  */
 export async function markCardDue(
   { previewCards, clock, batcher }: Cards & { batcher: Batcher },

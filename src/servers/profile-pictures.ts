@@ -54,7 +54,7 @@ export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: s
 
 const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 
-/** The id under which a server's icon waits for a worker. Without a random part: a newer icon replaces the waiting one. */
+/** The id of a server's icon that waits for a worker. It never changes, so a newer icon replaces the waiting one. */
 const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**

@@ -30,7 +30,7 @@ const checkDefinition = {
 } as const;
 
 const draftDefinition = {
-  /** The id that the listed server will have. For a move: an id of its own. */
+  /** The id that the listed server will have. For a move (a new address of a listed server): an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
   /** A number from 0, unique among the owner's drafts. It limits the number of drafts. Absent for a move. */

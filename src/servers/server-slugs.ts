@@ -10,8 +10,8 @@ import { freeSlug, slugOf } from './slug.ts';
 const MOST_SLUGS = 10;
 
 /**
- * Inserts a server with a slug made from its name. If another server has the slug, the unique index refuses it, and the
- * next free slug is tried.
+ * Inserts a server with a slug made from its name. If another server has the slug, the unique index refuses the insert,
+ * and the next free slug is tried.
  *
  * @returns the slug; null when the server's id is taken
  */
@@ -49,9 +49,9 @@ export async function insertListing(
 }
 
 /**
- * The slug of a server after a change of its name. If both names give the same slug, it does not change; otherwise it
- * is the first slug that no other server has or had. At `MOST_SLUGS` slugs the server gets no new one, but it can
- * return to one of its earlier slugs.
+ * The slug of a server after a change of its name. If the old and the new name give the same slug, it does not change;
+ * otherwise it is the first slug that no other server has or had. At `MOST_SLUGS` slugs the server gets no new one, but
+ * it can return to one of its earlier slugs.
  */
 export async function slugForName(
   servers: Collection<Server>,
@@ -67,7 +67,7 @@ export async function slugForName(
   return own.has(slug) || own.size < MOST_SLUGS ? slug : server.slug;
 }
 
-/** All current and earlier slugs of servers that are `slug`, or `slug` with a number. */
+/** The current and earlier slugs of all servers, but only those that equal `slug` or `slug` with a number. */
 async function slugsLike(servers: Collection<Server>, slug: string): Promise<string[]> {
   // A colon sorts after the digits and before the letters. So the range contains only slugs that continue with a digit.
   const numbered = { $gte: `${slug}-0`, $lt: `${slug}-:` };
@@ -82,8 +82,8 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<str
 }
 
 /**
- * All current and earlier slugs of a server. If a process of an older version listed the server during an upgrade, it
- * has no `slugs` until the next migration.
+ * All current and earlier slugs of a server. If a process of an older version listed the server during an upgrade, that
+ * server has no `slugs` until the next migration.
  */
 export function slugsOf({ slug, slugs }: Pick<Server, 'slug'> & { slugs?: string[] }): string[] {
   return slugs ?? [slug];

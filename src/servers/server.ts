@@ -51,7 +51,7 @@ const probeState = {
   nextAt: { type: Date, required: true },
   /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
-  /** When the next scheduled probe is due. Only the samples of scheduled probes have a duration in seconds. */
+  /** When the next scheduled probe is due. The samples of other probes have no duration (see `planOfTake`). */
   scheduledAt: { type: Date, required: true },
   /**
    * The id of the latest take of this probe (the field keeps its name from version 0.1.0). Only the worker with this id
@@ -67,7 +67,7 @@ const probeState = {
   revision: { type: Number, required: true },
 } as const;
 
-/** The newest report. Its time starts the next window; a repeated request is recognised by its id. */
+/** The newest report. If the result of a write is unknown, `id` shows whether the report was stored. */
 const lastReport = {
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
@@ -80,7 +80,8 @@ const dailyFigures = {
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
   /**
-   * The uptime from probes only, even if the server reports its status. It ranks servers whose votes weigh the same.
+   * The uptime from probes only, even if the server reports its status. It decides the order of servers with votes of
+   * equal weight.
    */
   probedUptime: { type: Number, default: null },
   /** The average number of players on each of the last 7 days, oldest first; null if unknown. Absent until computed. */
@@ -200,7 +201,7 @@ const serverDefinition = {
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
-  /** True from an owner's listing until an operator has looked at the server; absent otherwise. */
+  /** True after an owner listed the server, until an operator has looked at it; absent otherwise. */
   isUnseen: { type: Boolean },
   /**
    * When the settings, texts or pictures on the public page last changed. Absent in servers of an older version until
@@ -289,8 +290,8 @@ serverSchema.index(
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
-// Contains only servers that are offline. The filter compares times, because a query for a range of times cannot use a
-// filter by type.
+// This index contains only servers that are offline. Its filter compares times: a query for a range of times could not
+// use an index that is filtered by type.
 serverSchema.index(
   { 'probe.offlineSince': 1 },
   { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },

@@ -1,6 +1,6 @@
 import anyAscii from 'any-ascii';
 
-/** The longest slug before a number is added. */
+/** The maximum length of a slug, without the number that `freeSlug` may add. */
 const LONGEST = 60;
 
 /** Latin letters that Unicode does not decompose into a base letter and a mark. */

@@ -62,7 +62,7 @@ const DEFAULT_TAGS: Tag[] = [
 type Tags = { tagLists: Collection<TagList> };
 type ChangeDeps = Tags & { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** The tags that owners choose from, by name. */
+/** The tags that owners choose from, sorted by name. */
 export async function readTags({ tagLists }: Tags): Promise<Tag[]> {
   const list = await tagLists.findOne({ _id: LIST });
   return (list?.tags ?? DEFAULT_TAGS).toSorted((one, other) => one.name.localeCompare(other.name, 'en'));

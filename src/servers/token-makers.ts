@@ -9,8 +9,8 @@ import type { Server } from './server.ts';
 const NOT_RECORDED = defineMessage('not recorded');
 
 /**
- * The names under which the owner and the members of a server see who created its tokens. They see the addresses of the
- * owner and the members. If a token is of an older version: it does not say who created it.
+ * Returns a function that names the creator of a token for the owner and the members of the server. If the creator is
+ * one of them, the name is the e-mail address. Tokens of older versions do not say who created them.
  */
 export async function makerNames(
   { users }: { users: Collection<User> },
@@ -25,7 +25,7 @@ export async function makerNames(
   };
 }
 
-/** The addresses of users by id. */
+/** The e-mail addresses of users, by user id. */
 export async function emailsOf(
   { users }: { users: Collection<User> },
   ids: ObjectId[],

@@ -1,9 +1,9 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const addressChangeDefinition = {
-  /** The user's id: a user has at most one change under way. */
+  /** The user's id: a user has at most one change at a time. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** Names the audit entry and the mails of this change, so that each is written once. */
+  /** The ids of the audit entry and of the mails after the change contain it, so that each is written once. */
   changeId: { type: Schema.Types.ObjectId, required: true },
   /** The present and the new e-mail address, in lower case. */
   from: { type: String, required: true, maxlength: 254 },
@@ -12,7 +12,7 @@ const addressChangeDefinition = {
   oldToken: { type: String, required: true },
   newToken: { type: String, required: true },
   requestedAt: { type: Date, required: true },
-  /** The session in which the change was requested. After the change it continues, and all others end. */
+  /** The session in which the change was requested. After the change, only this session continues. */
   sessionId: { type: Schema.Types.ObjectId, required: true },
   /**
    * The operator who requested the change for the user: an e-mail address, or `cli`. Absent if the user requested it.

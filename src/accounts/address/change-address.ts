@@ -34,7 +34,7 @@ export type ChangeDeps = Outbox &
     adoptServers: (userId: ObjectId) => Promise<void>;
   };
 
-/** The user who changes their address, and the session in which they do. */
+/** The user who requests a change, and the session of the request. */
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
 /** An e-mail address as it is stored. */
@@ -72,7 +72,7 @@ export function countAddressRequest(
  * both have confirmed. The request replaces an earlier one. If another account has the new address, only that account's
  * owner learns it, by mail.
  *
- * @throws {InvalidDocumentError} naming `email`
+ * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
 export async function requestAddressChange(
   deps: ChangeDeps,
@@ -129,7 +129,7 @@ export async function storeChange(
  *
  * @param who - for the audit log: the user, or an operator
  * @returns false if another account has the address
- * @throws {InvalidDocumentError} naming `email`
+ * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
 export async function changeAddressUnconfirmed(
   deps: ChangeDeps,
@@ -145,14 +145,14 @@ export async function changeAddressUnconfirmed(
   return true;
 }
 
-/** @throws {InvalidDocumentError} naming `email`, if `input` is not an address or is the present address */
+/** @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address */
 export function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
   const { email: to } = parseInput(newAddress, input);
   if (to === email) throw new InvalidDocumentError({ email: t('This is your e-mail address already.') });
   return to;
 }
 
-/** The change of a user that waits for confirmations; null when there is none. */
+/** The change of a user that waits for confirmations or is being carried out; null when there is none. */
 export async function findAddressChange(
   { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
   userId: ObjectId,

@@ -24,7 +24,7 @@ const reasonSchema = z.object({ reason: reasonText });
  *
  * @param input - `reason` is internal
  * @returns `requested`; `changed` if the listing sends no mail and so cannot confirm an address
- * @throws {InvalidDocumentError} for the input; {UserError}
+ * @throws {InvalidDocumentError} for the input, and for a suspended user; {UserError} as in `decide`
  */
 export async function changeAddressFor(
   deps: ChangeDeps & LeaseDeps,

@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const accountDeletionDefinition = {
   /** The user's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** Names the audit entry and the mail of the completed deletion, so that each is written once. */
+  /** The ids of the audit entry and the last mail contain this id, so that each is written once. */
   deletionId: { type: Schema.Types.ObjectId, required: true },
   requestedAt: { type: Date, required: true },
   /** When the deletion is carried out. */

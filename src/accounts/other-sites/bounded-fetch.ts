@@ -12,7 +12,7 @@ export type Bounded = Omit<RequestInit, 'body'> & { body?: RequestInit['body'] |
 /**
  * `fetch` that reads the whole body at once, at most 256 KB of it, so that the caller's signal covers the body too.
  *
- * @throws {AnswerTooLargeError}; what `fetch` throws
+ * @throws {AnswerTooLargeError} when the body is larger; what `fetch` throws
  */
 export async function boundedFetch(url: string, { body, ...init }: Bounded): Promise<Response> {
   return readBounded(await fetch(url, { ...init, body: body ?? null }));
@@ -21,13 +21,13 @@ export async function boundedFetch(url: string, { body, ...init }: Bounded): Pro
 /** An answer whose body is not read yet. */
 type Begun = { status: number; headers: Headers; body: AsyncIterable<Uint8Array> | null };
 
-/** @throws {AnswerTooLargeError} */
+/** @throws {AnswerTooLargeError} when the body is larger than 256 KB */
 export async function readBounded({ status, headers, body }: Begun): Promise<Response> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    // Leaving the loop cancels the body.
+    // The exception ends the loop, which also cancels the rest of the body.
     if (length > MAX_BYTES) throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES / 1_024} KB`);
     chunks.push(chunk);
   }

@@ -10,8 +10,8 @@ import { type Bounded, readBounded } from './bounded-fetch.ts';
 const LOOKUP_MS = 5_000;
 
 /**
- * `boundedFetch` with the address guard: the name is resolved here, every address is checked, and the connection goes
- * to a checked one (design rule 11). It follows no redirects.
+ * Returns a `boundedFetch` with the address guard: it resolves the name, checks every address and connects to a checked
+ * one (design rule 11). It follows no redirects.
  *
  * @throws {AddressError} when an address is refused; what `boundedFetch` throws
  */

@@ -56,8 +56,8 @@ type Settings = AddressRanges &
   Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'given'>;
 
 /**
- * The ranges of the address guard for the provider. If the issuer is set in the environment, its addresses are not
- * checked: null.
+ * The ranges of the address guard for the provider. If the issuer is set in the environment: null, because its
+ * addresses are not checked.
  */
 export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
   const { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES } = config;
@@ -78,13 +78,13 @@ export function openIdAccountId(issuer: string, subject: string): string {
 }
 
 export type OpenIdConnection = {
-  /** The provider's URL at which the user signs in. @throws {OpenIdError} */
+  /** The provider's URL at which the user signs in. @throws {OpenIdError} when the provider cannot be used */
   signInUrl(request: OpenIdRequest): Promise<URL>;
-  /** The user whom the provider sent back with these parameters. @throws {OpenIdError} */
+  /** The user whom the provider sent back. @throws {OpenIdError} when the provider refuses, or its answer is invalid */
   userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser>;
 };
 
-/** Connects to the provider when a user signs in, not before. Its addresses are cached, failures are not. */
+/** Connects to the provider when a user signs in, not before. Its endpoints are cached, failures are not. */
 export function connectOpenId(client: OpenIdClient): OpenIdConnection {
   const provider = cachedProvider(client);
   return {
@@ -114,7 +114,7 @@ export function connectOpenId(client: OpenIdClient): OpenIdConnection {
   };
 }
 
-/** Reads the provider's addresses. Simultaneous calls share one request. */
+/** Returns a function that reads and caches the provider's endpoints. Simultaneous calls share one request. */
 function cachedProvider(client: OpenIdClient): () => Promise<oauth.AuthorizationServer> {
   let cached: { provider: Promise<oauth.AuthorizationServer>; until: number } | null = null;
   return () => {
@@ -131,7 +131,7 @@ function cachedProvider(client: OpenIdClient): () => Promise<oauth.Authorization
 /**
  * Reads the provider's discovery document (OpenID Connect Discovery 1.0), by default within 5 seconds.
  *
- * @throws {OpenIdError} if it cannot be read, is of another issuer, or lacks an address that signing in needs
+ * @throws {OpenIdError} if it cannot be read, is of another issuer, or lacks an endpoint that signing in needs
  */
 export async function discoverOpenId(
   { issuer, ranges }: Provider,
@@ -184,7 +184,7 @@ async function exchange(
   await oauth.validateApplicationLevelSignature(server, response, options);
   const claims = oauth.getValidatedIdTokenClaims(tokens);
   if (!claims) throw new OpenIdError('the answer has no ID token');
-  // Many providers give the address only at this endpoint (OpenID Connect Core, section 5.4).
+  // Many providers give the e-mail address only at this endpoint (OpenID Connect Core, section 5.4).
   if (claims.email === undefined && server.userinfo_endpoint) {
     const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options);
     return userOf(await oauth.processUserInfoResponse(server, client, claims.sub, answer));

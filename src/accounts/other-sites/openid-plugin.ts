@@ -13,7 +13,7 @@ import {
 
 /**
  * Adds an OpenID Connect provider to the sign-in library; adds nothing if no client is configured. The library's own
- * plugin reads the discovery document once, at the start, without a time limit.
+ * plugin is not used: it reads the discovery document only at the start, and without a time limit.
  */
 export function openIdPlugin(client: OpenIdClient | null) {
   return {

@@ -6,7 +6,7 @@ import type { OtherSite } from './other-sites.ts';
 /**
  * Removes the link of an account to another site. The sessions of the account stay.
  *
- * @returns false, and removes nothing, if the user has no password, because they could no longer sign in
+ * @returns false, and removes nothing, if the user has no password, because they could then no longer sign in
  */
 export async function unlinkSite(
   deps: AccountChangeDeps & { credentials: Collection<Credential> },

@@ -13,9 +13,9 @@ export type FirstOperator = { token: string; email: string; name: string; passwo
  * Makes the first operator, for somebody who has a setup link. If the address has an account already, it becomes the
  * operator's and loses its password, its second factor, its other sign-ins and its sessions.
  *
- * The account becomes an operator last, in the step that uses the link up. If the process dies before that, the link
- * still works; if it dies within that step, `tallyport setup-link` makes another one. A lease across all processes, and
- * the link that works once, let only one request through.
+ * The last step invalidates the link and makes the account an operator. If the process dies before this step, the link
+ * still works; if it dies within it, `tallyport setup-link` makes another one. Only one request can succeed: there is a
+ * lease across all processes, and the link works once.
  *
  * @returns the operator, or why there is none: the link does not work, or the site has an operator
  * @throws {InvalidDocumentError} for an invalid address or name
@@ -52,7 +52,7 @@ async function makeAccount(
   return { ...user, twoFactorEnabled: false };
 }
 
-/** Uses the link up and gives the account the rights of an operator. False if another request used the link. */
+/** Invalidates the link and makes the account an operator. Returns false if another request used the link before. */
 async function promote(
   deps: UserDeps,
   { _id, email }: WithId<User>,
@@ -65,7 +65,7 @@ async function promote(
     { _id },
     {
       $set: { role: 'operator', suspendedAt: null, updatedAt: deps.clock.now() },
-      // An account that was suspended when the site had an operator could not sign in.
+      // If an earlier operator suspended the account, it could otherwise not sign in.
       $unset: { suspendedFor: '', suspensionReason: '' },
     },
   );

@@ -31,7 +31,7 @@ export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<bool
  * token is in the URL's fragment. Browsers do not send the fragment, so the token is in no log and in no proxy. The
  * audit log gets no entry: a backup can be restored only while the audit log is empty.
  *
- * @throws {SetupError} `has-operator`
+ * @throws {SetupError} `has-operator` if the site has an operator
  */
 export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC_URL'> }): Promise<string> {
   const { verifications, clock, config } = deps;
@@ -53,7 +53,7 @@ export async function isSetupToken(deps: Links, token: string): Promise<boolean>
   return (await deps.verifications.findOne(usable(deps, token))) !== null;
 }
 
-/** Uses a link up. If two requests use the same link at once, only one gets `true`. */
+/** Invalidates a link. If two requests use the same link at once, only one gets `true`. */
 export async function takeSetupToken(deps: Links, token: string): Promise<boolean> {
   return (await deps.verifications.findOneAndDelete(usable(deps, token))) !== null;
 }
@@ -64,7 +64,7 @@ export async function endSetupLinks({ verifications }: Pick<Links, 'verification
 }
 
 /**
- * Counts a code that a network has sent. A code cannot be guessed; the limit bounds the cost of guesses.
+ * Counts a code that a network has sent. A code is too long to be guessed; the limit keeps the cost of guesses low.
  *
  * @returns null if the code may be checked; otherwise the time from which the next one may be checked
  */

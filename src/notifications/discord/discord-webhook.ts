@@ -6,8 +6,8 @@ import { defineMessage, type Text } from '../../language/t.ts';
  *
  * - `deleted`: Discord knows no such webhook (404).
  * - `unauthorized`: Discord refuses its token (401).
- * - `needs-thread`: it belongs to a forum channel, and its address names no post (220001).
- * - `no-forum`: it names a new post, and its channel is no forum (220003).
+ * - `needs-thread`: the webhook belongs to a forum channel, and its address names no post (220001).
+ * - `no-forum`: its address names a new post, and its channel is no forum (220003).
  * - `thread-gone`: the thread that its address names was deleted, or is locked (10003, 50083).
  */
 export const OFF_REASONS = ['deleted', 'unauthorized', 'needs-thread', 'no-forum', 'thread-gone'] as const;
@@ -55,22 +55,20 @@ const failingDefinition = {
 const discordWebhookDefinition = {
   /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /**
-   * The webhook's id and token, and the thread's id if there is one, sealed: who knows them can write to the channel.
-   */
+  /** The webhook's id and token, and the thread's id if there is one, sealed: they let anybody write to the channel. */
   sealed: { type: String, required: true },
-  /** The last digits of the webhook's id, to recognise it. */
+  /** The last digits of the webhook's id, by which the owner recognises the webhook. */
   ending: { type: String, required: true },
   setAt: { type: Date, required: true },
   /** The kinds of notifications that do not go to Discord. */
   kindsOff: { type: [String], required: true },
-  /** Set when Discord no longer accepts it. */
+  /** Set when Discord no longer accepts the webhook. */
   off: { type: new Schema(offDefinition, { _id: false }), default: null },
   /** Set when Discord refused the last message for another reason. The next ones are tried. */
   failing: { type: new Schema(failingDefinition, { _id: false }), default: null },
 } as const;
 
-/** The Discord webhook of a server. A collection of its own: nothing that reads servers can show it. */
+/** The Discord webhook of a server. It has its own collection, so that code that reads servers cannot show it. */
 export const discordWebhookSchema = new Schema(discordWebhookDefinition, {
   collection: 'discord_webhooks',
 });

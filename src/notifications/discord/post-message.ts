@@ -13,10 +13,10 @@ export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DIS
 /**
  * Discord's answer to a message.
  *
- * - `deleted` and the other `OffReason`s: it accepts no message for this address.
- * - `limited`: too many messages (429); it accepts the next one after `retryAfterMs`.
- * - `refused`: it will never accept this message. `reason` has the status and Discord's code.
- * - `unavailable`: it failed, or did not answer. `reason` has the status or the outcome of the attempt.
+ * - `deleted` and the other `OffReason`s: Discord accepts no message for this address.
+ * - `limited`: too many messages (429); Discord accepts the next one after `retryAfterMs`.
+ * - `refused`: Discord will never accept this message. `reason` has the status and Discord's code.
+ * - `unavailable`: Discord failed, or did not answer. `reason` has the status or the outcome of the attempt.
  * - `blocked`: the operator's address guard refuses Discord's address.
  */
 export type DiscordAnswer =
@@ -29,7 +29,7 @@ const LONGEST_RETRY_AFTER_MS = HOUR;
 
 /**
  * Posts one message to a webhook, with the same address guard, deadlines and size limits as a vote for an HTTP
- * listener. Never throws for what the peer does.
+ * listener. An error of the peer is returned, not thrown.
  *
  * @param signal - aborts the attempt
  */
@@ -106,7 +106,7 @@ function secondsIn(said: string): number | null {
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * SECOND) : null;
 }
 
-/** A field of an answer; undefined when it is not a JSON object. */
+/** A field of an answer; undefined when the answer is not a JSON object or has no such field. */
 function fieldOf(said: string, name: string): unknown {
   try {
     const answer: unknown = JSON.parse(said);

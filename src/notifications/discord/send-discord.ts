@@ -43,7 +43,7 @@ export function sendDiscordMessage(
   return sendMessage(sender, messageId, signal);
 }
 
-/** Sends to the present webhook of the server with the id `to`. */
+/** Returns a `Send` that posts to the current webhook of the server with the id `to`. */
 function toWebhook(deps: DiscordSendDeps): Send {
   return async ({ to, text }, signal) => {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
@@ -124,7 +124,7 @@ function mailFailing(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reas
   }));
 }
 
-/** Writes the owner of a server a mail, whatever kinds of mail they chose, unless they chose none. */
+/** Writes a mail to the owner of a server, whatever kinds of mail they chose, unless they switched all mails off. */
 async function mailOwner(
   deps: DiscordSendDeps,
   serverId: ObjectId,

@@ -22,10 +22,10 @@ function contextOf(serverId: ObjectId): string {
 }
 
 /**
- * Sets or replaces the webhook of a server. The chosen kinds are kept.
+ * Sets or replaces the webhook of a server. The choice of kinds does not change.
  *
- * @param by - who does it, for the audit log, which gets only the last digits of the webhook's id
- * @throws {InvalidDocumentError} for `webhook`
+ * @param by - the user, for the audit log, which gets only the last digits of the webhook's id
+ * @throws {InvalidDocumentError} for `webhook`, if the address is invalid
  */
 export async function setWebhook(
   deps: Webhooks,
@@ -73,7 +73,7 @@ export async function removeWebhook(
   return true;
 }
 
-/** @throws {UnsealError} when the key that sealed it is lost */
+/** Opens the sealed id and token. @throws {UnsealError} when the key that sealed them is lost */
 export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook): WebhookKey {
   const [id = '', token = '', threadId] = secrets.open(sealed, contextOf(_id)).split('/');
   return threadId === undefined ? { id, token } : { id, token, threadId };

@@ -8,7 +8,7 @@ import { joinSplits } from './a2s-splits.ts';
 const MOST_CHALLENGES = 5;
 
 /**
- * Queries a server with Valve's protocol.
+ * Makes the function that queries a server with Valve's protocol.
  *
  * @param request - the question without a challenge
  */

@@ -48,7 +48,7 @@ class Attempt {
     return this.#connection?.hasReceived ?? false;
   }
 
-  /** Whether no better answer can come. If a modern server has answered a list ping, its status is still better. */
+  /** Whether no better answer can come. If a modern server answered a list ping, its status would be better. */
   get isFinal(): boolean {
     return this.answered !== undefined && (this.isStatus || !this.answered.isModern);
   }
@@ -149,7 +149,7 @@ async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean>
   return newest.error === undefined || newest.isRefused;
 }
 
-/** Resolves when the attempt's connection has been open for longer than an answer usually takes. */
+/** Returns a promise that resolves when the connection has been open for longer than an answer usually takes. */
 function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
@@ -166,7 +166,7 @@ function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): 
   return { promise, cancel };
 }
 
-/** The first answer. If a modern server answers a list ping, its answer counts only when its status has failed. */
+/** The first answer. If a modern server answers a list ping, that answer counts only if its status does not come. */
 function firstAnswer(attempts: Attempt[]): Promise<LegacyAnswer> {
   const status = attempts.find(({ isStatus }) => isStatus);
   const answers = attempts.map(async (attempt) => {

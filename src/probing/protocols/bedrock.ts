@@ -47,7 +47,7 @@ const notPong = () => new QueryError('answer-broken', 'The answer has not the fi
 /** More fields than any server sends. */
 const MOST_FIELDS = 16;
 
-/** The fields of a text, which semicolons separate. In an escaped text, `\;` is a semicolon and `\\` a backslash. */
+/** Splits a text into its fields at the semicolons. In an escaped text, `\;` is a semicolon and `\\` a backslash. */
 function splitFields(text: string, isEscaped: boolean): string[] {
   if (!isEscaped) return text.split(';', MOST_FIELDS);
   const fields = [''];

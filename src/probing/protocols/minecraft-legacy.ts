@@ -40,7 +40,7 @@ export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer
 }
 
 /**
- * Whether the bytes begin with a kick packet. A status never begins with FF 00, because its length is not written so.
+ * Whether the bytes begin with a kick packet. A status never begins with FF 00, because no length is encoded like this.
  */
 export function isKick(received: Buffer): boolean {
   return received[0] === KICK && received[1] === 0;

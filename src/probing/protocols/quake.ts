@@ -26,7 +26,7 @@ const INFO: Dialect = { question: 'getinfo xxx\0', answer: 'infoResponse\n', isP
 export const askQuake: OwnProtocol = async ({ game }, connections) => {
   const dialect = DIALECTS[game.protocol] ?? QUAKE3;
   const status = await askStatus(dialect, connections);
-  // id's Quake 2 does not list bots as clients. Its clients on the server's own machine have the ping 0.
+  // id's Quake 2 does not list bots as clients. Clients on the server's own machine have the ping 0, so they count too.
   const isPerson = game.id === 'quake2' ? isClient : dialect.isPerson;
   const said = statusSaid(status, textFormatOf(game), isPerson);
   const isUnclear = peopleStated(status) === null && !status.clients.every(notABot(1));
@@ -108,19 +108,19 @@ export function statusSaid(status: QuakeStatus, format: TextFormat, isPerson: Is
   };
 }
 
-/** The number of people that the settings state. DarkPlaces counts bots as clients. */
+/** The number of people according to the settings. DarkPlaces counts bots as clients, so they are subtracted. */
 function peopleStated({ settings }: QuakeStatus): number | null {
   const people = countOf(settings.get('g_humanplayers'));
   const all = countOf(settings.get('clients'));
   return people ?? (all === null ? null : Math.max(0, all - (countOf(settings.get('bots')) ?? 0)));
 }
 
-/** @param pingAt - the index of the ping in a client's line. The ping of a bot is 0 */
+/** Makes a check of a client's line: a bot has the ping 0. `pingAt`: the index of the ping in the line. */
 export function notABot(pingAt: number): IsPerson {
   return (line) => Boolean(pingOf(line, pingAt));
 }
 
-/** Whether a line is one of a client, which has a ping. */
+/** Whether a line is that of a client. Only the lines of clients have a ping. */
 const isClient: IsPerson = (line) => !Number.isNaN(pingOf(line, 1));
 
 function pingOf(line: string, pingAt: number): number {

@@ -3,7 +3,7 @@ import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
 import type { Said } from '../read-answer.ts';
 
-/** The first bytes of questions and of answers. Vice City Multiplayer has others than San Andreas Multiplayer. */
+/** The first bytes of questions and of answers, where they differ from those of San Andreas Multiplayer (`SAMP`). */
 const MAGIC: Record<string, { question: string; answer: string }> = {
   vcmp: { question: 'VCMP', answer: 'MP04' },
 };

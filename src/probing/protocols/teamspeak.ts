@@ -12,7 +12,7 @@ import { countOf } from '../read-answer.ts';
 export const TEAMSPEAK3 = {
   port: 10_011,
   greeting: 'TS3',
-  // The number of digits is bounded: if the line had no end, its rest would otherwise be read again for each digit.
+  // The number of digits is bounded. Otherwise the rest of a line without an end would be read again for each digit.
   end: /(?:^|[\r\n])error id=(\d{1,9}) ?([^\r\n]*)[\r\n]/,
 };
 export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
@@ -20,7 +20,7 @@ type Dialect = typeof TEAMSPEAK3;
 
 /**
  * How long to wait for the figures of a server. If they do not come, the server is still online, because it has
- * answered the selection.
+ * accepted the selection of its port.
  */
 const FIGURES_MS = 2 * SECOND;
 
@@ -73,7 +73,7 @@ export const askTeamspeak2: OwnProtocol = async (asked, connections) => {
  * Connects, and selects the server by its port for players.
  *
  * @returns a function that sends a command to the selected server
- * @throws {QueryError}
+ * @throws {QueryError} when there is no connection, the greeting is not the expected one, or the port is refused
  */
 async function selectServer(
   { server, target, game }: Asked,
@@ -86,7 +86,7 @@ async function selectServer(
   const { greeting, end } = dialect;
   const ask = async (command: string, begin = '') =>
     (await connection.exchange(`${command}\n`, (bytes) => {
-      // The bytes received so far must be the beginning of the greeting.
+      // If a greeting is expected, the bytes received so far must be its beginning.
       if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
       return readReply(bytes, format, end);
     })) as Reply;

@@ -31,8 +31,8 @@ const allowing = z.object({
 
 /**
  * Stores an operator's decision about how many votes of a server count for the rank on each UTC day without evidence.
- * Votes that wait then count from the next ranking on, up to this number. Rules for networks still apply. 0 ends the
- * decision. All days of the ranking are weighed again; a second call does no harm.
+ * From the next ranking on, votes that were waiting count, up to this number. The limits for networks still apply. The
+ * number 0 ends the decision. The next ranking weighs all its days again.
  *
  * @param by - the operator, for the audit log
  * @returns the server after the change; null if no such server is listed
@@ -52,7 +52,7 @@ export async function allowVotes(
     { returnDocument: 'after' },
   );
   if (!server) return null;
-  // If a ranking read the server before this update, it finds another `reweighed` and stores nothing.
+  // If a ranking read the server before this update, `reweighed` no longer matches, so it stores nothing.
   await deps.voteCounters.updateMany(
     { serverId },
     { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },

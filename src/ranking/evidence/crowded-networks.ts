@@ -13,7 +13,7 @@ export type CrowdedNetwork = {
    * several networks.
    */
   factor: number;
-  /** The results of `playerHash`. */
+  /** The hashes of these players (`playerHash`). */
   players: string[];
   /** Those of `players` who voted with a confirmed account that is older than 7 days. */
   established: string[];

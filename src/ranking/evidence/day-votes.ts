@@ -9,7 +9,7 @@ import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from '.
 
 type ReadDeps = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
 
-/** The votes of a server and day by their evidence. */
+/** The numbers of votes of a server on a UTC day, by their evidence. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
 
 /** How many votes are read at a time. */
@@ -68,8 +68,8 @@ export async function countVotes(
 }
 
 /**
- * The servers with excluded votes before the end of a day. An excluded vote has a number, but must not make its name
- * known.
+ * The servers with excluded votes before the end of a day. An excluded vote raises the numbers of the player's later
+ * votes, but must not make the player a regular.
  */
 export async function withExclusions(
   { votes }: Pick<ReadDeps, 'votes'>,
@@ -92,8 +92,8 @@ export async function withExclusions(
 type Member = NetworkVote & { isRegular: boolean; weight: number };
 
 /**
- * Like `countVotes`, for one server and exactly: it judges names by their earlier counted votes, and votes by their
- * networks. It reads a thousand votes at a time. In memory it holds only the votes of crowded networks.
+ * Like `countVotes`, but for one server and exact: it finds regulars by their earlier counted votes, and weighs votes
+ * by their networks. It reads a thousand votes at a time. In memory it holds only the votes of crowded networks.
  */
 export async function readVotes(
   deps: ReadDeps,
@@ -130,7 +130,7 @@ export async function readVotes(
   await inChunks(deps.votes, { serverId, votedAt: dayRange(day), excludedAt: null }, take);
 
   for (const network of networks) {
-    // If a vote weighs less because of a narrow network, it does not use up the room of the wider network.
+    // If a vote weighs nothing because of a narrow network, it does not count for the limits of the wider network.
     const left = network.members.filter(({ weight }) => weight > 0);
     for (const [i, weight] of networkWeights(left, network.factor).entries()) {
       const member = left[i];

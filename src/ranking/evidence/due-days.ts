@@ -9,7 +9,7 @@ import type { VoteCounter } from '../../votes/vote-counter.ts';
 import { rankingDays } from '../ranking-days.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
-/** The counter of a server's month, with its days that are due. */
+/** The counter of a server's month, with those of its days that must be weighed. */
 export type DueCounter = {
   serverId: ObjectId;
   month: string;
@@ -65,7 +65,7 @@ export async function eachDueCounter(
   }
 }
 
-/** A day of a counter if it is due, else null. Most days are not due; the first conditions find this out. */
+/** An expression that gives a day if it is due, else null. Most days are not, so those conditions come first. */
 function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
   const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
   // A finished day on which all votes count in full is stored as their number.

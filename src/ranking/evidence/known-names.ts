@@ -8,8 +8,8 @@ type Named = Pick<Vote, 'usernameKey' | 'seq'>;
 export type KnownNames = { areRegulars(votes: Named[]): Promise<boolean[]> };
 
 /**
- * Tells regulars from new names. A vote's number says how many votes its player cast before. Excluded votes do not make
- * a name known; imported votes do.
+ * Reads what is needed to find regulars: players with more than `NEW_VOTES` earlier votes for the server. A vote's
+ * number says how many votes its player cast before. Excluded votes do not count for this; imported votes do.
  *
  * @param before - the end of the day that is weighed
  */
@@ -41,7 +41,7 @@ export async function knownNames(
   };
 }
 
-/** How many votes of each name were imported. Imported votes have negative numbers, so the index alone tells. */
+/** How many votes of each name were imported. Imported votes have negative numbers, so the index alone is enough. */
 async function importedVotes(
   votes: Collection<Vote>,
   serverId: ObjectId,

@@ -17,15 +17,15 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
-/** The highest number of players of a server, and the seconds of its days by what our checks saw. */
+/** The most players of a server; its seconds online with a visible number, with a hidden number, and offline. */
 type Peak = { _id: ObjectId; peak: number; visible: number; hidden: number; offline: number };
 
 /**
- * The most players that our checks saw on servers by a UTC day, over it and the 30 days before. A server's own reports
- * do not count. If no check saw a number in this time, because none was made or the server hides its players, the
- * server is not in the result.
+ * For each server: the most players that our checks saw on a UTC day and the 30 days before. A server's own reports do
+ * not count. If no check saw a number in this time, because none was made or the server hides its players, the server
+ * is not in the result.
  *
- * @param now - set for today, whose statistics are not computed yet: the current number counts as well
+ * @param now - null unless `day` is today, whose statistics are not computed yet: then the current number counts too
  */
 export async function playersSeen(
   { dailyStats }: { dailyStats: Collection<DailyStats> },

@@ -75,7 +75,7 @@ function rankDay(
   };
 }
 
-/** The sums of these days. */
+/** Sums the figures of days. */
 export function sumOfDays(days: RankDay[]): { votes: number; rankVotes: number } & Record<Reason, number> {
   const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
   for (const day of days) {

@@ -5,7 +5,7 @@ import type { DayWeight } from '../../votes/vote-counter.ts';
  * UTC day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
  */
 
-/** Votes of one network that count in full. An IPv6 /48 has four times each of these figures. */
+/** Votes of one network that count in full. For an IPv6 /48, this limit and the next two are four times as high. */
 export const FULL_OF_NETWORK = 4;
 /**
  * Further votes that count in full if they are of regulars or were cast with confirmed accounts that are older than 7
@@ -18,18 +18,18 @@ export const TENTHS_OF_NETWORK = 40;
 /** A name with more earlier votes for the server than this is a regular; others are new. */
 export const NEW_VOTES = 4;
 
-/** New names count in full up to this many for each player, and at least up to `FEWEST`. */
+/** New names count in full up to this number times the server's players, and at least up to `FEWEST`. */
 export const NEW_NAMES_A_PLAYER = 3;
 /**
- * Votes of the API, of regulars and new names together, count in full up to this many for each player, and at least up
- * to `FEWEST`.
+ * Votes of the API, of regulars and new names together, count in full up to this number times the server's players, and
+ * at least up to `FEWEST`.
  */
 export const API_VOTES_A_PLAYER = 5;
 export const FEWEST = 20;
 
 /**
- * All votes of a day together count up to this many for each player, and at least up to `NEVER_WAITING`. Votes above
- * this limit wait for an operator.
+ * All votes of a day together count up to this number times the server's players, and at least up to `NEVER_WAITING`.
+ * Votes above this limit wait for an operator.
  */
 export const VOTES_A_PLAYER = 10;
 export const NEVER_WAITING = 50;
@@ -73,7 +73,7 @@ export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'a
   };
 }
 
-/** The weight of a day, with the number of votes that weigh less for each reason. Each vote has one reason. */
+/** The weight of a day, with the number of votes that weigh less, by reason. Each of these votes has one reason. */
 export function weighDay(
   evidence: DayEvidence,
 ): Pick<DayWeight, 'tenths' | 'network' | 'newcomers' | 'api' | 'waiting'> {
@@ -85,7 +85,7 @@ export function weighDay(
   const full = form.regulars + apiRegulars + newcomers;
   const counted = Math.min(full, rooms.all);
 
-  // The rest of the day's room is used by votes that count a tenth.
+  // Votes that count a tenth fill the rest of the day's limit.
   let room = rooms.all - counted;
   const take = (votes: number) => {
     const taken = Math.min(votes, room);
@@ -110,13 +110,13 @@ export function weighDay(
   };
 }
 
-/** A vote of a network. Votes of regulars and of old accounts are proven and come before others. */
+/** A vote of a network. Votes of regulars and of old accounts are proven: they count in full before others do. */
 export type NetworkVote = { isProven: boolean };
 
 /**
  * What each vote of a network weighs in tenths: 10, 1 or 0.
  *
- * @param factor - how many times the figures of a single network apply
+ * @param factor - the limits of a single network are multiplied by this
  */
 export function networkWeights(votes: NetworkVote[], factor: number): number[] {
   const proven = votes.filter(({ isProven }) => isProven).length;

@@ -34,11 +34,11 @@ type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
 type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
 
 /**
- * Weighs the votes of the ranking's days that are due (`eachDueCounter`) and stores what they weigh on their counters.
- * After an interruption, the next run weighs the rest; running it again changes nothing.
+ * Weighs the votes of those days of the ranking that are due (`eachDueCounter`), and stores the weights in the
+ * counters. After an interruption, the next run weighs the rest; running it again changes nothing.
  *
- * @returns the first day that is weighed, and how many days of servers were weighed
- * @throws {LeaseLostError}; the signal's reason
+ * @returns the first UTC day whose votes are weighed, and how many days this run weighed, over all servers
+ * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
 export async function weighVotes(
   deps: WeighDeps,
@@ -104,8 +104,8 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
 }
 
 /**
- * The write of a day's weight. If an operator has decided since the counter was read, the day is due again, so nothing
- * is stored.
+ * The write of a day's weight. If an operator has changed the allowance since the counter was read, nothing is stored,
+ * because the day is due again.
  */
 function writeOf(
   { serverId, month, reweighed }: Due,
@@ -134,7 +134,7 @@ function writeOf(
 
 /**
  * The weight of a day. It is computed from the day's counts if three conditions hold: all votes count in full, no
- * network is crowded, and no vote is uncertain. Otherwise it is computed from the votes one by one.
+ * network is crowded, and the server has no excluded votes. Otherwise it is computed from the votes one by one.
  */
 async function weightOf(
   deps: WeighDeps,
