@@ -131,7 +131,10 @@ test('MongoDB is waited for while it gives no connection', async () => {
   const log = createLogger({ LOG_LEVEL: 'warn' }, 'test', { write: add });
   // The first handshake is that of the monitor; those behind it are not answered.
   let handshakes = 0;
-  const afterTheFirst = (request: Buffer) => request.includes('helloOk') && (handshakes += 1) > 1;
+  const afterTheFirst = (request: Buffer) => {
+    handshakes += request.includes('helloOk') ? 1 : 0;
+    return handshakes > 1;
+  };
   const stalled = proxy.stallNext(afterTheFirst, () => waitForEvent('mongodb.waiting'));
   const mongo = await openMongo(proxy.through(unmigratedNames().mongodbUri), log, { operationMs: 300 });
   onTestFinished(() => mongo.close());

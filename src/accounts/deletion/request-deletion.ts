@@ -53,6 +53,8 @@ export async function requestDeletion(
       // If the lease expired during the insert and the same form was sent twice: the other request inserted the
       // deletion.
       if (!isDuplicateKey(error)) throw error;
+      const other = await findDeletion(deps, user._id);
+      return { deletion: other ?? deletion, isNew: false };
     }
     return { deletion, isNew: true };
   });
