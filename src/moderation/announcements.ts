@@ -38,7 +38,7 @@ export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): bool
 /**
  * Sets the announcement of all pages, in place of an earlier one.
  *
- * @throws {InvalidDocumentError} for the input
+ * @throws {InvalidDocumentError} when the text, the level or the end is invalid
  */
 export async function setAnnouncement(
   deps: ChangeDeps,

@@ -35,12 +35,12 @@ const SHOWN = {
   'delivery.state': 1,
 } as const;
 
-/** How many of the server's votes a search by token reads at a time. */
+/** If no index answers a search, one call reads at most this many votes and filters them. */
 const LOOKED_AT = 1_000;
 
 /**
- * Searches votes of a server, newest first. A player and a time range have an index each. A token has none: a search by
- * token filters the votes of the range, a thousand at a time. A result may then have few votes and still have a `next`.
+ * Searches votes of a server, newest first. There is an index by player and one by time, but none by token: a search by
+ * token reads a thousand votes of the range and filters them. Its result may have few votes and still have a `next`.
  *
  * @param from - the `next` of the previous result
  */
@@ -113,7 +113,7 @@ async function byTime(
   return { votes: end.votes, next: `${at}.${before + sameTime}` };
 }
 
-/** @returns `last`: the last vote that was read, when there are more */
+/** @returns `last`: the last vote that was read; undefined if no votes follow it */
 async function take(
   all: AsyncIterable<FoundVote>,
   search: VoteSearch,
@@ -177,7 +177,7 @@ export function countMarked(
   exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,
 ): Promise<number> {
   const { _id, serverId, since, until, isQuarantine } = exclusion;
-  // The range of a quarantine is open.
+  // The range of a quarantine has no end.
   const votedAt = { $gte: since, ...(isQuarantine ? {} : { $lt: until }) };
   return votes.countDocuments(
     { serverId, votedAt, excludedAt: { $gt: new Date(0) }, excludedBy: _id },

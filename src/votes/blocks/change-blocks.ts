@@ -61,7 +61,7 @@ export const ORIGIN_BLOCKED_MS = 30 * DAY;
  *
  * @param origin - as `networkKeys` gives it
  * @param by - who decided, for the audit log
- * @throws {InvalidDocumentError} when it is blocked already, or the list is full
+ * @throws {InvalidDocumentError} when the network is blocked already, or the list is full
  */
 export function blockOrigin(
   deps: ChangeDeps,
@@ -121,7 +121,8 @@ function networkOf(typed: string, isWideMeant: boolean): string {
 }
 
 /**
- * Removes ended blocks from the list. They would count against `MOST_BLOCKS`, and a value could not be blocked again.
+ * Removes ended blocks from the list. Otherwise `MOST_BLOCKS` would include them, and the unique index would refuse a
+ * new block of the same value.
  */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
