@@ -160,7 +160,7 @@ async function hourSums(
     {
       $unionWith: {
         coll: statusSamples.collectionName,
-        // A report counts only for the hour in which it was made.
+        // The time after a report counts only up to the end of the hour in which the report was made.
         pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
       },
     },

@@ -17,7 +17,7 @@ export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | u
   return maxSendings ?? MAX_SENDINGS;
 }
 
-/** The deadline for an answer grows by these factors with each ambiguous outcome: by default 5 s, 15 s, 30 s. */
+/** The deadline for an answer, as multiples of `LISTENER_TIMEOUT_MS`. It grows with each ambiguous outcome. */
 const ANSWER_FACTORS = [1, 3, 6] as const;
 export const LAST_ANSWER_STEP = 2;
 

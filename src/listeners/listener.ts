@@ -202,7 +202,7 @@ const listenerDefinition = {
   fetchAwaitedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
-  /** The protocol of the service at its address: detected once for its settings, and by each test. */
+  /** The service at the listener's address. Detected once after the settings change, and by each test. */
   detected: { type: new Schema(detectedDefinition, nested) },
   /** Present if the owner was warned that names may arrive mangled, which happens once for the current settings. */
   beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },

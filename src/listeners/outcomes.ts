@@ -126,7 +126,7 @@ export const SILENT_OUTCOMES = [
   'no-answer',
 ] as const satisfies OutcomeCode[];
 
-/** Whether an attempt ended without an answer. Many listeners send none when the token or key is wrong. */
+/** Whether an attempt ended without an answer. If the token or key is wrong, many listeners send no answer. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
   return !words && SILENT_OUTCOMES.some((silent) => silent === code);
 }

@@ -30,7 +30,7 @@ export async function currentAnnouncement({
   return found && isShown(found, clock.now()) ? found : null;
 }
 
-/** Whether the time of an announcement is not over. */
+/** Whether an announcement is still shown at `now`. */
 export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): boolean {
   return !until || now < until;
 }

@@ -37,12 +37,12 @@ export type ListenersDown = {
 /** Servers whose votes or players look wrong. */
 export type UnusualFigures = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
-  /** Votes of 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
+  /** Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
   waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number }>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
-/** The most rows of one kind. */
+/** At most this many rows of one kind are returned. */
 const LISTED = 20;
 
 /** At most this many votes are counted. */

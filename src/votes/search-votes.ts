@@ -21,7 +21,7 @@ export type FoundVote = Pick<
   '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'tokenId' | 'excludedAt' | 'excludedBy'
 > & { delivery: Pick<Delivery, 'state'> };
 
-/** `next` is where the search continues; null when it is complete. */
+/** `next`: where the search continues; null when all votes were searched. */
 type FoundVotes = { votes: FoundVote[]; next: string | null };
 
 const SHOWN = {
@@ -99,7 +99,7 @@ async function byTime(
   const upTo = place ? { $lte: place.at } : search.until ? { $lt: search.until } : {};
   const votedAt = { ...(since ? { $gte: since } : {}), ...upTo };
   const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
-  // Several votes may have the same time. The index returns them in the same order each time.
+  // If several votes have the same time: this index always returns them in the same order, so `skip` is reliable.
   const all = votes
     .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
     .sort({ votedAt: -1 })
@@ -132,7 +132,7 @@ async function take(
 /** What an exclusion of a range would change. `more`: there may be more votes than were counted. */
 export type RangeCount = { votes: number; excluded: number; more: boolean };
 
-/** A preview counts at most this many votes. */
+/** The preview of an exclusion counts at most this many votes. */
 const COUNTED = 50_000;
 
 /** Counts the votes in this range, and how many of them another exclusion has excluded already. */

@@ -7,7 +7,7 @@ import { monthOf } from './vote-counts.ts';
 
 /** A player and how often they voted. */
 export type TopVoter = {
-  /** In the spelling of their newest vote. */
+  /** The name as it is spelled in the player's newest vote. */
   username: string;
   votes: number;
   lastVotedAt: Date;

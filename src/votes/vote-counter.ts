@@ -38,7 +38,7 @@ const voteCounterDefinition = {
  */
 export const voteCounterSchema = new Schema(voteCounterDefinition, { collection: 'vote_counters' });
 voteCounterSchema.index({ serverId: 1, month: 1 }, { unique: true });
-// The index of the ranking.
+// For the ranking, which reads the counters of a month.
 voteCounterSchema.index({ month: 1 });
 
 /** What a server's votes of a UTC day weigh in the ranking, and why some weigh less (see ranking/evidence/). */
@@ -51,10 +51,7 @@ export type DayWeight = {
   isFinal: boolean;
   /** The highest number of players that a probe saw; null if probes see no number. */
   players: number | null;
-  /**
-   * How many votes weigh less because many came from one network. This field and the next three are absent instead of
-   * 0.
-   */
+  /** How many votes weigh less because one network cast many. This field and the next three are absent if 0. */
   network?: number;
   /** How many votes of new names weigh less. */
   newcomers?: number;

@@ -40,7 +40,7 @@ const MOST_PENDING = 20_000;
 /** The pending increments of one counter. */
 type Increment = {
   q: Pick<VoteCounter, 'serverId' | 'month'>;
-  /** By field: `{'days.21': 3, 'minutes.29640042': 3}`. */
+  /** The increments by field: `{'days.21': 3, 'minutes.29640042': 3}`. */
   fields: Record<string, number>;
   votes: number;
 };

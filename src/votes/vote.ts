@@ -118,7 +118,7 @@ const deliveryDefinition = {
   leaseUntil: { type: Date },
   /** The `request_id` of the call that took the vote; absent unless sending. The index `taken_by_request` has it. */
   requestId: { type: String },
-  /** The vote's position in the retry schedule (`DELIVERY_SCHEDULE`): how many of its delays are over. */
+  /** The vote's position in the retry schedule (`DELIVERY_SCHEDULE`), which gives the delay before the next attempt. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
   attemptCount: { type: Number, required: true },

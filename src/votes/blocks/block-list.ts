@@ -26,7 +26,7 @@ const blockDefinition = {
   value: { type: String, required: true },
   /** The player's name as the operator typed it. Absent for a network. */
   username: { type: String },
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
@@ -105,7 +105,7 @@ export class BlockList {
   /**
    * The block of a player's name.
    *
-   * @param usernameKey - as `usernameKey` gives it
+   * @param usernameKey - as `usernameKey` returns it
    * @throws the driver's error when MongoDB fails and the list was never read
    */
   async findName(usernameKey: string, now: Date): Promise<Entry | null> {

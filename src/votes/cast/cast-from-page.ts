@@ -52,7 +52,7 @@ export type PageVoteDeps = CastDeps & {
 /** A vote that is about to be cast with the vote form. */
 export type PageVote = {
   server: WithId<Server>;
-  /** As `usernameSchema` gives it. */
+  /** As `usernameSchema` returns it. */
   username: string;
   voter: Voter;
   /** The SteamID that Steam confirmed for the browser. */
@@ -227,7 +227,7 @@ async function checkPageVote(
   return { kind: 'checked', cooldown, quarantineId };
 }
 
-/** Whether an operator blocked the player's name or the network. Accounts do not matter. Counts a hit of the block. */
+/** Whether an operator blocked the player's name or the network, also for signed-in users. Counts a hit if so. */
 async function isBlocked(deps: PageVoteDeps, key: string, { address }: Voter): Promise<boolean> {
   const { blockList, clock } = deps;
   const now = clock.now();

@@ -31,7 +31,7 @@ export type CastDeps = {
 /** A vote that an entry point asks `castVote` to cast. */
 export type CastRequest = {
   serverId: ObjectId;
-  /** As `usernameSchema` gives it. */
+  /** As `usernameSchema` returns it. */
   username: string;
   /** As `usernameKey` makes it from the name. */
   usernameKey: string;
@@ -60,7 +60,7 @@ export function refusedBy(vote: Vote): Refused {
 const random = new Uint8Array(4_096);
 let used = random.length;
 
-/** A new vote's id; its time part is the vote's time. */
+/** A new vote's id: a UUIDv7 with the time of the vote. */
 export function newVoteId(now: Date): UUID {
   if (used === random.length) {
     getRandomValues(random);
@@ -106,7 +106,7 @@ export async function castVote(
   }
 
   const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !request.quarantineId;
-  // If concurrent votes use the same number: the unique index lets only one of them in.
+  // If concurrent votes use the same number: the unique index accepts only one of them.
   const seq = ownVote?.seq ?? (newest.live?.seq ?? 0) + 1;
   deadline.allowInsert();
   const { vote, isNew } = await insertVote(

@@ -22,7 +22,7 @@ export class CastDeadline {
   /**
    * Waits for work that casts nothing. The work is not cancelled.
    *
-   * @throws {DeadlineError}, or the error of `work`
+   * @throws {DeadlineError} when the time is over before `work` ends; the error of `work`
    */
   wait<T>(work: Promise<T>): Promise<T> {
     return within(this.#endsAt - performance.now(), work);

@@ -8,7 +8,7 @@ import { createLocalLimit } from '../../platform/limits/local-limit.ts';
  */
 const A_MINUTE = 3_000;
 
-/** What a list of votes or voters costs: it reads up to 500 votes. */
+/** The cost of a call that lists votes or voters, because it reads up to 500 votes. */
 export const LIST_COST = 25;
 
 /**

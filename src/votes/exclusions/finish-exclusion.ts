@@ -66,7 +66,7 @@ async function finishUnderLease(
   // Quarantined votes were already marked as excluded when they were cast.
   if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
   if (work === 'including') {
-    // A quarantine that is lifted without an exclusion has no number of votes yet.
+    // If no operator excluded the votes of the quarantine before: their number is not stored yet.
     if (exclusion.votes === null) await noteVotes(deps, exclusion);
     await unmarkVotes(deps, exclusion, lease, options);
   }

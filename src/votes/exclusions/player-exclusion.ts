@@ -163,7 +163,7 @@ export function exclusionsOfGroup(
 /**
  * Undoes all exclusions with this `groupId`, as `requestInclusion` does with one. A repeated call changes nothing.
  *
- * @returns these exclusions, as they were before
+ * @returns these exclusions, as they were before the call
  */
 export async function requestPlayerInclusion(
   deps: ExcludeDeps,

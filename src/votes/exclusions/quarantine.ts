@@ -36,7 +36,7 @@ export async function openHoldingExclusion(
     ...place,
     ...(origin === null ? {} : { origin }),
     _id: new ObjectId(),
-    // The clock of another process may be behind this one.
+    // If the clock of another process is behind this one: its votes may have an earlier `votedAt`.
     since: after(now, -MINUTE),
     until: now,
     tokenId: null,
@@ -85,10 +85,7 @@ export async function openQuarantine(
   return openHoldingExclusion(deps, open, { reason, ...(cause ? { cause } : {}) });
 }
 
-/**
- * Used instead if the server has too many quarantines: votes of different origins enter one quarantine, which has no
- * origin.
- */
+/** If a server has `MOST_ORIGINS` quarantines: held votes of further origins enter one quarantine with this cause. */
 const MANY: HeldFor = { cause: 'new-players' };
 
 async function hasPlace(
@@ -170,7 +167,7 @@ export async function requestServerQuarantines(
 }
 
 /**
- * Blocks a network whose votes are held for 30 days. The held votes stay held until an operator decides.
+ * Blocks, for 30 days, a network whose votes are held. The held votes stay held until an operator decides.
  *
  * @param origin - of the quarantines that hold the votes
  * @returns the block; null when no open quarantine has this origin, or the origin is not a network

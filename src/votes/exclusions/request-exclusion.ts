@@ -29,9 +29,9 @@ export type ExclusionRequest = {
   until: Date;
   /** Only votes cast with this token, which may be revoked; null for all votes. */
   tokenId: ObjectId | null;
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: string;
-  /** The owner of the server sees it. */
+  /** The reason that the owner of the server sees. */
   reasonForOwner?: string | undefined;
 };
 

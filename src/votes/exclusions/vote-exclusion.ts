@@ -68,16 +68,16 @@ const voteExclusionDefinition = {
   /** Votes cast from `since` (inclusive) to `until` (exclusive). */
   since: { type: Date, required: true },
   until: { type: Date, required: true },
-  /** Only votes cast with this token; null for all. */
+  /** Only votes cast with this token; null for all votes. */
   tokenId: { type: Schema.Types.ObjectId, default: null },
-  /** Only votes of this player; absent for those of all players. */
+  /** Only votes of this player; absent for the votes of all players. */
   username: { type: String },
   usernameKey: { type: String },
   /** The id of a decision about several servers, which stored one exclusion for each. Absent for other decisions. */
   groupId: { type: Schema.Types.ObjectId },
   /** The id of the block, if this exclusion holds the votes of a blocked name (see `exclusionOfBlock`). */
   blockId: { type: Schema.Types.ObjectId },
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: { type: String, required: true },
   /** The reason that the server's owner sees. Absent if the owner sees none. */
   reasonForOwner: { type: String, maxlength: LONGEST_REASON },

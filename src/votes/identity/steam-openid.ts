@@ -10,14 +10,14 @@ const SELECT = `${NAMESPACE}/identifier_select`;
 /** The fields that the provider must have signed (section 10.1); Steam signs exactly these. */
 const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_nonce', 'assoc_handle'];
 
-/** How old a provider's answer may be, and how far its clock may be ahead. */
+/** How old a provider's answer may be, and how far the provider's clock may be ahead. */
 const ANSWER_VALID_MS = 5 * MINUTE;
 /** The timeout of the request that asks the provider whether it signed an answer. */
 const CHECK_TIMEOUT_MS = 10 * SECOND;
 /** The maximum number of characters in all fields of an answer together. Steam sends about 900. */
 const LONGEST_ANSWER = 4_000;
 
-/** Why an answer of the provider is refused, before or after the provider was asked. */
+/** Why an answer is refused: its fields are wrong, or the provider does not confirm that it signed the answer. */
 export type AnswerError =
   | 'cancelled'
   | 'malformed'

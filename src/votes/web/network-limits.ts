@@ -9,7 +9,7 @@ export type NetworkLimits = {
   newPlayers: number;
   /** New players over all servers. If there are more, their votes are held. */
   newPlayersOverAll: number;
-  /** All players for one server, including established accounts and returning players. Votes of more are refused. */
+  /** All players for one server, also established and returning ones. If there are more, their votes are refused. */
   players: number;
 };
 

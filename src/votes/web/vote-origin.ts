@@ -8,7 +8,7 @@ import { ORIGIN_KINDS, type Origin, originsOf, type Voter } from './origin-keys.
 
 const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** As `playerHash` gives it. */
+  /** As `playerHash` returns it. */
   player: { type: String, required: true },
   /** True if an established account cast the vote. Absent otherwise, and in documents of users. */
   established: { type: Boolean },
@@ -43,7 +43,8 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
 /**
- * Whether a player has an established account, came back to the network, or is new. Only new ones count as new players.
+ * Whether a player has an established account, came back to the network, or is new. Only `new` counts in the limits for
+ * new players.
  */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
@@ -125,7 +126,8 @@ function refusalOf(
 
 /**
  * Stores in each origin of a voter that it votes for a server as this player, unless a limit refuses the vote. An IPv6
- * /48 has four times the limits of a network. A player as which the origin already voted today is always allowed.
+ * /48 has four times the limits of a network. If the origin already voted for the server as this player today, no limit
+ * refuses the vote.
  *
  * @param elsewhere - if the challenge was requested on another network: the origins of that network. The vote counts in
  *   these too, as the vote of a new player
@@ -231,7 +233,7 @@ export type NetworkCount = { all: number; ofPlayers: number };
  * Counts the networks that voted for a server with the vote form since a time, at most 30 days ago. A network that
  * voted on several days counts once.
  *
- * @param players - as `playerHash` gives them
+ * @param players - as `playerHash` returns them
  */
 export async function countNetworks(
   { voteOrigins }: Pick<Origins, 'voteOrigins'>,
