@@ -37,7 +37,7 @@ export async function addFavourite(
   serverId: ObjectId,
 ): Promise<boolean> {
   // An upsert's filter cannot contain `$expr`, so the filter checks the last possible entry: if it is missing, the list
-  // has room.
+  // is not full.
   const hasRoom = { [`entries.${MOST_FAVOURITES - 1}`]: { $exists: false } };
   const entry = { serverId, at: clock.now() };
   for (;;) {
@@ -77,7 +77,7 @@ export async function favouriteIds(
   return new Set(list?.entries?.map(({ serverId }) => serverId.toHexString()));
 }
 
-/** Notes the player name that a user voted with. */
+/** Stores the player name with which a user voted. */
 export async function noteUsername(
   { favourites }: Pick<Favourites, 'favourites'>,
   userId: ObjectId,
@@ -108,15 +108,14 @@ export type Favourite = {
   serverId: ObjectId;
   /** Null if the server was removed or hidden. */
   server: WithId<Server> | null;
-  /** The player name of the user's last vote, if the server's game has such names; null otherwise. */
+  /** The player name of the user's last vote; null if there is none, or if it is no valid name on this server. */
   username: string | null;
   /** When this player may vote next; null if they may now. Undefined without a name, or if the server is not listed. */
   nextVoteAt: Date | null | undefined;
 };
 
 /**
- * A page of a user's favourites, newest first. For each server, it has the time at which the user's player may vote
- * next.
+ * A page of a user's favourites, newest first. Each row has the time at which the user's player may vote next.
  *
  * @param page - counted from 1; a page after the last one is empty
  */

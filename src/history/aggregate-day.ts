@@ -55,7 +55,7 @@ export function requireComputable(day: string, now: Date): void {
  *
  * @param day - `2026-11-21`
  * @returns the number of processed servers
- * @throws {DayError}; the signal's reason
+ * @throws {DayError} as `requireComputable` does; the signal's reason when it is aborted
  */
 export async function aggregateDay(
   deps: AggregateDeps,
@@ -152,8 +152,8 @@ function withinDay(): Document {
 
 /**
  * If a server reported again on `day` after a gap that began before the previous day, the days of the gap must be
- * computed again. Returns these days, each with its servers. A gap that began on the previous day is not included:
- * every day is computed again a day later.
+ * computed again. Returns these days, each with its servers. A gap that began on the previous day is left out, because
+ * every day is computed again a day later anyway.
  */
 async function silentDays(
   deps: AggregateDeps,

@@ -9,7 +9,7 @@ export const REPORT_VALID_MS = 15 * MINUTE;
 /** If a server's probes fail, its reports determine its status for this long after the last report. */
 const REPORTS_COUNT_MS = 7 * DAY;
 
-/** An answer is valid for this many of the server's current intervals. */
+/** The result of a probe is valid for this many probe intervals of the server. */
 const INTERVALS_VALID = 3;
 
 type Sources = Pick<Server, 'probe' | 'lastReport'>;
@@ -23,7 +23,7 @@ export const STATUS_FIELDS = {
   'lastReport.at': 1,
 } as const;
 
-/** `reports` if there was one in the last 7 days and no answered probe; otherwise `probes`. */
+/** `reports` if the server reported in the last 7 days and answered no probe in that time; otherwise `probes`. */
 export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
   const since = now.getTime() - REPORTS_COUNT_MS;
   const reports = lastReport !== null && lastReport !== undefined && lastReport.at.getTime() > since;

@@ -22,7 +22,7 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
  * current source, the players of each of the 7 days, and the uptime by probes alone. Unknown values become 0 or null
  * (as the OpenAPI document says for `info`). The figures change every day, even without new samples.
  *
- * @throws the signal's reason
+ * @throws the signal's reason when it is aborted
  */
 export async function refreshDailyFigures(deps: FigureDeps, options: SliceOptions = {}): Promise<void> {
   const now = deps.clock.now();

@@ -15,8 +15,8 @@ const sums = {
   /** The part of `onlineSeconds` in which the server hid its number of players. Absent if it never did. */
   hiddenSeconds: { type: Number },
   /**
-   * Sums over the time online. To get an average, divide by `onlineSeconds` without `hiddenSeconds` (players), or by
-   * `latencySeconds`.
+   * Sums over the time online. The average number of players is `playerSeconds` ÷ (`onlineSeconds` − `hiddenSeconds`);
+   * the average latency is `latencySum` ÷ `latencySeconds`, in milliseconds.
    */
   playerSeconds: { type: Number, required: true },
   latencySum: { type: Number, required: true },
@@ -31,7 +31,7 @@ const dailyStatsDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC day, `2026-11-21`. */
   day: { type: String, required: true },
-  /** Both sources are stored; the figures are computed from one of them. */
+  /** The sums of both sources are stored; a server's figures are computed from its current source. */
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
   /**
@@ -41,7 +41,7 @@ const dailyStatsDefinition = {
   foldedMoments: { type: Buffer },
 } as const;
 
-/** A server's day, computed from its samples; replaced when it is computed again. */
+/** The sums of a server's day, computed from its samples. If the day is computed again, the document is replaced. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
 

@@ -13,8 +13,8 @@ const ONCE = 'aggregate-day';
 const AGAIN = 'aggregate-day-again';
 
 /**
- * The UTC days to compute now, oldest first: those not computed yet, and those not computed again. Days before the
- * oldest listed server and days without samples are left out.
+ * The UTC days to compute now, oldest first: those that were not computed yet, and those that were computed only once
+ * and are due again. Days before the oldest listed server and days whose samples have expired are left out.
  */
 export async function dueAggregates({ servers, ...marks }: Due): Promise<string[]> {
   const now = marks.clock.now();
@@ -30,7 +30,8 @@ export async function dueAggregates({ servers, ...marks }: Due): Promise<string[
 }
 
 /**
- * Marks a day as computed if `begunAt` was late enough for late samples, and as computed again if it was a day later.
+ * Marks a day as computed if the computation began (`begunAt`) at least `LATE_SAMPLES_MS` after the day's end. Marks it
+ * as computed again if it began a day later than that.
  */
 export async function markAggregated(
   marks: Pick<Due, 'periodMarks' | 'clock'>,

@@ -42,7 +42,7 @@ type ReadDeps = {
 /**
  * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples are
  * those of the current source (`sourceAt`). An hour or a day uses the current source, or the other source if the
- * current one has no data for it. Each span without data is a point of nulls.
+ * current one has no data for it. If a span has no data, the values of its point are null.
  */
 export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
@@ -51,8 +51,9 @@ export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: Histo
 }
 
 /**
- * The history in hours or days. `history` is from the current source. If the current source is our probes, `reported`
- * is the history from the server's own reports; null if there are none. If it is the reports, `reported` is null.
+ * The history in hours or days. If our probes are the current source: `history` is from them, and `reported` is from
+ * the server's own reports; null if there are none. If the reports are the current source: `history` is from both
+ * sources, and `reported` is null.
  */
 export async function historyAndReports(
   deps: ReadDeps,
@@ -96,7 +97,7 @@ const gapAt = (at: Date, reason: NoDataReason = 'no-data'): HistoryPoint => ({
   reason,
 });
 
-/** A sample is valid for this many of its intervals, like the status, and at least as long as a report. */
+/** A sample is valid for this many of its intervals, as the status is, but for at least `REPORT_VALID_MS`. */
 const INTERVALS_VALID = 3;
 
 const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies Record<
@@ -159,7 +160,7 @@ async function hourSums(
     {
       $unionWith: {
         coll: statusSamples.collectionName,
-        // A report counts only for the hour in which it was made.
+        // The time after a report counts only up to the end of the hour in which the report was made.
         pipeline: [samplesFrom('report'), ...reportSpans(hour, end), ...grouped('reports', REPORT_SUMS)],
       },
     },

@@ -36,8 +36,8 @@ export async function reportEdges(
 }
 
 /**
- * The first or last report of each server in `from` (inclusive) to `to` (exclusive). MongoDB skips buckets without
- * reports.
+ * The first or last report of each server from `from` (inclusive) to `to` (exclusive). MongoDB skips the buckets of the
+ * time series that contain no report.
  */
 export async function reportsAt(
   { statusSamples }: Samples,

@@ -22,7 +22,7 @@ type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'
  * Calls `work` with the servers in slices, ordered by id.
  *
  * @returns the number of servers
- * @throws the signal's reason
+ * @throws the signal's reason when it is aborted
  */
 export async function inSlices(
   { servers }: { servers: Collection<Server> },

@@ -64,7 +64,7 @@ export async function sumProbes(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: SummedSample[],
 ): Promise<(DailySums & { _id: { serverId: ObjectId; day: string } })[]> {
-  // Only these fields are passed: `$documents` would read a text that begins with a dollar sign as an expression.
+  // Only these fields are passed, no free text: `$documents` evaluates a text that begins with a dollar sign.
   const documents = samples.map(
     ({ serverId, at, seconds, status, reason = null, onlinePlayers = null, latencyMs = null }) => {
       return { serverId, at, seconds, status, reason, onlinePlayers, latencyMs };
@@ -82,7 +82,7 @@ export async function sumProbes(
     .toArray();
 }
 
-/** The sums of reports after `reportSpans`. */
+/** The sums of reports. The stages of `reportSpans` must come before, because they compute the fields. */
 export const REPORT_SUMS: Document = sumsOf({
   online: '$onlineFor',
   offline: '$offlineFor',
@@ -117,7 +117,7 @@ export function reportSpans(start: unknown, end: unknown): Document[] {
     {
       $set: {
         isInside: { $and: [{ $gte: ['$at', start] }, { $lt: ['$at', end] }] },
-        // `$min` ignores the null of the newest report.
+        // If there is no next report, `$next` is null, which `$min` ignores.
         onlineFor: secondsBetween(later('$at', start), { $min: [validUntil, '$next', end] }),
         offlineFor: {
           $cond: [

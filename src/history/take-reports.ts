@@ -9,7 +9,7 @@ import { serverLoader } from '../servers/server-loader.ts';
 /** A server may report its status at most once in any period of this length (the OpenAPI document says so). */
 export const REPORT_INTERVAL_MS = 5 * MINUTE;
 
-/** A report to write. `fields` contains `ours` as `lastReport`. */
+/** A report to write. `ours`: its id and time. `fields`: the fields to set, including `ours` as `lastReport`. */
 export type Report = {
   serverId: ObjectId;
   ours: { id: UUID; at: Date };

@@ -8,12 +8,12 @@ import type { Producer } from '../platform/producer.ts';
 /** Dependencies for testing a listener. */
 export type WakeDeps = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
 
-/** If a server is back, tests its vote listener if that is unreachable. A failure is only logged. */
+/** Call this when a server is back. If its vote listener is unreachable, it is tested now. Errors are only logged. */
 export async function testReturnedListener(deps: WakeDeps, serverId: ObjectId): Promise<void> {
   try {
     await testUnreachableListener(deps, serverId);
   } catch (error) {
-    // After a failure the listener is tested at its planned time instead.
+    // If this fails: the listener is tested at its planned time instead.
     deps.log.warn({
       event: 'status.listener_not_woken',
       serverId: serverId.toHexString(),

@@ -3,8 +3,8 @@
  *
  * - `cast`: the vote was just cast.
  * - `schedule`: the time of the vote's own retry has come.
- * - `challenge-retry`: the listener refused the challenge of the attempt before; one retry follows at once.
- * - `given-back`: the vote of the attempt before was given back unsent, because Tallyport stopped.
+ * - `challenge-retry`: the listener refused the challenge of the previous attempt; one retry follows at once.
+ * - `given-back`: the previous attempt gave the vote back unsent, because Tallyport stopped.
  * - `resend`: somebody sent the vote again.
  * - `release`: an operator lifted the vote's quarantine.
  * - `listener-test`: the planned test of an unreachable listener.

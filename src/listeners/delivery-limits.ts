@@ -12,15 +12,12 @@ export const RESENDABLE_MS = 30 * DAY;
  */
 export const MAX_SENDINGS = 3;
 
-/** How many times a vote is sent at most if no answer comes. Reads a listener's settings or an attempt's record. */
+/** How many times a vote may be sent while no answer comes. Reads a listener's settings or an attempt's record. */
 export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
   return maxSendings ?? MAX_SENDINGS;
 }
 
-/**
- * The factors of the deadline for the answer. The deadline grows with each ambiguous outcome: by default 5 s, 15 s, 30
- * s.
- */
+/** The deadline for an answer, as multiples of `LISTENER_TIMEOUT_MS`. It grows with each ambiguous outcome. */
 const ANSWER_FACTORS = [1, 3, 6] as const;
 export const LAST_ANSWER_STEP = 2;
 
@@ -73,10 +70,10 @@ export const MAX_CONCURRENT_ATTEMPTS = 4;
 const JITTER = 0.2;
 
 /**
- * How long to wait before the next attempt when `step` steps of the schedule are used: `schedule[step]` ± 20 %. The
- * last entry applies to all further steps.
+ * The delay before the next attempt, in milliseconds: `schedule[step]` ± 20 %. If `step` is beyond the end, the last
+ * entry applies.
  *
- * @param schedule - in milliseconds, from `DELIVERY_SCHEDULE` or `BREAKER_SCHEDULE`
+ * @param schedule - delays in milliseconds, from `DELIVERY_SCHEDULE` or `BREAKER_SCHEDULE`
  * @param random - 0 to 1
  */
 export function delayAt(schedule: readonly number[], step: number, random = Math.random()): number {

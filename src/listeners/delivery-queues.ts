@@ -33,7 +33,7 @@ export const QUEUE_FIELDS = {
 
 type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
 
-/** The queue of a listener, by its state. A worker moves listeners with a backlog to `drain-backlogs`. */
+/** The queue for a listener's wake-up job. If the listener has a backlog, a worker moves it to `drain-backlogs`. */
 export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
   const answers = listener.breaker.failures === 0 && hasTakenVotes(listener);
   return answers ? 'forward-votes' : 'test-listeners';
@@ -50,18 +50,19 @@ export const listenersLoader = findLoader<Listener, ObjectId>({
 type Woken = Queued & Pick<Listener, '_id' | 'serverId' | 'pause' | 'protocol' | 'lease'>;
 
 type WakeUp = {
-  /** Whether a delayed job also runs now. */
+  /** If the listener's job is already in the queue with a delay: whether that job runs now. */
   hasten?: boolean;
   /** When the sweep found the work due; absent if the caller is not the sweep. */
   relayedAt?: Date;
 };
 
 /**
- * Wakes the listener of a vote that was cast at `now`: the worker that keeps its lease, if there is one, otherwise by a
- * wake-up job.
+ * Starts the delivery of a vote that was cast at `now`. If a worker has the listener's lease and listens for due votes:
+ * publishes a message to it. Otherwise adds a wake-up job.
  *
- * @param listener - as it was read before the vote was inserted. If its lease was released since, its last owner hears
- *   of the vote and adds the job
+ * @param listener - as it was read before the vote was inserted. If the lease was released since: its last owner still
+ *   gets the message, and adds the job
+ * @returns as `wakeListener` does
  */
 export function wakeForVote(producer: Producer, listener: Woken, now: Date): Promise<boolean> {
   const { lease, serverId, pause } = listener;
@@ -72,10 +73,9 @@ export function wakeForVote(producer: Producer, listener: Woken, now: Date): Pro
 
 /**
  * Adds the wake-up job of a listener to its queue. If the listener fetches, it has no job: its waiting takes are woken.
- * If the listener is paused, only the sweep adds a job, which finds the attempts of dead workers. A resume and changed
- * settings wake the listener too.
+ * If the listener is paused, only the sweep adds a job, which finds the attempts of dead workers.
  *
- * @returns whether Redis accepted it; otherwise the sweep, or the query of the waiting takes, finds the work
+ * @returns whether Redis accepted the job or message; if not, the sweep or the query of a waiting take finds the votes
  */
 export async function wakeListener(
   producer: Producer,

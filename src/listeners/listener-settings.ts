@@ -17,9 +17,9 @@ export const listenerPort = z
 const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times', { max: MAX_SENDINGS }) };
 
 /**
- * The owner's settings for votes without an answer. `maxSendings`: how often such a vote is sent at most; unchanged
- * when absent. `resendUsedUp`: votes that became unconfirmed with an earlier token or key are sent again with the new
- * one.
+ * The owner's settings for votes without an answer. `maxSendings`: how many times such a vote may be sent; unchanged
+ * when absent. `resendUsedUp`: whether votes that became unconfirmed with an earlier token or key are sent again with
+ * the new one.
  */
 export const unansweredVotes = z.object({
   maxSendings: z.int(sendingsRule).min(1, sendingsRule).max(MAX_SENDINGS, sendingsRule).optional(),

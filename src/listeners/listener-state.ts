@@ -31,7 +31,7 @@ export function listenerState(
 /** If a game server does not fetch for this long while votes wait, its owner is notified. */
 export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
 
-/** Whether a listener that is not paused should fetch its votes, and has not for `FORGOTTEN_AFTER_MS`. */
+/** Whether a listener that fetches and is not paused has made no take for `FORGOTTEN_AFTER_MS`. */
 export function isForgotten(
   { protocol, pause, fetched, updatedAt }: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
   now: Date,
@@ -149,8 +149,8 @@ export function confirmsVotes(
 }
 
 /**
- * Whether a listener's current settings work, according to the newer of the last vote that it took and the last test
- * vote. `untested`: there is neither.
+ * Whether a listener's current settings work. The newer event decides: the last vote that it took, or the last test
+ * vote. `untested`: with these settings it has taken no vote, and no test vote had a result.
  */
 export function settingsProof(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
@@ -159,7 +159,7 @@ export function settingsProof(
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;
   const testClass = test ? OUTCOMES[test.code] : 'none';
-  // A failure of Tallyport itself says nothing about the settings.
+  // If Tallyport itself failed: the test says nothing about the settings.
   if (!test || testClass === 'none') return taken ? 'works' : 'untested';
   if (testClass === 'delivered') return 'works';
   return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';

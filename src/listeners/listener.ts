@@ -39,13 +39,13 @@ const pauseDefinition = {
 /** The failures in a row. From `BREAKER_THRESHOLD` on, the listener is unreachable, and one vote at a time tests it. */
 const breakerDefinition = {
   failures: { type: Number, required: true },
-  /** When it became unreachable; absent while it is not. */
+  /** When the listener became unreachable; absent while it is reachable. */
   openSince: { type: Date },
-  /** When the next vote may test it. Absent while no test is planned. */
+  /** When the next vote may test the listener. Absent while no test is planned. */
   nextTestAt: { type: Date },
   /** Why the next test was moved to an earlier time; absent if it was not. */
   hastenedBy: { type: String, enum: ['server-returned'] as const },
-  /** How many tests failed since it became unreachable. */
+  /** How many tests failed since the listener became unreachable. */
   tests: { type: Number, required: true },
   code: { type: String, enum: OUTCOME_CODES },
   words: { type: String },
@@ -60,9 +60,9 @@ const releaseDefinition = {
 
 const leaseDefinition = {
   owner: { type: String, required: true },
-  /** On mongod's clock. */
+  /** When the lease expires, on mongod's clock. */
   until: { type: Date, required: true },
-  /** Its owner hears of due votes by `dueVotesChannel`, so a cast vote needs no wake-up job. */
+  /** The owner of the lease receives the messages of `dueVotesChannel`, so a cast vote needs no wake-up job. */
   listens: { type: Boolean },
   /** A wake-up job arrived while the lease was taken: the owner of the lease looks for due votes once more. */
   called: { type: Boolean },
@@ -124,7 +124,7 @@ const testDefinition = {
   result: { type: new Schema(testResultDefinition, nested) },
 } as const;
 
-/** What answered in place of a Votifier listener that did not greet; no `service` if none was recognised. */
+/** What answered instead of a Votifier listener. `service` is absent if Tallyport did not recognise the protocol. */
 const detectedDefinition = {
   at: { type: Date, required: true },
   service: { type: String, enum: OTHER_SERVICES },
@@ -136,14 +136,14 @@ const beyondAsciiDefinition = {
   voteId: { type: Schema.Types.UUID, required: true },
 } as const;
 
-/** An allowance of connections is used up: until `until`, no connection to the listener is opened. */
+/** If the listener's allowance of connections is used up: no connection to it is opened until `until`. */
 const limitDefinition = {
   until: { type: Date, required: true },
   by: { type: String, enum: LIMITED_BY, required: true },
 } as const;
 
 /**
- * The newest take of a listener that fetches, precise to a minute unless its `agent` changed or a test waits for it.
+ * The newest take of a listener that fetches. Stored at most once a minute, unless `agent` changed or a test waits.
  */
 const fetchDefinition = {
   at: { type: Date, required: true },
@@ -191,7 +191,7 @@ const listenerDefinition = {
    * connection.
    */
   lastDeliveryConfirmed: { type: Boolean },
-  /** When it first took a vote with its current settings, acknowledged or not; absent before that. */
+  /** When the listener first took a vote with its current settings, acknowledged or not; absent before that. */
   acknowledgedAt: { type: Date },
   /** For fetch. Absent before the first take. */
   fetched: { type: new Schema(fetchDefinition, nested) },
@@ -202,15 +202,15 @@ const listenerDefinition = {
   fetchAwaitedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
-  /** The protocol of the service at its address: detected once for its settings, and by each test. */
+  /** The service at the listener's address. Detected once after the settings change, and by each test. */
   detected: { type: new Schema(detectedDefinition, nested) },
-  /** The owner was warned that names may arrive mangled, once for these settings. */
+  /** Present if the owner was warned that names may arrive mangled, which happens once for the current settings. */
   beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },
   /**
    * The step that decides how long to wait for an answer (`answerTimeoutMs`). It increases when no answer came in time.
    */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
-  /** How many times a vote without an answer is sent at most, as the owner chose; absent: `MAX_SENDINGS`. */
+  /** How many times a vote may be sent while no answer comes, as the owner chose. Absent: `MAX_SENDINGS`. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
   /** Stored together with settings that correct the token or key. The sweep removes it when all votes are resent. */

@@ -99,8 +99,8 @@ export const OUTCOMES = {
 export type OutcomeCode = keyof typeof OUTCOMES;
 
 /**
- * What answers in place of a Votifier listener, as a fault of a diagnosis. The codes are stable: the database and
- * `--json` output contain them.
+ * What may answer instead of a Votifier listener. A diagnosis names it as its fault. The codes are stable: the database
+ * and `--json` output contain them.
  */
 export const OTHER_SERVICES = [
   'http-server',
@@ -111,7 +111,7 @@ export const OTHER_SERVICES = [
 ] as const;
 export type OtherService = (typeof OTHER_SERVICES)[number];
 
-/** Outcomes of services that did not greet as Votifier does: their protocol can be detected. */
+/** Outcomes of services that did not send Votifier's greeting. For these, Tallyport can detect the protocol. */
 const NOT_GREETED: ReadonlySet<OutcomeCode> = new Set(['silent', 'closed-before-greeting', 'not-votifier']);
 
 /** Whether something other than a Votifier listener may have answered. */
@@ -126,7 +126,7 @@ export const SILENT_OUTCOMES = [
   'no-answer',
 ] as const satisfies OutcomeCode[];
 
-/** Whether an attempt ended without an answer. Many listeners send none when the token or key is wrong. */
+/** Whether an attempt ended without an answer. If the token or key is wrong, many listeners send no answer. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
   return !words && SILENT_OUTCOMES.some((silent) => silent === code);
 }

@@ -13,7 +13,7 @@ const announcementDefinition = {
   at: { type: Date, required: true },
 } as const;
 
-/** The operators' announcement, one document or none. */
+/** The operators' announcement above all pages. The collection has one document or none. */
 export const announcementSchema = new Schema(announcementDefinition, { collection: 'announcements' });
 
 export type Announcement = InferRawDocType<typeof announcementDefinition>;

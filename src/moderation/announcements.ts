@@ -30,7 +30,7 @@ export async function currentAnnouncement({
   return found && isShown(found, clock.now()) ? found : null;
 }
 
-/** Whether the time of an announcement is not over. */
+/** Whether an announcement is still shown at `now`. */
 export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): boolean {
   return !until || now < until;
 }
@@ -38,7 +38,7 @@ export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): bool
 /**
  * Sets the announcement of all pages, in place of an earlier one.
  *
- * @throws {InvalidDocumentError} for the input
+ * @throws {InvalidDocumentError} when the text, the level or the end is invalid
  */
 export async function setAnnouncement(
   deps: ChangeDeps,

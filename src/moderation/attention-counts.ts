@@ -11,7 +11,7 @@ type CountDeps = AttentionDeps & {
   voteExclusions: Collection<VoteExclusion>;
 };
 
-/** What waits for a decision of an operator or needs a look, by kind. */
+/** How many items of each kind an operator should look at or decide about. */
 export type AttentionCounts = {
   /** Groups of held votes. */
   held: number;
@@ -25,7 +25,7 @@ export type AttentionCounts = {
   figures: number;
 };
 
-/** Counting stops at this number of documents of a kind. */
+/** At most this many documents of one kind are counted. */
 export const COUNTED_UP_TO = 100;
 
 /** Counts what needs attention. Each query uses a small index and reads at most `COUNTED_UP_TO` of its entries. */

@@ -10,10 +10,10 @@ const complaintDefinition = {
   kind: { type: String, enum: COMPLAINT_KINDS, required: true },
   /** What the visitor wrote; plain text. */
   text: { type: String, maxlength: 4_000 },
-  /** The signed-in user who sent it; absent for other visitors. No network address is stored. */
+  /** The signed-in user who sent the complaint; absent for other visitors. No network address is stored. */
   userId: { type: Schema.Types.ObjectId },
   at: { type: Date, required: true },
-  /** True until an operator closes it; then absent. */
+  /** True until an operator closes the complaint; then absent. */
   isOpen: { type: Boolean },
   closedAt: { type: Date },
   closedBy: { type: String },

@@ -20,7 +20,7 @@ export const LONGEST_COMPLAINT = 1_000;
 /** How many complaints one network may send in a day. */
 const OF_A_NETWORK = { times: 5, windowMs: DAY };
 
-/** How many open complaints of one server are stored. More would change nothing for operators. */
+/** At most this many open complaints about one server are stored. More would not help operators to decide. */
 const MOST_OF_A_SERVER = 50;
 
 const complaintInput = z.object({
@@ -40,7 +40,7 @@ const complaintInput = z.object({
  * @param from - the visitor's network address, which is used for the limit only, and the id of the signed-in user, if
  *   any
  * @returns null if the complaint was accepted; otherwise the time from which the network may send the next one
- * @throws {InvalidDocumentError} for the input
+ * @throws {InvalidDocumentError} when the kind or the text is invalid
  */
 export async function complain(
   deps: SendDeps,
@@ -73,7 +73,7 @@ export type ServerComplaints = {
   complaints: Complaint[];
 };
 
-/** A page of open complaints by server, those with the newest complaint first. */
+/** A page of open complaints, newest first, grouped by server. A server may occur on several pages. */
 export async function openComplaints(
   { complaints, servers }: { complaints: Collection<Complaint>; servers: Collection<Server> },
   { from, limit }: { from?: string | undefined; limit: number },
@@ -100,7 +100,7 @@ export async function openComplaints(
 
 type CloseDeps = Complaints & { auditLog: Collection<AuditEntry> };
 
-/** Closes complaints. Returns how many of them were open; somebody else may have closed the others. */
+/** Closes complaints. Returns how many of them were open; another operator may have closed the others before. */
 export async function closeComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
   const closing = { $set: { closedAt: deps.clock.now(), closedBy: by }, $unset: { isOpen: '' } } as const;
   return decide(deps, ids, { from: { isOpen: true }, update: closing, action: 'complaint.close', by });
@@ -132,7 +132,7 @@ async function decide(
   return changed;
 }
 
-/** Removes a user from their complaints. The complaints stay: they are about the servers. */
+/** Removes a user's id from the complaints that this user sent. The complaints stay, because they are about servers. */
 export async function forgetSender({ complaints }: Complaints, userId: ObjectId): Promise<void> {
   await complaints.updateMany({ userId }, { $unset: { userId: '' } });
 }

@@ -30,8 +30,8 @@ type HeldDeps = {
 };
 
 /**
- * How long held names have been known at their server. `of` is the number of names that were looked up, the newest
- * ones; the other fields say how many of these are new, known for under 30 days, or for longer.
+ * How long the names of held votes have been known on their server. `of`: how many names were looked up, the newest
+ * ones. The other fields: how many of these are new, have been known for under 30 days, or for longer.
  */
 export type NameAges = { of: number; firstTime: number; under30Days: number; older: number };
 
@@ -39,7 +39,7 @@ export type NameAges = { of: number; firstTime: number; under30Days: number; old
 export type HeldOnServer = OpenQuarantine & {
   server: Named;
   ages: NameAges;
-  /** The networks that used the server's vote form since the first held vote; `ofPlayers`: those of the held names. */
+  /** The networks that used the server's vote form since the first held vote. `ofPlayers`: those with held names. */
   networks: NetworkCount;
   /** The most players that our checks saw in 30 days; null when no check saw a number. */
   playersSeen: number | null;
@@ -54,7 +54,7 @@ export const HELD_A_PAGE = 40;
 /** How many names of a quarantine are looked up: the newest ones. */
 const NAMES_LOOKED_UP = 100;
 
-/** A page of held votes with their evidence, grouped by the cause of the suspicion, the newest first. */
+/** A page of held votes with what helps to decide about them, the newest first, grouped by their origin. */
 export async function heldVotes(
   deps: HeldDeps,
   { from, limit = HELD_A_PAGE }: { from?: string | undefined; limit?: number } = {},

@@ -19,7 +19,7 @@ export type AttentionDeps = {
 /** The server that a row is about. */
 export type Named = Pick<Server, '_id' | 'name'>;
 
-/** The rows of one kind: at most `LISTED` rows; `more` if there are others. */
+/** The rows of one kind, at most `LISTED`. `more`: whether there are further rows. */
 export type Kind<T> = { rows: T[]; more: boolean };
 
 /** A listener that takes no votes, the reason, and the number of waiting votes (`COUNTED` means that many or more). */
@@ -37,15 +37,15 @@ export type ListenersDown = {
 /** Servers whose votes or players look wrong. */
 export type UnusualFigures = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
-  /** Votes of 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
+  /** Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
   waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number }>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
-/** The most rows of one kind. */
+/** At most this many rows of one kind are returned. */
 const LISTED = 20;
 
-/** Counting stops at this number. */
+/** At most this many votes are counted. */
 export const COUNTED = 1_000;
 
 /**
@@ -72,7 +72,7 @@ export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFig
   return { unusualVotes, waitingVotes, playersDiffer };
 }
 
-/** The listeners that match, the newest in this state first. */
+/** The listeners that match the filter. `since`: the field with the time of the failure; the newest is first. */
 async function stuckListeners(
   sources: AttentionDeps,
   filter: Filter<Listener>,
@@ -116,8 +116,8 @@ async function withWaiting<T extends { server: Named }>(
 
 /**
  * The votes that failed in the last 24 h, by server. A vote fails at the latest 72 h after it was cast, so the query
- * reads the votes of the last 4 days, at most `COUNTED` of them: with more, the numbers are lower bounds. This is one
- * of the few queries for votes without a server id (ADR 88).
+ * reads the failed votes of the last 4 days. If there are more than `COUNTED`, the numbers are lower bounds. This is
+ * one of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();

@@ -24,7 +24,7 @@ const ALWAYS_ALLOWED = 50;
  */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
-/** Peaks measured by probes count for this many days. */
+/** The highest number of players that a probe saw counts for this many days. */
 const PEAK_DAYS = 7;
 
 /** Whether the votes of 24 h are far more than usual for a server with this peak of players. */
@@ -35,13 +35,13 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with far more votes in 24 h than players. The votes of all tokens and of the vote form are summed, so
- * splitting votes over both hides nothing. Imported and excluded votes do not count. Flags that no longer apply are
- * removed. Only the votes of servers whose counters of today and yesterday are high are read. A repeated call changes
- * nothing.
+ * Flags servers with far more votes in 24 h than players, and removes flags that no longer apply. The votes of all
+ * tokens and of the vote form are summed, so votes cannot be hidden by spreading them over several. Imported and
+ * excluded votes do not count. Votes are read only for servers whose counters of today and yesterday are high. A
+ * repeated call changes nothing.
  *
  * @returns the number of flagged servers
- * @throws the signal's reason
+ * @throws the signal's reason when it is aborted
  */
 export async function findUnusualVotes(
   deps: FindDeps,
@@ -65,7 +65,7 @@ export async function findUnusualVotes(
   return { found: found.length };
 }
 
-/** The listed servers with more votes, today and yesterday together, than they may have in a day. */
+/** The listed servers whose votes of today and yesterday together would be unusual for one day (`isUnusual`). */
 async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Date): Promise<Suspect[]> {
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
@@ -105,7 +105,7 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
 
 /**
  * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED_PLAYERS`.
- * Without this limit, a report of a million players would hide any number of votes.
+ * Without this limit, after a report of a million players no number of votes would be unusual.
  */
 async function believedPlayers(
   dailyStats: Collection<DailyStats>,

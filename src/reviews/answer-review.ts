@@ -23,7 +23,7 @@ const schema = z.object({
  *
  * @param by - the owner, or the operator who wrote it for them
  * @returns the current review; null when the server has no such approved review
- * @throws {InvalidDocumentError} for the field `answer`
+ * @throws {InvalidDocumentError} when the field `answer` is empty or too long
  */
 export async function answerReview(
   deps: AnswerDeps,

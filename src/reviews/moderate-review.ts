@@ -33,12 +33,12 @@ const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: opti
 
 /**
  * Approves or rejects a review, or sets it back to `pending`, and updates the server's public list (see
- * review-list.ts). A second call changes nothing; if the first one was interrupted by a crash, it completes it.
+ * review-list.ts). A second call changes nothing; after a crash it completes the first one.
  *
  * @param by - who decided, for the audit log
  * @returns the current review; unchanged if its state was no longer `seenAs` or its revision no longer `revision`; null
  *   when there is no such review
- * @throws {InvalidDocumentError} for the reason
+ * @throws {InvalidDocumentError} when a reason is invalid
  */
 export async function moderateReview(
   deps: Moderation,
@@ -121,7 +121,7 @@ export type SeenReview = { reviewId: ObjectId; revision: number };
  *
  * @param decision - `seenAs` is the state that the operator saw
  * @returns the reviews that have the wanted state now
- * @throws {InvalidDocumentError} for the reason
+ * @throws {InvalidDocumentError} when a reason is invalid
  */
 export async function moderateReviews(
   deps: Moderation,

@@ -18,7 +18,7 @@ type ReviewDeps = {
   clock: Clock;
 };
 
-/** How often a user may edit reviews: enough for corrections, and few enough for the operators, who read each edit. */
+/** The limit of a user's new and edited reviews: enough for corrections, and few enough for operators to read all. */
 const WRITTEN: Allowance = { times: 10, windowMs: HOUR };
 
 /** Why a user cannot review a server: it is their own, or their e-mail address is not confirmed. */
@@ -51,7 +51,7 @@ export function findOwnReview(
  * Stores or edits a user's review of a server; each user has one per server. An edited review is pending again and
  * leaves the public list. If nothing changed, nothing happens.
  *
- * @returns the review; or, above the limit, when the next one may be written
+ * @returns the review; if the limit is reached, the time from which the user may write or edit one again
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(
@@ -152,7 +152,7 @@ export async function rejectOwnersReview(
  * Deletes a user's review of a server together with the owner's answer. The review first becomes pending and leaves the
  * public list. If the process dies then, another call deletes it.
  *
- * @returns whether there was one
+ * @returns whether there was a review
  */
 export async function deleteOwnReview(
   deps: Pick<ReviewDeps, 'reviews' | 'reviewLists'>,

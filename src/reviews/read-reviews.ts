@@ -4,7 +4,7 @@ import { anyOf } from '../platform/batching/find-loader.ts';
 import { readPage, type Slice } from '../platform/slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
-/** One page of a server's approved reviews, newest first, and the figures over all of them. */
+/** One page of a server's approved reviews, newest first, and the figures of all its approved reviews. */
 type ReviewPage<R> = {
   reviewCount: number;
   /** At most two decimals; 0 when there is no review. */
@@ -123,8 +123,8 @@ export function listReviews(
 }
 
 /**
- * A page of all servers' reviews in one state, for moderation. Pending reviews come oldest first unless `newestFirst`,
- * decided ones by the newest decision.
+ * A page of all servers' reviews in one state, for moderation. Pending reviews: the oldest first, unless `newestFirst`
+ * is set. Decided reviews: the newest decision first.
  */
 export function listReviewsInState(
   { reviews }: { reviews: Collection<Review> },

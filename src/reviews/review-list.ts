@@ -46,7 +46,7 @@ async function setListed(
   }
 }
 
-/** Removes the review's entry and its rating from the figures, then adds it if it is approved. */
+/** The update that removes a review's entry and its rating in the figures, and adds both again if it is `listed`. */
 function relisting(review: WithId<Review>, listed: boolean): Document[] {
   const { _id: id, createdAt: at, rating } = review;
   const filtered = (cond: Document) => ({ $filter: { input: '$entries', as: 'entry', cond } });
@@ -99,7 +99,7 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
   ];
 }
 
-/** The list's entries with this one inserted. The order is newest first. */
+/** The list's entries with this one inserted, newest first. */
 function inOrder(
   entry: ReviewList['entries'][number],
   isOther: Document,

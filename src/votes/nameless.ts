@@ -3,21 +3,21 @@ import { after, DAY } from '../platform/clock.ts';
 import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import type { Vote } from './vote.ts';
 
-/** Replaces a player's name that was removed. */
+/** The username that a vote gets when its player's name is removed. */
 export const ERASED_PLAYER = '(erased)';
 
-/** The key of a name never begins with a space, so no player with a name has such a key. */
+/** The `usernameKey` of a name never begins with a space. So no player with a name has a key with this prefix. */
 const PREFIX = ' erased ';
 
-/** A filter on `usernameKey`: votes whose player has a name. Every other key is greater than those of removed names. */
+/** A filter on `usernameKey` for votes whose player has a name: only keys of removed names sort before `!`. */
 export const NAMED = { $gte: '!' } as const;
 
-/** The key of a vote whose player's name was removed. Votes with the same `id` have the same nameless player. */
+/** The `usernameKey` of votes whose player's name was removed. Votes with the same `id` belong to the same player. */
 export function namelessKey(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** The id in the key of a vote whose player's name was removed; null if the player has a name. */
+/** The id in a `usernameKey` that `namelessKey` made; null if the player has a name. */
 export function namelessId(usernameKey: string): string | null {
   return usernameKey.startsWith(PREFIX) ? usernameKey.slice(PREFIX.length) : null;
 }
@@ -32,7 +32,7 @@ export const ACTIONS_WITH_NAMES = [
   'block.lift',
 ];
 
-/** Finished exclusions. They no longer need the player's name, because their votes have it. */
+/** Finished exclusions. They no longer need the player's name, because their votes are marked with their id. */
 export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
 /** The states of a quarantine in which its votes may still be delivered under their names. */
@@ -57,8 +57,8 @@ export async function openVotes(
 }
 
 /**
- * Votes that no longer block another vote and that no plugin can claim: they were cast at least 24 hours ago, and if they
- * were held, this did not end within the last 24 hours.
+ * Votes that no longer block another vote and that no plugin can claim: they were cast at least 24 hours ago. If they
+ * were held, the quarantine was lifted at least 24 hours ago.
  */
 export function pastCooldown(now: Date): Filter<Vote> {
   const since = after(now, -DAY);
@@ -69,8 +69,8 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it; `open` is from `openVotes`. A sharded cluster
- * moves a vote to another shard only by an update of this vote alone, because its key changes.
+ * Removes the player's name from one vote, unless the vote still needs it; `open` is from `openVotes`. The update
+ * changes the shard key. A sharded cluster allows this only for one document at a time.
  *
  * @returns whether the vote lost its name
  */

@@ -16,17 +16,17 @@ export type RecountDeps = {
 /** A day whose counter differed from its votes. */
 export type Drift = { day: string; counted: number; votes: number };
 
-/** Votes of a day that ended this long ago are counted or lost (design rule 8). */
+/** If a day ended this long ago: no more increments of its votes are written (design rule 8). */
 export const DAY_SETTLED_MS = 10 * MINUTE;
 
 /**
- * The increments of a minute are written within this time after its end, or never: its last vote is inserted within
- * 24 s, and its batch waits for the batch before it and is sent (100 ms and twice 5 s). The rest is a reserve for a
- * stalled mongod.
+ * The increments of a minute are written within this time after its end, or never. The last vote is inserted within 24
+ * s. Its increment is collected for 100 ms, waits for the previous write (5 s) and is written (5 s). The rest is a
+ * reserve for a stalled mongod.
  */
 const MINUTE_SETTLED_MS = MINUTE;
 
-/** How many minutes before the newest settled one are compared again each time, to find late increments. */
+/** Each repair compares at least the settled minutes of this last period, to find increments that were written late. */
 const COMPARED_AGAIN_MS = 8 * MINUTE;
 
 /** The minutes whose increments are settled: from `from` (inclusive) to `to` (exclusive), both whole minutes. */
@@ -51,8 +51,8 @@ export function isSettledDay(day: string, now: Date): boolean {
  * Recounts UTC days of a server from its votes, without excluded ones, and corrects its counters. Votes may be cast
  * meanwhile: none is lost, none is counted twice. Running it again changes nothing.
  *
- * For settled minutes the votes are counted; for later minutes the increments are used. A pending increment is therefore
- * added correctly, whenever it is written (ADR 42).
+ * For settled minutes the votes are counted; for later minutes the increments are used. So a pending increment is
+ * counted exactly once, whether it is written before or after the recount (ADR 42).
  *
  * @param days - `2026-11-21`
  * @returns the days that were wrong
@@ -72,7 +72,8 @@ export async function recountVotes(
 }
 
 /**
- * If two recounts of the same month run at once, one may have read older exclusions: the second to write is repeated.
+ * If two recounts of the same month run at once: the one that writes second is repeated, because it may have counted
+ * votes that were excluded meanwhile.
  */
 async function recountDay(
   deps: RecountDeps,
@@ -149,7 +150,7 @@ function countMinutes(
     .toArray();
 }
 
-/** Increments of the minutes from `from` (inclusive) to `to` (exclusive). */
+/** The sum of the increments of the minutes from `from` (inclusive) to `to` (exclusive). */
 export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, to: Date): number {
   const [first, end] = [minuteOf(from), minuteOf(to)];
   const entries = Object.entries(minutes ?? {});

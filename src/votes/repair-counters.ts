@@ -25,7 +25,7 @@ type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 /** The result of a repair: how many servers were checked, and the days whose counters were wrong. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
-/** The UTC days whose counters are due for repair, oldest first: those that are settled and not marked (design rule 8). */
+/** The settled UTC days whose counters have not been repaired yet, oldest first (design rule 8). */
 export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string[]> {
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
@@ -33,7 +33,7 @@ export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string
 /** How many servers one query counts. */
 const SLICE = 500;
 
-/** If a counter has more than this many minutes that no repair compares again: they are removed. */
+/** If a counter has more than this many minutes that no repair will compare again: these minutes are removed. */
 const OLD_MINUTES_KEPT = 16;
 
 const LEASE = 'repair-counters';
@@ -42,7 +42,8 @@ const LEASE = 'repair-counters';
  * Compares the counters of a finished UTC day with the votes, for all servers that were ever listed, and corrects the
  * counters that differ. Running it again, or twice at once, changes nothing more.
  *
- * @throws {DayError} `day-not-settled` within 10 minutes of the day's end, when its votes may still be counted; the signal's reason
+ * @throws {DayError} `day-not-settled` up to 10 minutes after the day's end, because its votes may still be counted;
+ *   the signal's reason when it is aborted
  */
 export async function repairCounters(
   deps: RepairDeps,
@@ -69,7 +70,7 @@ export async function repairCounters(
 
 /**
  * Repairs days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
- * votes of these minutes, starting at the last successful repair. Increments that a crashed process lost are found
+ * votes of these minutes, starting at the last successful repair. So increments that a crashed process lost are found
  * within minutes. Only one repair runs at a time.
  *
  * @throws as `withLease` does
@@ -97,14 +98,15 @@ export function repairOpenCounters(
       ]);
       await forgetMinutes(deps, counters, from);
       const counted = sumByServer(counters, ({ minutes }) => incrementsBetween(minutes, from, to));
-      // If the increment of a quarantined vote was written after a recount, the recount has subtracted the vote.
+      // Quarantined votes always cause a recount. If the last recount ran before such a vote's increment was written:
+      // it subtracted a vote that it had not added, and the minutes do not show this.
       return ids.filter((id) => at(counted, id) !== at(cast, id) || at(quarantined, id) > 0);
     });
   };
   return withLease(deps, LEASE, repair, signal ? { signal } : {});
 }
 
-/** Recounts the days that `suspectsOf` finds, one batch of servers at a time. */
+/** Recounts these days for the servers that `suspectsOf` returns, one batch of servers at a time. */
 async function repairDays(
   deps: RepairDeps,
   days: string[],
@@ -137,7 +139,7 @@ async function repairDays(
 const EXCLUDED = { excludedAt: { $gt: new Date(0) } };
 const QUARANTINED = { ...EXCLUDED, quarantinedAt: { $exists: true } };
 
-/** How many votes each server has from `from` to before `to`: all of them, or only excluded ones. */
+/** How many votes each server has from `from` (inclusive) to `to` (exclusive): all of them, or only excluded ones. */
 async function countByServer(
   { votes }: RepairDeps,
   serverIds: ObjectId[],

@@ -21,7 +21,7 @@ export type FoundVote = Pick<
   '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'tokenId' | 'excludedAt' | 'excludedBy'
 > & { delivery: Pick<Delivery, 'state'> };
 
-/** `next` is where the search continues; null when it is complete. */
+/** `next`: where the search continues; null when all votes were searched. */
 type FoundVotes = { votes: FoundVote[]; next: string | null };
 
 const SHOWN = {
@@ -35,12 +35,12 @@ const SHOWN = {
   'delivery.state': 1,
 } as const;
 
-/** How many of the server's votes a search by token reads at a time. */
+/** If no index answers a search, one call reads at most this many votes and filters them. */
 const LOOKED_AT = 1_000;
 
 /**
- * Searches votes of a server, newest first. A player and a time range have an index each. A token has none: a search by
- * token filters the votes of the range, a thousand at a time. A result may then have few votes and still have a `next`.
+ * Searches votes of a server, newest first. There is an index by player and one by time, but none by token: a search by
+ * token reads a thousand votes of the range and filters them. Its result may have few votes and still have a `next`.
  *
  * @param from - the `next` of the previous result
  */
@@ -99,7 +99,7 @@ async function byTime(
   const upTo = place ? { $lte: place.at } : search.until ? { $lt: search.until } : {};
   const votedAt = { ...(since ? { $gte: since } : {}), ...upTo };
   const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
-  // Several votes may have the same time. The index returns them in the same order each time.
+  // If several votes have the same time: this index always returns them in the same order, so `skip` is reliable.
   const all = votes
     .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
     .sort({ votedAt: -1 })
@@ -113,7 +113,7 @@ async function byTime(
   return { votes: end.votes, next: `${at}.${before + sameTime}` };
 }
 
-/** @returns `last`: the last vote that was read, when there are more */
+/** @returns `last`: the last vote that was read; undefined if no votes follow it */
 async function take(
   all: AsyncIterable<FoundVote>,
   search: VoteSearch,
@@ -132,7 +132,7 @@ async function take(
 /** What an exclusion of a range would change. `more`: there may be more votes than were counted. */
 export type RangeCount = { votes: number; excluded: number; more: boolean };
 
-/** A preview counts at most this many votes. */
+/** The preview of an exclusion counts at most this many votes. */
 const COUNTED = 50_000;
 
 /** Counts the votes in this range, and how many of them another exclusion has excluded already. */
@@ -177,7 +177,7 @@ export function countMarked(
   exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,
 ): Promise<number> {
   const { _id, serverId, since, until, isQuarantine } = exclusion;
-  // The range of a quarantine is open.
+  // The range of a quarantine has no end.
   const votedAt = { $gte: since, ...(isQuarantine ? {} : { $lt: until }) };
   return votes.countDocuments(
     { serverId, votedAt, excludedAt: { $gt: new Date(0) }, excludedBy: _id },

@@ -46,8 +46,8 @@ export function isSelected({ delivery }: Pick<Vote, 'delivery'>, selection: Vote
 }
 
 /**
- * Whether a listener acknowledged a delivered vote: false when a Votifier v1 listener closed without an answer, null
- * when no stored attempt or count says it.
+ * Whether a listener acknowledged a delivered vote. False: a Votifier v1 listener closed without an answer. Null: the
+ * vote is not delivered, or no stored attempt or count shows the answer.
  */
 export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
   if (state !== 'delivered') return null;

@@ -13,7 +13,7 @@ export const STATE_NAMES: Record<VoteSelection, Text> = {
   'sent-not-confirmed': defineMessage('sent, not confirmed'),
 };
 
-/** The name of a state. A vote that the listener did not confirm is not called delivered. */
+/** The name of a state. If the listener did not confirm the vote (`confirmed` is false), it is not “delivered”. */
 export function stateName(state: Delivery['state'], confirmed: boolean | null): string {
   return t(STATE_NAMES[confirmed === false ? 'sent-not-confirmed' : state]);
 }

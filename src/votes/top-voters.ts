@@ -7,7 +7,7 @@ import { monthOf } from './vote-counts.ts';
 
 /** A player and how often they voted. */
 export type TopVoter = {
-  /** In the spelling of their newest vote. */
+  /** The name as it is spelled in the player's newest vote. */
   username: string;
   votes: number;
   lastVotedAt: Date;
@@ -66,16 +66,16 @@ export function topVoters(
     .toArray();
 }
 
-/** The lists of one process: those that are cached, and the reads that run, by server. */
+/** The lists of one process. `running`: a list's running read by the list's key, a server's last read by its id. */
 type Lists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
 /** The lists by collection: a process with several databases, such as a test, has separate lists. */
 const listsOf = new WeakMap<Collection<Vote>, Lists>();
 
 /**
- * The same list as `topVoters`, at most a minute old; `limit` is 1 to 500. A server's months are read one after the
- * other, and each at most once a minute, so any number of requests costs mongod one aggregation at a time per server.
- * One takes 0.3 s for 200,000 votes of 20,000 players that are in mongod's memory. A month that has not begun is empty and costs nothing.
+ * The same list as `topVoters`, cached for a minute; `limit` is 1 to 500. A process runs at most one aggregation per
+ * server at a time, however many requests there are. It takes 0.3 s for 200,000 votes of 20,000 players, if they are in
+ * mongod's memory. If the month has not begun: the list is empty and nothing is read.
  */
 export async function topVotersOfMonth(
   deps: Deps,
@@ -104,7 +104,7 @@ function listsFor(votes: Collection<Vote>): Lists {
   return lists;
 }
 
-/** Joins the read of `key` that runs, or starts it. */
+/** Returns the running read of `key`; starts one if none runs. */
 function shared<T>({ running }: Lists, key: string, read: () => Promise<T>): Promise<T> {
   const present = running.get(key) as Promise<T> | undefined;
   if (present) return present;
@@ -113,7 +113,7 @@ function shared<T>({ running }: Lists, key: string, read: () => Promise<T>): Pro
   return started;
 }
 
-/** Starts `read` when the earlier reads of this server have ended, well or not. */
+/** Starts `read` when the earlier reads of this server have ended, even if they failed. */
 function afterOthers<T>({ running }: Lists, server: string, read: () => Promise<T>): Promise<T> {
   const before = running.get(server) ?? Promise.resolve();
   const started = before.then(read, read);

@@ -8,10 +8,10 @@ export const LONGEST_USERNAME = 50;
 export const USERNAME_BOUNDS = { minLength: 1, maxLength: LONGEST_USERNAME };
 
 /**
- * The key of a player: two spellings with the same key are the same player. Unicode NFKC, full case folding,
- * default-ignorable characters removed, white space collapsed. Upper-casing and then lower-casing folds all letters except
- * two: ẞ is its own capital, so the text is lower-cased first; the small form of Σ depends on its neighbours, including
- * invisible ones. The dotless ı becomes i, because both have the same capital.
+ * The key of a player: two spellings with the same key are the same player. It has Unicode NFKC, full case folding, no
+ * default-ignorable characters and single spaces. Upper-casing and then lower-casing folds all letters except two: ẞ is
+ * its own capital, so the text is lower-cased first. The small form of Σ depends on its neighbours, even invisible
+ * ones, so ς is replaced. The dotless ı becomes i, because both have the same capital.
  *
  * @returns an empty string when nothing visible is left
  */

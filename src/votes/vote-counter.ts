@@ -16,7 +16,7 @@ const voteCounterDefinition = {
   recounts: { type: Number },
   /**
    * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. If the day is over and all its votes
-   * count in full: only their number. A missing day is not weighed yet.
+   * count in full: the number of votes instead. A missing day is not weighed yet.
    */
   weighed: { type: Schema.Types.Mixed },
   /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */
@@ -26,7 +26,8 @@ const voteCounterDefinition = {
    */
   waiting: { type: Schema.Types.Mixed },
   /**
-   * Increases when an operator's decision makes all days due again. A weight computed before that is not stored later.
+   * Increases if an operator's decision changes the weights: all days are weighed again, and weights that were computed
+   * before the decision are not stored.
    */
   reweighed: { type: Number },
 } as const;
@@ -37,7 +38,7 @@ const voteCounterDefinition = {
  */
 export const voteCounterSchema = new Schema(voteCounterDefinition, { collection: 'vote_counters' });
 voteCounterSchema.index({ serverId: 1, month: 1 }, { unique: true });
-// The index of the ranking.
+// For the ranking, which reads the counters of a month.
 voteCounterSchema.index({ month: 1 });
 
 /** What a server's votes of a UTC day weigh in the ranking, and why some weigh less (see ranking/evidence/). */
@@ -50,16 +51,13 @@ export type DayWeight = {
   isFinal: boolean;
   /** The highest number of players that a probe saw; null if probes see no number. */
   players: number | null;
-  /**
-   * How many votes weigh less because many came from one network. This field and the next three are absent if there are
-   * none.
-   */
+  /** How many votes weigh less because one network cast many. This field and the next three are absent if 0. */
   network?: number;
-  /** Votes of new names that weigh less. */
+  /** How many votes of new names weigh less. */
   newcomers?: number;
-  /** Votes of the API that weigh less. */
+  /** How many votes of the API weigh less. */
   api?: number;
-  /** Votes that weigh nothing until an operator decides. */
+  /** How many votes weigh nothing until an operator decides. */
   waiting?: number;
 };
 

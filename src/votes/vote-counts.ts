@@ -28,19 +28,19 @@ export function sum(numbers: Iterable<number>): number {
   return total;
 }
 
-/** Increments are written at most this long after the first of them. */
+/** A batch of increments is written at most this long after its first increment was added. */
 const WRITTEN_WITHIN_MS = 100;
 
 /** A batch that could not be sent for this long is dropped: a recount may have counted its votes by then. */
 const DROPPED_AFTER_MS = 30 * SECOND;
 
-/** The most counters with pending increments; the repair counts further votes. */
+/** At most this many counters have pending increments. Votes of further counters are added by `repairOpenCounters`. */
 const MOST_PENDING = 20_000;
 
 /** The pending increments of one counter. */
 type Increment = {
   q: Pick<VoteCounter, 'serverId' | 'month'>;
-  /** By field: `{'days.21': 3, 'minutes.29640042': 3}`. */
+  /** The increments by field: `{'days.21': 3, 'minutes.29640042': 3}`. */
   fields: Record<string, number>;
   votes: number;
 };
@@ -48,13 +48,13 @@ type Increment = {
 /** Increments that are written in one bulk write. */
 type Batch = {
   increments: Map<string, Increment>;
-  /** When the first was added, on `performance.now()`. */
+  /** When the first increment was added, on the clock of `performance.now()`. */
   since: number;
-  /** How many votes were dropped because there was no room. */
+  /** How many votes were not added because the batch already had `MOST_PENDING` counters. */
   dropped: number;
   /** Settles when the batch was written or lost; absent while the batch collects increments. */
   written?: Promise<void>;
-  /** The next batch, which collects increments meanwhile. */
+  /** The next batch, which collects increments while this one is written. */
   next?: Batch;
 };
 
@@ -75,15 +75,15 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes after the requests that cast them (design rule 8, ADR 42): increments are collected for at most 100 ms and
- * written in one bulk write. The write is not journaled. A write that fails or whose result is unknown is not repeated:
- * the repair finds lost increments.
+ * Counts votes after the requests that cast them (design rule 8, ADR 42): increments are collected for at most 100 ms
+ * and written in one bulk write. The write is not journaled. A write that fails or whose result is unknown is not
+ * repeated: the repair finds lost increments.
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
   readonly #batcher: Batcher;
   readonly #log: Logger;
-  /** Keys of counters that were read lately. */
+  /** Keys of counters that certainly exist, because this process has read them. */
   #existing = new Set<string>();
   #collecting = newBatch();
   #writing: Batch | undefined;
@@ -104,8 +104,8 @@ export class VoteCounts {
   }
 
   /**
-   * Adds a vote that was inserted; the counter has it 100 ms later. A quarantined vote is added to its minute only, as
-   * the repair expects of excluded votes.
+   * Adds a vote that was inserted; its counter is incremented about 100 ms later. A quarantined vote is added only to
+   * its minute, because the minutes include excluded votes and the days do not.
    */
   add({ serverId, votedAt, excludedAt }: Pick<Vote, 'serverId' | 'votedAt' | 'excludedAt'>): void {
     this.#timer ??= setTimeout(() => void this.flush(), WRITTEN_WITHIN_MS);
@@ -144,7 +144,7 @@ export class VoteCounts {
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
       if (counter) this.#existing.add(key);
       // If increments were written during this read, the count may or may not include them: it is read a second time.
-      // That result is used in any case, because with a slow MongoDB increments are often written during a read.
+      // The second result is always used, because with a slow MongoDB increments are often written during a read.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);
@@ -182,7 +182,7 @@ export class VoteCounts {
     if (dropped > 0) lost(dropped, 'too many counters have pending increments');
     const votes = sum(updates.map((increment) => increment.votes));
     if (performance.now() - since > DROPPED_AFTER_MS) return lost(votes, 'they could not be written in time');
-    // Equal increments of counters that exist share a statement: an upsert is one counter's only.
+    // Equal increments of counters that exist share one update. A counter that may not exist needs its own upsert.
     const groups = Map.groupBy(updates, ({ q, fields }) => {
       const key = keyOf(q);
       return this.#existing.has(key) ? JSON.stringify(fields) : key;

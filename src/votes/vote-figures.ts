@@ -10,8 +10,8 @@ import { monthOf, sum } from './vote-counts.ts';
 export const RANKING_DAYS = 30;
 
 /**
- * A server's votes from `from` to before `to`, counted from the votes themselves, without excluded ones. Both
- * numbers come from indexes alone.
+ * A server's votes from `from` (inclusive) to `to` (exclusive), without excluded ones, counted from the votes
+ * themselves. Both counts read only indexes.
  */
 export async function countVotesBetween(
   votes: Collection<Vote>,
@@ -24,7 +24,7 @@ export async function countVotesBetween(
   return all - (await countExcludedBetween(votes, serverId, from, to));
 }
 
-/** How many excluded votes a server has from `from` to before `to`. */
+/** How many excluded votes a server has from `from` (inclusive) to `to` (exclusive). */
 export function countExcludedBetween(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -53,7 +53,7 @@ export async function voteFigures(
   return figuresAt(clock.now(), await voteCounters.find({ serverId }).toArray());
 }
 
-/** The counters of servers: for each server those of all months. */
+/** Loads the counters of servers: for each server the counters of all months. */
 export const countersLoader: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
   most: 200,
   async load(voteCounters, serverIds) {
@@ -85,8 +85,8 @@ export function figuresAt(now: Date, counters: Counts[]): VoteFigures {
 }
 
 /**
- * A server's votes on each of the last `days` UTC days, oldest first and including today, from its counters. Days before
- * the server was listed are 0.
+ * A server's votes on each of the last `days` UTC days, oldest first and including today, from its counters. Days
+ * before the server was listed are 0.
  */
 export async function votesByDay(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },

@@ -20,9 +20,7 @@ export function listVotes(
     .toArray();
 }
 
-/**
- * A vote by its id alone. On a sharded cluster this queries every shard; no API request uses it.
- */
+/** Finds a vote by its id alone. On a sharded cluster this queries every shard, so no API request uses it. */
 export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): Promise<Vote | null> {
   return votes.findOne({ _id: voteId });
 }

@@ -6,7 +6,7 @@ import type { Vote } from './vote.ts';
 /** How many votes a page has, unless `limit` is given. */
 export const VOTES_A_PAGE = 50;
 
-/** If a cursor skips more votes of one moment than this, their number is checked first. */
+/** If a cursor says that more votes than this have the same time: these votes are counted before they are skipped. */
 const MOST_SKIPPED_UNCHECKED = 1_000;
 
 /** A filter for a server's votes; an absent field does not filter. */
@@ -22,8 +22,8 @@ export type VotesWanted = {
 };
 
 /**
- * Where a page of votes begins: at the moment `at`, without the `seen` votes of that moment on earlier pages. For the
- * votes of one player: below the number `seq`.
+ * Where a page of votes begins: with the votes cast at `at`, except the `seen` ones that earlier pages contained. If
+ * the list is of one player: with the vote whose number is next below `seq`.
  */
 export type VotesCursor = { at: Date; seen: number } | { seq: number };
 
@@ -53,8 +53,8 @@ const IN_SHORT = {
 } as const;
 
 /**
- * Reads one page of a server's votes. Every filter uses an index. The list of one player has other cursors than the list of
- * all votes; if `from` is of the other kind, the first page is returned.
+ * Reads one page of a server's votes. Every filter uses an index. A list of one player's votes has a different kind of
+ * cursor. If `from` is of the wrong kind, the first page is returned.
  */
 export function pageOfVotes(
   { votes }: { votes: Collection<Vote> },
@@ -69,8 +69,8 @@ export function pageOfVotes(
 }
 
 /**
- * A page begins at a moment, not at an offset: votes that are cast meanwhile do not shift it. Only votes of exactly that
- * moment are skipped.
+ * A page begins at a time, not at an offset, so that votes that are cast meanwhile do not shift it. Only votes with
+ * exactly that time are skipped.
  */
 async function pageByTime(
   votes: Collection<Vote>,
@@ -116,9 +116,9 @@ function nextCursor(shown: Vote[], from: { at: Date; seen: number } | undefined)
 }
 
 /**
- * Reads a player's votes in the order of their numbers, so live votes come before imported ones. State and time are
- * filtered after the read, because no index covers all three fields. A page may therefore have few votes or none while
- * the next one has more.
+ * Reads a player's votes in the order of their numbers, so live votes come before imported ones. They are filtered by
+ * state and time after the read, because no index covers player, state and time. A page may therefore have few votes or
+ * none although the next page has some.
  */
 async function pageOfPlayer(
   votes: Collection<Vote>,

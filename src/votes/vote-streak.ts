@@ -6,17 +6,17 @@ import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
-/** Two votes with at most this long between them belong to one streak: a player may miss a time of day, but no day. */
+/** Votes at most this far apart belong to one streak: a player may vote at any time of day, but must not skip a day. */
 const STREAK_GAP_MS = 48 * HOUR;
 
-/** The newest votes of each kind that are read: more than a year of daily votes. */
+/** At most this many live and this many imported votes are read, the newest: more than a year of daily votes. */
 const MOST_READ = 400;
 
 /** A player's votes of the month and votes in a row for a server. */
 export type VoteStreak = {
   /** Votes of the current UTC month. */
   monthlyVotes: number;
-  /** Votes in a row with at most 48 hours between two, up to now; at most 400 live and 400 imported ones. */
+  /** The number of votes in a row, up to now, with gaps of at most 48 hours; at most 400 live and 400 imported ones. */
   streak: number;
   /** Whether the streak may be longer: the name may have been removed from older votes that belong to it. */
   isOpenEnded: boolean;

@@ -11,11 +11,11 @@ import type { Nested } from '../platform/document.ts';
  * The state of a vote's delivery.
  *
  * - `none`: cast while the server had no listener.
- * - `waiting`: not sent yet; waits for its listener or for its own next time.
+ * - `waiting`: not sent yet; waits for its listener or for the time of its next attempt.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
  * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or it was waiting, being
- *   sent or held in a backup that was restored. Only the owner sends it again.
+ *   sent or held in a backup that was restored. It is sent again only if the owner resends it.
  * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
@@ -24,7 +24,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** How a vote was cast: with the API, or with the vote form on the server's page. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
 
-/** How sure it is who voted: `proven` when the player signed in where the name comes from. */
+/** How the player was identified. `proven`: the player signed in at the site that issues the name, such as Steam. */
 export const IDENTITIES = ['proven'] as const;
 
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
@@ -42,12 +42,12 @@ const attemptDefinition = {
    * current.
    */
   revision: { type: Number, required: true },
-  /** Whether the attempt tested an unreachable listener (breaker open). A test uses no step of the schedule. */
+  /** Whether the attempt tested an unreachable listener (breaker open). A test does not increase the vote's `step`. */
   test: { type: Boolean, required: true },
   /** For fetch: how long the taker may keep the vote, and the `request_id` of its call, if it sent one. */
   leaseMs: { type: Number },
   requestId: { type: String },
-  /** For fetch: another call with the same `request_id` got the vote as well, so it is not given back unsent. */
+  /** For fetch: a repeated call with the same `request_id` got the vote too. So the first call never gives it back. */
   repeated: { type: Boolean },
   /** The listener's settings at that moment (see listener.ts); absent in older records. */
   answerStep: { type: Number },
@@ -75,7 +75,7 @@ const eventDefinition = {
     enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released', 'restored'] as const,
     required: true,
   },
-  /** For a resend: who resent it, its state before, and whether it may arrive twice. */
+  /** Who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
   by: { type: String },
   /** The user who resent it. Absent on the command line, and in events of older versions. */
   byId: { type: Schema.Types.ObjectId },
@@ -103,22 +103,22 @@ const olderDefinition = {
 
 const deliveryDefinition = {
   state: { type: String, enum: DELIVERY_STATES, required: true },
-  /** When it may be sent next, by the vote's own schedule; absent unless waiting. */
+  /** When the vote may be sent next, by its own retry schedule; absent unless waiting. */
   nextAt: { type: Date },
-  /** Why it is due at that time. */
+  /** Why the vote is due at `nextAt`. */
   dueBy: { type: String, enum: CAUSES },
   /**
-   * Its position in the queue order: the time of the vote, or of its last failed test, which moves it to the end.
-   * Present only while the vote is waiting or sending, so the index contains open work only.
+   * The position in the queue order: the time of the vote, or of its last failed test, which moves it to the end.
+   * Present only while the vote is waiting or sending, so that the index `open_work` contains only such votes.
    */
   queuedAt: { type: Date },
   /** The vote fails at this time if it is not delivered; absent unless waiting or sending. */
   expiresAt: { type: Date },
   /** When the lease of the attempt expires, on mongod's clock; absent unless sending. */
   leaseUntil: { type: Date },
-  /** The `request_id` with which it was taken; absent unless sending. The index `taken_by_request` finds it. */
+  /** The `request_id` of the call that took the vote; absent unless sending. The index `taken_by_request` has it. */
   requestId: { type: String },
-  /** How many steps of the schedule are used. */
+  /** The vote's position in the retry schedule (`DELIVERY_SCHEDULE`), which gives the delay before the next attempt. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
   attemptCount: { type: Number, required: true },
@@ -126,7 +126,7 @@ const deliveryDefinition = {
   attempts: { type: [new Schema(attemptDefinition, nested)], required: true },
   /** How many attempts had each outcome class: `{transient: 12, ambiguous: 1}`. */
   ends: { type: Schema.Types.Mixed, required: true },
-  /** The same by outcome code: `{'connection-refused': 12, reset: 1}`. */
+  /** How many attempts had each outcome code: `{'connection-refused': 12, reset: 1}`. */
   codes: { type: Schema.Types.Mixed },
   older: { type: new Schema(olderDefinition, nested) },
   events: { type: [new Schema(eventDefinition, nested)], required: true },
@@ -149,7 +149,7 @@ const voteDefinition = {
   username: { type: String, required: true },
   /** The player: spellings with the same key are the same player. */
   usernameKey: { type: String, required: true },
-  /** Counts a player's votes for a server from 1; imported ones are negative. The newest vote has the highest number. */
+  /** Numbers a player's votes for a server in time order: live votes from 1 up, imported votes below 0. */
   seq: { type: Number, required: true },
   votedAt: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, default: null },
@@ -159,17 +159,17 @@ const voteDefinition = {
   identity: { type: String, enum: IDENTITIES },
   /** When an operator ended this vote's cooldown early. */
   cooldownEndedAt: { type: Date },
-  /** The exclusions of this vote; present only while there are any, as `excludedAt` is. */
+  /** The ids of the exclusions that cover this vote. Absent, as `excludedAt` is, if no exclusion covers it. */
   excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
   /** When the vote was excluded. An excluded vote is in no count, but its cooldown still applies. */
   excludedAt: { type: Date },
   /**
-   * Since when the vote waits for an operator's decision (see quarantine.ts). Until then it is excluded and not
-   * delivered.
+   * When the vote was quarantined (see quarantine.ts). Until the quarantine is lifted, the vote is excluded and not
+   * delivered. Lifting removes this field.
    */
   quarantinedAt: { type: Date },
   claim: { type: new Schema(claimDefinition, nested) },
-  /** The W3C trace context of its cast, if its trace is recorded: attempts join that trace (docs/adr/0105-traces.md). */
+  /** The W3C trace context in which the vote was cast, if it is recorded. Attempts join this trace (ADR 105). */
   traceparent: { type: String },
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
@@ -202,7 +202,7 @@ voteSchema.index(
   { votedAt: -1 },
   { name: FAILED_VOTES, partialFilterExpression: { 'delivery.state': 'failed' } },
 );
-// A partial index: few Votifier v1 listeners close the connection without an answer.
+// A partial index, which is small: few Votifier v1 listeners close the connection without an answer.
 voteSchema.index(
   { serverId: 1, votedAt: 1, 'delivery.state': 1 },
   {
@@ -217,14 +217,14 @@ voteSchema.index(
   { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
 );
 
-/** The index of votes that a restore holds back. */
+/** The index of votes with `restoredAt`, which a restore holds back. */
 export const RESTORED_VOTES = 'restored_votes';
 voteSchema.index(
   { serverId: 1, 'delivery.restoredAt': 1 },
   { name: RESTORED_VOTES, partialFilterExpression: { 'delivery.restoredAt': { $exists: true } } },
 );
 
-// A partial index: few plugins send a key with a claim.
+// A partial index, which is small: few plugins send a key with a claim.
 voteSchema.index(
   { serverId: 1, 'claim.key': 1 },
   { name: 'claim_keys', partialFilterExpression: { 'claim.key': { $exists: true } } },

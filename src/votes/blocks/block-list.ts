@@ -26,7 +26,7 @@ const blockDefinition = {
   value: { type: String, required: true },
   /** The player's name as the operator typed it. Absent for a network. */
   username: { type: String },
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
@@ -58,15 +58,15 @@ export function isEffective({ isActive, endsAt }: Pick<Block, 'isActive' | 'ends
 }
 
 /**
- * A filter for the blocks of the list. It names all kinds, so that the query uses the unique index, which begins with
- * them.
+ * A filter for the blocks of the list. It names all kinds, so that the query can use the unique index, whose first
+ * field is `kind`.
  */
 export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 
 /** A process uses a loaded list for this long. So a change of the list applies in every process within this time. */
 const TTL_MS = 5 * SECOND;
 
-/** If an earlier list is known, a slow MongoDB delays a vote by at most this long. */
+/** If the process has an earlier list: a slow MongoDB delays a vote by at most this long. */
 const LONGEST_WAIT_MS = SECOND;
 
 /** Hits are written at most this long after the first of them. */
@@ -105,7 +105,7 @@ export class BlockList {
   /**
    * The block of a player's name.
    *
-   * @param usernameKey - as `usernameKey` gives it
+   * @param usernameKey - as `usernameKey` returns it
    * @throws the driver's error when MongoDB fails and the list was never read
    */
   async findName(usernameKey: string, now: Date): Promise<Entry | null> {

@@ -19,7 +19,7 @@ export type NewBlock = {
   kind: string;
   /** A player's name, or an address or network in CIDR notation. */
   value: string;
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: string;
   /** Absent if the block has no end. */
   endsAt?: Date | undefined;
@@ -59,9 +59,9 @@ export const ORIGIN_BLOCKED_MS = 30 * DAY;
  * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has the
  * hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five seconds.
  *
- * @param origin - as `networkKeys` gives it
+ * @param origin - as `networkKeys` returns it
  * @param by - who decided, for the audit log
- * @throws {InvalidDocumentError} when it is blocked already, or the list is full
+ * @throws {InvalidDocumentError} when the network is blocked already, or the list is full
  */
 export function blockOrigin(
   deps: ChangeDeps,
@@ -121,7 +121,8 @@ function networkOf(typed: string, isWideMeant: boolean): string {
 }
 
 /**
- * Removes ended blocks from the list. They would count against `MOST_BLOCKS`, and a value could not be blocked again.
+ * Removes ended blocks from the list. Otherwise `MOST_BLOCKS` would include them, and the unique index would refuse a
+ * new block of the same value.
  */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });

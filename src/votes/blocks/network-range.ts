@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 /** A range of addresses of one family. IPv4-mapped IPv6 addresses belong to their IPv4 range. */
 export type NetworkRange = { address: ipaddr.IPv4 | ipaddr.IPv6; bits: number };
 
-/** The bits in front of the IPv4 address in a mapped IPv6 address. */
+/** The number of bits before the IPv4 address in an IPv4-mapped IPv6 address. */
 const MAPPED_BITS = 96;
 
 /** Ranges with fewer bits need a confirmation: an IPv4 /16 has 65,536 addresses, an IPv6 /32 is a whole provider's. */
@@ -33,7 +33,7 @@ function cleared(parsed: ipaddr.IPv4 | ipaddr.IPv6, bits: number): NetworkRange 
   return { address: family.networkAddressFromCIDR(`${parsed.toString()}/${bits}`), bits };
 }
 
-/** The one spelling of a range: `203.0.113.0/24`, `2001:db8::/32`. */
+/** A range as text, always in the same spelling: `203.0.113.0/24`, `2001:db8::/32`. */
 export function networkText({ address, bits }: NetworkRange): string {
   return `${address.toString()}/${bits}`;
 }

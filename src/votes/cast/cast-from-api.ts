@@ -30,11 +30,11 @@ export type AcceptedFromApi = {
 export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: string };
 
 /**
- * Casts a vote of the API, under its idempotency key if it has one. The vote of a blocked name gets the same answer as any
- * other (the API has no answer for it), but it is held: not counted, not delivered, not claimable (ADR 98).
+ * Casts a vote of the API, under its idempotency key if it has one. If the name is blocked: the answer is the same as
+ * for any other vote, but the vote is held: it is not counted, not delivered and not claimable (ADR 98).
  *
- * @throws {DeadlineError} when the deadline passed and nothing was cast; {VoteResultUnknownError} when the vote may have
- *   been cast; the driver's error when the database failed before the vote was sent
+ * @throws {DeadlineError} when the deadline passed and nothing was cast; {VoteResultUnknownError} when the vote may
+ *   have been cast; the driver's error when the database failed before the vote was sent
  */
 export async function castVoteFromApi(
   deps: OnceDeps & HoldDeps,
@@ -51,7 +51,7 @@ export async function castVoteFromApi(
   );
 }
 
-/** The exclusion that holds the votes of a blocked name; null when the name is not blocked. Counts a hit. */
+/** If the name is blocked: counts a hit of the block, and returns the exclusion that holds the name's votes. */
 async function quarantineOfBlock(
   deps: OnceDeps & HoldDeps,
   { serverId, username, usernameKey }: CastRequest,
@@ -67,7 +67,7 @@ type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usern
 
 /**
  * Finds the exclusion that holds a server's votes of a blocked name; creates it if there is none. If an operator undoes
- * it, its votes count and are delivered, as when a quarantine is lifted.
+ * the exclusion: its votes count and are delivered, as when a quarantine is lifted.
  *
  * @throws the driver's error when MongoDB fails
  */

@@ -52,7 +52,7 @@ export type PageVoteDeps = CastDeps & {
 /** A vote that is about to be cast with the vote form. */
 export type PageVote = {
   server: WithId<Server>;
-  /** As `usernameSchema` gives it. */
+  /** As `usernameSchema` returns it. */
   username: string;
   voter: Voter;
   /** The SteamID that Steam confirmed for the browser. */
@@ -78,7 +78,7 @@ export type PageVoteResult =
   /** `isQuarantined`: the vote is neither counted nor delivered until an operator decides. */
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
 
-/** Why the vote form refused a vote, beside the errors of the API. The codes are stable: the JSON answer contains them. */
+/** The errors that only the vote form has, not the API. The codes are stable: the JSON answer contains them. */
 export type VoteFormError =
   | ProofOfWorkError
   | 'identity-not-proven'
@@ -97,7 +97,7 @@ export function whyOff(
 
 /**
  * Returns the challenge that a visitor without an established account solves before the vote. If the vote would be
- * refused whatever the proof, the result is its refusal, so that the visitor's device does not compute a proof.
+ * refused even with a proof: returns the refusal, so that the visitor's device does not compute a proof.
  */
 export async function challengeFor(
   deps: PageVoteDeps,
@@ -121,7 +121,7 @@ export async function challengeFor(
   return { kind: 'challenge', challenge: await makeChallenge(deps, bound, today.votes) };
 }
 
-/** What a proof of work is bound to, besides server and player. */
+/** The session and the networks to which a proof of work is bound, besides the server and the player. */
 function boundTo(deps: PageVoteDeps, { address }: Voter, session: string) {
   return {
     session: session && sessionKey(deps, session),
@@ -152,13 +152,13 @@ function tooMany(
 }
 
 /**
- * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts against its network. A
- * voter without an established account sends a proof of work. An established account votes for a server as one player a
- * day; of the limits of its network, only the larger one for all players applies to it. A vote that looks unusual is
- * quarantined.
+ * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts in the daily limits of
+ * its network. A voter without an established account sends a proof of work. An established account can vote for a
+ * server as one player a day, and the network's limit for new players does not apply to it. A vote that looks unusual
+ * is quarantined.
  *
- * If the process dies before the vote is cast: the vote still counts against the limits of the day. The same player may
- * vote again without counting a second time.
+ * If the process dies before the vote is cast: the player already counts towards the limits of the day. If the same
+ * player votes again, the player is not counted twice.
  *
  * @throws as `castVoteFromApi` does
  */
@@ -184,8 +184,8 @@ export async function castVoteFromPage(
 type Checked = { kind: 'checked'; cooldown: Cooldown; quarantineId: ObjectId | null };
 
 /**
- * Makes all checks of the vote form before a vote is cast. If the player is in the cooldown and a limit is used up too,
- * the answer is the cooldown, because it is checked first.
+ * Makes all checks of the vote form before a vote is cast. If the player's cooldown runs and a limit is reached too:
+ * the refusal names the cooldown, because it is checked first.
  */
 async function checkPageVote(
   deps: PageVoteDeps,
@@ -217,7 +217,7 @@ async function checkPageVote(
     server,
     voter,
     playerStatus,
-    // A player whose earlier votes are all excluded counts as new, such as a bot of yesterday's quarantine.
+    // If all earlier votes of a player are excluded, such as those of a bot: the player counts as new.
     isNew: [live, imported].every((earlier) => !earlier || earlier.excludedAt),
     newPlayersOfNetwork: use.newPlayers,
     limits,
@@ -227,7 +227,7 @@ async function checkPageVote(
   return { kind: 'checked', cooldown, quarantineId };
 }
 
-/** Whether an operator blocked the player's name or the network, for signed-in users too. Counts a hit. */
+/** Whether an operator blocked the player's name or the network, also for signed-in users. Counts a hit if so. */
 async function isBlocked(deps: PageVoteDeps, key: string, { address }: Voter): Promise<boolean> {
   const { blockList, clock } = deps;
   const now = clock.now();

@@ -45,14 +45,13 @@ idempotencyKeySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
 
 export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
 
-/** The lifetime of a key. */
 export const KEY_LIFETIME_MS = DAY;
 
-/** If another request stored the key: a request waits this long for its answer, then it finishes the vote itself. */
+/** If another request stored the key: a request waits this long for that answer, then it casts the vote itself. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
-/** The stored answer; `replayed` when another request of the key made it. */
+/** The stored answer. `replayed`: another request with the same key stored it. */
 type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
 export type KeyReused = { kind: 'key-reused'; username: string };
 
@@ -70,17 +69,17 @@ const storedKeysLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'server
 export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
- * Casts a vote under an `Idempotency-Key` (design rule 9). The key is stored first, the vote is inserted with the id that
- * is stored with the key, and the answer is stored before it is returned; the first stored answer wins. Keys and answers
- * are read at majority and are durable before they are returned, so a failover or a crash does not change a replay. If a
- * request finds its key stored without an answer: it waits, then finishes the vote under the stored id.
+ * Casts a vote under an `Idempotency-Key` (design rule 9). The key is stored first, the vote is inserted with the id
+ * that is stored with the key, and the answer is stored before it is returned; the first stored answer wins. Keys and
+ * answers are read at majority and are durable before they are returned, so a failover or a crash does not change a
+ * replay. If a request finds its key stored without an answer: it waits, then casts the vote under the stored id.
  *
  * @param key - 1 to 255 visible ASCII characters; each server has its own keys
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
  * @param deadline - nothing is inserted under this key after it
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
- * @throws as `castVote` does. After an unknown result the key stays, so a repeated request finishes its vote; every
- *   other error frees the key
+ * @throws as `castVote` does. After {VoteResultUnknownError} the key stays, so that a repeated request casts the same
+ *   vote; every other error frees the key
  */
 export async function castOnce(
   deps: OnceDeps,
@@ -94,10 +93,10 @@ export async function castOnce(
       await deps.durability.confirm();
       return { kind: 'key-reused', username: storedKey.username };
     }
-    // If another request stored the key, it may have inserted the vote.
+    // If another request stored the key: it may have inserted the vote, so after the deadline the result is unknown.
     if (!isOwn) deadline.allowInsert();
     const existing = isOwn ? storedKey : await awaitAnswer(deps, storedKey);
-    // If that request was refused or failed, it freed the key: this one stores it.
+    // If the other request was refused or failed, it freed the key: the loop stores the key again.
     if (!existing) continue;
     if (existing.answer) {
       await deps.durability.confirm();
@@ -117,7 +116,7 @@ async function finish(
   try {
     cast = await castVote(deps, request, deadline, storedKey.voteId);
   } catch (error) {
-    // If another request stored the key, that request may have cast the vote: only its own failure frees the key.
+    // If another request stored the key: that request may have cast the vote, so the key stays.
     if (isOwn && !(error instanceof VoteResultUnknownError)) await freeKey(deps, storedKey);
     throw error;
   }
@@ -152,7 +151,7 @@ async function storeKey(
       await batcher.load(insertKeys, idempotencyKeys, fresh);
       return { storedKey: fresh, isOwn: true };
     } catch (error) {
-      // Nothing is cast yet. If the key was stored after all, its next request finishes the vote.
+      // Nothing is cast yet. If the key was stored despite the error, the next request with this key casts the vote.
       if (!isDuplicateKey(error) && !isUnknownResult(error)) throw error;
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
@@ -176,7 +175,7 @@ function readStoredKey(
   return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
-/** Waits up to `TIMEOUT_MS` for the answer of a stored key, then returns the key without one; null when it was freed. */
+/** Waits up to `TIMEOUT_MS` until a stored key has an answer, then returns the key; null when it was freed. */
 async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
   storedKey: IdempotencyKey,
@@ -191,8 +190,8 @@ async function awaitAnswer(
 }
 
 /**
- * Stores the answer unless another request was first, and returns the stored one. If the key was freed meanwhile (by a
- * failed request of the same key): it is stored again, so a repeated request replays this answer.
+ * Stores the answer unless another request has stored one, and returns the stored answer. If a failed request with the
+ * same key freed the key meanwhile: the key is stored again, so that a repeated request replays this answer.
  */
 async function storeAnswer(
   { idempotencyKeys, batcher, durability }: OnceDeps,
@@ -221,7 +220,7 @@ async function storeAnswer(
   }
 }
 
-/** Deletes the key, unless it has an answer. If this fails, the next request of the key finishes its vote. */
+/** Deletes the key, unless it has an answer. If this fails, the next request with this key casts the vote. */
 async function freeKey({ idempotencyKeys, log }: OnceDeps, storedKey: IdempotencyKey): Promise<void> {
   const place = { _id: storedKey._id, serverId: storedKey.serverId, key: storedKey.key, answer: null };
   await idempotencyKeys.deleteOne(place).catch((error: unknown) => {

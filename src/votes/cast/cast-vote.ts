@@ -28,10 +28,10 @@ export type CastDeps = {
   tracing: Tracing;
 };
 
-/** A vote as an entry point passes it on. */
+/** A vote that an entry point asks `castVote` to cast. */
 export type CastRequest = {
   serverId: ObjectId;
-  /** As `usernameSchema` gives it. */
+  /** As `usernameSchema` returns it. */
   username: string;
   /** As `usernameKey` makes it from the name. */
   usernameKey: string;
@@ -39,16 +39,16 @@ export type CastRequest = {
   tokenId: ObjectId | null;
   /** Whether Steam confirmed that the player has this name. */
   isProven?: boolean;
-  /** The open quarantine that holds the vote: the vote is neither counted nor delivered until the quarantine is lifted. */
+  /** The open quarantine that holds the vote, which is not counted or delivered until the quarantine is lifted. */
   quarantineId?: ObjectId;
   /**
-   * The player's cooldown, if the entry point has read it: it is not read again, and the vote gets the time of that read.
+   * The player's cooldown, if the entry point has already read it. The vote then gets the time of that read.
    */
   cooldown?: Cooldown;
 };
 
 export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
-/** The cooldown of the player's earlier vote ends at `nextVoteAt`. */
+/** The vote is refused, because the cooldown of the player's earlier `vote` runs until `nextVoteAt`. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
 /** The answer to a vote that is cast while the cooldown of the earlier `vote` runs. */
@@ -56,11 +56,11 @@ export function refusedBy(vote: Vote): Refused {
   return { kind: 'refused', vote, nextVoteAt: nextVoteAt(vote) };
 }
 
-/** Random bytes for many ids: a call for 16 bytes each would cost 2 % of a vote's processor time. */
+/** Random bytes for many ids. One call per id would cost 2 % of a vote's processor time. */
 const random = new Uint8Array(4_096);
 let used = random.length;
 
-/** A new vote's id; its time part is the vote's time. */
+/** A new vote's id: a UUIDv7 with the time of the vote. */
 export function newVoteId(now: Date): UUID {
   if (used === random.length) {
     getRandomValues(random);
@@ -77,8 +77,8 @@ export function newVoteId(now: Date): UUID {
  *
  * @param deadline - nothing is inserted after it
  * @param voteId - the id of the vote; if a vote with this id exists, it is returned. Without it a new id is made
- * @throws {VoteResultUnknownError} when the result of the insert is unknown; the driver's error when the database failed
- *   before the insert; {DeadlineError}
+ * @throws {VoteResultUnknownError} when the result of the insert is unknown; the driver's error when the database
+ *   failed before the insert; {DeadlineError} when the deadline passed before the insert
  */
 export async function castVote(
   deps: CastDeps,
@@ -96,8 +96,8 @@ export async function castVote(
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
   if (castBefore) return acceptedBefore(deps, castBefore);
-  // If the newest vote has the id of this request: another process inserted it meanwhile, or it is not on a majority
-  // yet. It does not refuse itself. Inserting it again with the same number finds out its state.
+  // If the newest vote has the id of this request: another process has just inserted it. Its cooldown does not refuse
+  // this request. The insert below uses the same number again, so it finds the stored vote.
   const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
   if (earlier && !ownVote) {
@@ -106,7 +106,7 @@ export async function castVote(
   }
 
   const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !request.quarantineId;
-  // The unique index gives this number to one of the concurrent votes.
+  // If concurrent votes use the same number: the unique index accepts only one of them.
   const seq = ownVote?.seq ?? (newest.live?.seq ?? 0) + 1;
   deadline.allowInsert();
   const { vote, isNew } = await insertVote(
@@ -144,8 +144,8 @@ function newVote(
 }
 
 /**
- * If another process inserted the vote, that process may not have written its increment yet: the month is counted from the
- * votes.
+ * The answer to a vote that another process inserted. That process may not have incremented the counter yet, so the
+ * votes of the month are counted.
  */
 async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
@@ -154,7 +154,7 @@ async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted
   return { kind: 'accepted', vote, monthlyVotes: monthlyVotes + uncounted(vote) };
 }
 
-/** The answer includes its own vote, also a held one: it must not distinguish a blocked name from others. */
+/** 1 for a held vote, which no count includes. The answer adds it, so that it looks the same for a blocked name. */
 function uncounted({ excludedAt }: Vote): number {
   return excludedAt ? 1 : 0;
 }

@@ -39,12 +39,12 @@ export type Player = Pick<Vote, 'serverId' | 'usernameKey'>;
 
 type ReadDeps = { votes: Collection<Vote>; batcher: Batcher };
 
-/** Reads a player's newest votes, together with those of other requests. */
+/** Reads a player's newest votes. Requests in flight share one database operation. */
 export function readNewestVotes({ votes, batcher }: ReadDeps, player: Player): Promise<NewestVotes> {
   return batcher.load(newestVotesLoader, votes, player);
 }
 
-/** A player's cooldown as it was read: the newest votes, and those of them that block another vote at `now`. */
+/** A player's newest votes, and which of these have a cooldown that still runs at `now`. */
 export type Cooldown = { now: Date; newest: NewestVotes; blocking: Vote[] };
 
 /** Reads a player's cooldown at `now`. The blocking votes may not be durable yet. */
@@ -77,8 +77,8 @@ export async function checkVote(
 const NONE: NewestVotes = { live: null, imported: null };
 
 /**
- * Reads a player's newest votes with majority read concern. If the newest vote is imported, or there is no vote: this
- * takes one query; else two.
+ * Reads a player's newest votes with majority read concern. If the player has no live vote: this takes one query;
+ * otherwise two.
  */
 async function newestVotesOf(
   votes: Collection<Vote>,
@@ -100,7 +100,7 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
     const found = players.map(() => NONE);
     for (const { n, vote } of await readHighest(votes, players))
       found[n] = isImported(vote) ? { live: null, imported: vote } : { live: vote, imported: null };
-    // A younger imported vote may exist as well.
+    // If a player has a live vote: a newer imported vote may exist too, although its `seq` is lower.
     const withLive = [...found.keys()].filter((n) => found[n]?.live);
     const hidden = await readHighest(
       votes,

@@ -22,7 +22,7 @@ export class CastDeadline {
   /**
    * Waits for work that casts nothing. The work is not cancelled.
    *
-   * @throws {DeadlineError}, or the error of `work`
+   * @throws {DeadlineError} when the time is over before `work` ends; the error of `work`
    */
   wait<T>(work: Promise<T>): Promise<T> {
     return within(this.#endsAt - performance.now(), work);
@@ -32,7 +32,7 @@ export class CastDeadline {
    * Must be called right before this request, or another one with the same key, may insert the vote. Until then nothing
    * is cast.
    *
-   * @throws {DeadlineError} when the client was told that nothing was cast, which must stay true
+   * @throws {DeadlineError} after the deadline: the client was told that nothing was cast, which must stay true
    */
   allowInsert(): void {
     if (this.#isExpired) throw new DeadlineError(this.#timeoutMs);

@@ -26,14 +26,14 @@ export class VoteResultUnknownError extends AppError {
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
 /**
- * A request reads its server's open quarantine for up to 5 s, then it casts its vote into it. If an operator decides in
- * between: the `votedAt` of the vote is at most this much later than the decision, on the clocks of two processes.
+ * A request looks for its server's open quarantine for up to 5 s, then it casts its vote into that quarantine. If an
+ * operator decides in between: the vote's `votedAt` is at most this much later than the decision, on any two clocks.
  */
 export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 
 /**
- * A vote is inserted within this time after its `votedAt`, or never: reading takes up to 5 s, the insert is sent within
- * the next 5 s, and each times out after 5 s.
+ * A vote is inserted within this time after its `votedAt`, or never: the reads take up to 5 s, the insert is sent and
+ * repeated within the next 5 s, and each of these operations times out after 5 s.
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
@@ -75,14 +75,14 @@ const votesById = findLoader<Vote, Id>({
 
 type InsertDeps = { votes: Collection<Vote>; batcher: Batcher; durability: Durability };
 
-/** A vote that a majority holds, or null. */
+/** The vote with this id; null if there is none, or it is not on a majority yet. */
 export function findSafeVote({ votes, batcher }: InsertDeps, id: Id): Promise<Vote | null> {
   return batcher.load(votesById, votes, id);
 }
 
 /**
- * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote with
- * this number. Sending the same document again is safe, since its id and its number are unique.
+ * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote
+ * with this number. Sending the same document again is safe, since its id and its number are unique.
  *
  * @returns the vote with this player's `seq`, and in `isNew` whether this call inserted it
  * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
@@ -95,15 +95,15 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
       await deps.batcher.load(insertVotes, deps.votes, vote, deadline - performance.now());
       return { vote, isNew: true };
     } catch (error) {
-      // If an earlier insert had an unknown result, this error says nothing about it.
+      // If an earlier try had an unknown result: this error does not show whether that try inserted the vote.
       if (!isDuplicateKey(error) && !isUnknownResult(error))
         throw isUnknown ? new VoteResultUnknownError(error) : error;
       isUnknown ||= isUnknownResult(error);
       const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // If the existing vote has the same id: after an unknown result, this call's insert stored it. Otherwise another
-      // process did, which finished the same idempotent request.
+      // If the existing vote has the same id: after an unknown result, this call inserted it. Otherwise another process
+      // did, which handled a request with the same idempotency key.
       if (existing) return { vote: existing, isNew: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);
@@ -111,7 +111,7 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
   }
 }
 
-/** The vote with the number of `vote`, or the same vote with another number (inserted by another process); durable. */
+/** Reads the vote that has the number or the id of `vote`; null if there is none. The vote is durable. */
 async function readExisting(deps: InsertDeps, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
   const existing =

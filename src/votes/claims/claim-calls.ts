@@ -3,12 +3,12 @@ import { type Clock, MINUTE } from '../../platform/clock.ts';
 import { createLocalLimit } from '../../platform/limits/local-limit.ts';
 
 /**
- * What one claim key may cost a process in a minute. A check or a claim costs 1: a busy plugin that checks 500 players
- * every ten seconds uses 3,000.
+ * The total cost that the calls of one claim key may have in a minute, in each process. A check or a claim costs 1: a
+ * busy plugin that checks 500 players every ten seconds uses 3,000.
  */
 const A_MINUTE = 3_000;
 
-/** What a list of votes or voters costs: it reads up to 500 votes. */
+/** The cost of a call that lists votes or voters, because it reads up to 500 votes. */
 export const LIST_COST = 25;
 
 /**
@@ -20,8 +20,8 @@ export const LIST_COST = 25;
 export type ClaimCalls = (key: { _id: ObjectId }, cost?: number) => Date | null;
 
 /**
- * The limit for calls with a claim key, which plugins send in addresses and proxies log. It is counted in each process: a
- * refused call must not cost a write.
+ * The limit for calls with a claim key. Such a key can leak, because plugins send it in URLs, which proxies log. Each
+ * process counts in its memory, so that a refused call costs no database write.
  */
 export function createClaimCalls(clock: Clock): ClaimCalls {
   const limit = createLocalLimit(clock, { times: A_MINUTE, windowMs: MINUTE });

@@ -32,9 +32,9 @@ export type ClaimState =
   | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
 
 /**
- * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. A vote for the listener
- * cannot be claimed when the owner later chooses claims, and a vote for claims stays claimable when the owner chooses
- * the listener.
+ * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. If the owner changes
+ * how votes are rewarded: votes that were cast for the listener still cannot be claimed, and votes that were cast for
+ * claims still can.
  */
 export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
@@ -56,7 +56,7 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   return { kind: 'none', vote: null };
 }
 
-/** Whether the listener gets the vote, or may have it. A removed listener's waiting votes return to the state `none`. */
+/** Whether the listener gets the vote, or may have got it. If the listener is removed, waiting votes become `none`. */
 function wasForwarded({ delivery }: Vote): boolean {
   return delivery.state !== 'none' || delivery.ambiguousEnds > 0;
 }
@@ -76,11 +76,11 @@ export type Claimed =
   | { kind: 'key-reused'; vote: Vote };
 
 /**
- * Claims a player's vote of the last 24 hours. One conditional update decides, so that of any number of calls at once
- * exactly one claims it. The claim is durable before it is returned.
+ * Claims a player's vote of the last 24 hours. One conditional update decides, so that only one of several concurrent
+ * calls claims the vote. The claim is durable before it is returned.
  *
- * @param claim - `tokenId`: the token of the call. With `key`, a repeated call of the same key and player within 24 hours
- *   gets the first result again
+ * @param claim - `tokenId`: the token of the call. With `key`, a repeated call with the same key and player within 24
+ *   hours gets the first result again
  * @throws the driver's error when MongoDB fails: the vote may have been claimed then
  */
 export async function claimVote(
@@ -127,8 +127,8 @@ function findByKey(
 }
 
 /**
- * If a read found a claim: makes sure that this claim is durable. A failover could roll the claim back later, and the
- * player would be rewarded a second time.
+ * Makes a claim that was read durable, by a durable write of the same key. Otherwise a failover could roll the claim
+ * back later, and the player would be rewarded a second time.
  *
  * @returns false when a failover has removed the claim
  */

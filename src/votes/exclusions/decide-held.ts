@@ -13,35 +13,35 @@ import type { VoteExclusion } from './vote-exclusion.ts';
 export const HELD_DECISIONS = ['lift', 'exclude'] as const;
 export type HeldDecision = (typeof HELD_DECISIONS)[number];
 
-/** What an operator saw: open quarantines, and until when their votes were cast. */
+/** What an operator saw: open quarantines, with their votes that were cast up to `until`. */
 export type SeenHeld = { quarantineIds: ObjectId[]; until: Date };
 
 /** What a decision did. */
 export type Decided = {
-  /** The decision; each of its exclusions has this `groupId`. */
+  /** The id of the decision. All exclusions that it decided have it. */
   groupId: ObjectId;
   exclusions: VoteExclusion[];
-  /** Quarantines about which somebody else decided first. */
+  /** The number of quarantines about which another operator decided first. */
   missed: number;
-  /** Votes that came after the operator looked. They stay held. `COUNTED_LATER` means that many or more. */
+  /** The number of votes cast after `until`, which stay held. `COUNTED_LATER` means that many or more. */
   later: number;
 };
 
 /** One decision covers at most this many quarantines. */
 export const MOST_DECIDED = 100;
 
-/** Counting later votes stops at this number. */
+/** At most this many votes that were cast after `until` are counted. */
 export const COUNTED_LATER = 1_000;
 
 const reasonSchema = z.object({ reason: reasonText });
 
 /**
  * Stores an operator's decision about quarantines, on any servers. Workers carry it out. It covers the votes that the
- * operator saw; later ones return to a quarantine. If two operators decide at once, the first decision about each
- * quarantine stays. After a crash, the same call decides about the rest.
+ * operator saw; votes that were cast later are moved to a new quarantine. If two operators decide at once, the first
+ * decision about each quarantine stays. If the process crashes: a repeated call decides about the remaining
+ * quarantines.
  *
- * @param reason - for an exclusion
- * @throws {InvalidDocumentError} for the reason
+ * @throws {InvalidDocumentError} when the reason is invalid
  */
 export async function decideHeld(
   deps: ExcludeDeps,
@@ -70,7 +70,7 @@ export async function decideHeld(
 
 type Stored = { by: string; reason: string; groupId: ObjectId; until: Date; now: Date };
 
-/** The update that stores a decision. Votes that are cast from now on enter a new quarantine. */
+/** The update that stores a decision. It closes the quarantine: votes that are cast from now on enter a new one. */
 function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }: Stored): Document[] {
   const at = { by: { $literal: by }, at: now };
   return [
@@ -86,7 +86,7 @@ function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }:
   ];
 }
 
-/** The votes that came since: into the decided quarantines, and into new ones of the same origins. */
+/** Counts the votes after `until`, in the decided quarantines and in new quarantines of the same origins. */
 async function countLater(
   { votes, voteExclusions }: ExcludeDeps,
   exclusions: VoteExclusion[],

@@ -16,7 +16,7 @@ import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 export type FinishOptions = {
   progress?: Progress;
   signal?: AbortSignal;
-  /** How long a vote takes to be inserted, in milliseconds; `VOTE_SETTLED_MS` by default. */
+  /** The longest time from a vote's `votedAt` to its insert, in milliseconds; `VOTE_SETTLED_MS` by default. */
   settledMs?: number;
 };
 
@@ -24,8 +24,8 @@ export type FinishOptions = {
 const BULK = 1_000;
 
 /**
- * Finishes an exclusion or its undoing, whatever was requested last. If it is finished already, nothing changes. Every step
- * is safe to repeat after an interrupted run: the audit log is written first, the new state last.
+ * Finishes an exclusion, or its undoing if that was requested. If it is finished already, nothing changes. After an
+ * interrupted run every step is safe to repeat: the audit log is written first, the new state last.
  *
  * @returns the exclusion with its new state; null when no exclusion has this id
  * @throws as `withLease` does
@@ -38,7 +38,7 @@ export async function finishExclusion(
   const found = await deps.voteExclusions.findOne({ _id: exclusionId });
   if (!found) return null;
   const { signal } = options;
-  // Two exclusions of a server may change the same votes and days.
+  // One lease for all exclusions of a server, because two of them may change the same votes and days.
   return withLease(
     deps,
     `vote-exclusions:${found.serverId.toHexString()}`,
@@ -63,10 +63,10 @@ async function finishUnderLease(
 
   await untilSettled(deps, exclusion, lease, options);
   await holdLaterVotes(deps, exclusion, lease);
-  // If votes were quarantined, they were marked when they were cast.
+  // Quarantined votes were already marked as excluded when they were cast.
   if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
   if (work === 'including') {
-    // If votes were quarantined, they were never counted.
+    // If no operator excluded the votes of the quarantine before: their number is not stored yet.
     if (exclusion.votes === null) await noteVotes(deps, exclusion);
     await unmarkVotes(deps, exclusion, lease, options);
   }
@@ -80,7 +80,7 @@ async function finishUnderLease(
     work === 'excluding'
       ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
       : ({ state: 'included' } as const);
-  // If the exclusion was undone meanwhile, its state differs: another run finishes that.
+  // If the exclusion was undone meanwhile: its state differs, so nothing is stored. Another run finishes the undoing.
   await deps.voteExclusions.updateOne({ _id, state }, { $set: finished });
   await requestRanks(deps.producer);
   return { ...exclusion, days, votes, ...finished };
@@ -90,7 +90,7 @@ function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
 }
 
-/** The votes in the range of an exclusion, and the sort by which MongoDB uses the index of players or that of times. */
+/** A filter for the votes in an exclusion's range, and a sort with which MongoDB chooses the index for that filter. */
 function votesToMark(exclusion: VoteExclusion) {
   const range = castInRange(exclusion);
   const { usernameKey } = exclusion;
@@ -100,8 +100,9 @@ function votesToMark(exclusion: VoteExclusion) {
 }
 
 /**
- * A filter for the excluded votes in an exclusion's range, which uses the small index of excluded votes. The range of a
- * quarantine has no end: a vote that was being cast when an operator decided belongs to it as well.
+ * A filter for the excluded votes in an exclusion's range. It uses the small index of excluded votes. A quarantine
+ * needs no end here, because its votes have its id: so votes that were being cast when an operator decided are
+ * included.
  */
 function excludedInRange(exclusion: VoteExclusion) {
   const { serverId, since, isQuarantine, _id } = exclusion;
@@ -141,7 +142,7 @@ async function markVotes(
   const { votes } = deps;
   const { range, sort } = votesToMark(exclusion);
   const total = await votes.countDocuments(range);
-  // If the query filtered by token and the token cast few votes, one read could take long. So this function filters.
+  // The query does not filter by token: if the token cast few votes, MongoDB would read very long for the first batch.
   const all = votes.find(range, {
     sort,
     projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
@@ -203,8 +204,8 @@ function released(now: Date): Document {
 }
 
 /**
- * The update that ends an exclusion of votes. A quarantined vote that no exclusion holds back any more leaves the
- * quarantine, and enters the queue of its listener; one that a restore holds back becomes `unconfirmed`.
+ * The update that ends an exclusion of votes. If no other exclusion covers a quarantined vote: the vote leaves the
+ * quarantine and enters its listener's queue, or becomes `unconfirmed` (see `released`).
  */
 function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
   const isCounted = { $eq: ['$excludedBy', []] };
@@ -235,7 +236,7 @@ type Bulk = {
   onProgress: (count: number) => void;
 };
 
-/** Updates the chosen votes. Their days are stored first, so that each day is recounted even after a crash. */
+/** Updates the chosen votes. Their UTC days are stored first, so that after a crash each of these days is recounted. */
 async function inBulk(
   { votes, voteExclusions }: ExcludeDeps,
   { _id, serverId }: VoteExclusion,

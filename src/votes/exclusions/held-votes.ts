@@ -55,10 +55,10 @@ async function withVotes({ votes }: ReadDeps, quarantine: WithId<VoteExclusion>)
   return { quarantine, votes: names.reduce((sum, name) => sum + name.votes, 0), names };
 }
 
-/** The open quarantines of an origin on all servers, or a server's own one (`origin` is null). */
+/** The open quarantines of one origin on all servers; or one quarantine without an origin (`origin` is null). */
 export type QuarantineGroup<T = OpenQuarantine> = { origin: string | null; quarantines: T[] };
 
-/** Groups quarantines by their origin. The groups have the order of their first quarantines. */
+/** Groups quarantines by their origin. The groups are in the order in which their first quarantines occur. */
 export function groupQuarantines<T extends { quarantine: Pick<VoteExclusion, '_id' | 'origin'> }>(
   open: T[],
 ): QuarantineGroup<T>[] {

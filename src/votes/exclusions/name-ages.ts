@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Vote } from '../vote.ts';
 
-/** The first vote of a name for a server. `excludedAt`: it does not count. */
+/** The first vote of a name for a server. If `excludedAt` is present, this vote does not count. */
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
 
 /**

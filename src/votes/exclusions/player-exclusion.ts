@@ -18,7 +18,7 @@ import type { VoteExclusion } from './vote-exclusion.ts';
 
 type Servers = { servers: Collection<Server> };
 
-/** One player's votes: on one server, or on all; `since` null means from the first vote. */
+/** The votes of one player. `serverId`: null for all servers. `since`: null for the time of the first vote. */
 export type PlayerRange = { username: string; serverId: ObjectId | null; since: Date | null; until: Date };
 
 /** A player's votes on one server, and how many of them are excluded already. */
@@ -33,10 +33,11 @@ const MOST_SERVERS = 1_000;
 const THE_BEGINNING = new Date(0);
 
 /**
- * Counts a player's votes in a range, for each server that has any, including removed servers. It costs a seek in the
- * index of players for each server of the listing, so it is only for an operator's decision.
+ * Counts a player's votes in a range, for each server that has any, including removed servers. This costs one index
+ * seek for each server of the listing, so it is only for an operator's decision.
  *
- * @throws {ExclusionError} `too-many-servers`
+ * @returns the server with the most votes first
+ * @throws {ExclusionError} `too-many-servers` when the player voted for more than 1,000 servers in the range
  */
 export async function countPlayerVotes(
   { votes, servers }: { votes: Collection<Vote> } & Servers,
@@ -88,13 +89,13 @@ async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> 
 type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>;
 
 /**
- * Stores an exclusion for each server that a player voted for. All belong to one group and are stored by one command;
- * workers finish them, as those of `requestExclusion`. A repeated call with the same id completes an interrupted one and
- * changes nothing else.
+ * Stores an exclusion for each server that a player voted for. All have the same `groupId` and are stored by one
+ * command; workers finish them, as those of `requestExclusion`. A repeated call with the same id completes an
+ * interrupted one and changes nothing else.
  *
  * @param groupId - created when the form was shown, so sending the form twice stores one group
  * @returns the stored exclusions; none when the player has no votes in the range
- * @throws {ExclusionError}; {InvalidDocumentError} for a reason
+ * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
  */
 export async function requestPlayerExclusion(
   deps: ExcludeDeps & Servers,
@@ -145,13 +146,13 @@ async function storePlayerExclusion(
   await deps.voteExclusions
     .insertMany(wanted, { ordered: false, writeConcern: DURABLE })
     .catch((error: unknown) => {
-      // If the same form was sent twice at once, the other request stored them.
+      // If the same form was sent twice at once: the other request has stored these exclusions.
       if (!isDuplicateKey(error)) throw error;
     });
   return exclusionsOfGroup(deps, groupId);
 }
 
-/** The exclusions of one decision about a player. */
+/** The exclusions with this `groupId`, one for each server. */
 export function exclusionsOfGroup(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   groupId: ObjectId,
@@ -160,9 +161,9 @@ export function exclusionsOfGroup(
 }
 
 /**
- * Undoes the exclusion of a player on all servers, as `requestInclusion` does on one. A repeated call changes nothing.
+ * Undoes all exclusions with this `groupId`, as `requestInclusion` does with one. A repeated call changes nothing.
  *
- * @returns the exclusions of the decision
+ * @returns these exclusions, as they were before the call
  */
 export async function requestPlayerInclusion(
   deps: ExcludeDeps,

@@ -12,14 +12,14 @@ import type { Vote } from '../vote.ts';
 import { auditAndWake, type ExcludeDeps } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
-/** The fields by which the exclusion is found. A unique index allows one such exclusion per server and, if it has one, origin. */
+/** The fields by which an exclusion is found. Unique indexes allow only one exclusion with the same values. */
 type Holding =
   | { serverId: ObjectId; state: 'quarantined'; origin: string | null }
   | { serverId: ObjectId; blockId: ObjectId; state: 'excluded' };
 
 /**
- * Finds the open exclusion that holds new votes of a server; creates it if there is none. Its votes have its id in
- * `excludedBy`, and they have `quarantinedAt`. They are neither counted nor delivered.
+ * Finds the open exclusion that holds new votes of a server; creates it if there is none. The caller stores its id in
+ * the votes' `excludedBy`, and sets `quarantinedAt`. Such votes are neither counted nor delivered.
  *
  * @param about - more fields of the exclusion, stored if this call creates it
  * @throws the driver's error when MongoDB fails
@@ -36,7 +36,7 @@ export async function openHoldingExclusion(
     ...place,
     ...(origin === null ? {} : { origin }),
     _id: new ObjectId(),
-    // The clock of another process may be behind this one.
+    // If the clock of another process is behind this one: its votes may have an earlier `votedAt`.
     since: after(now, -MINUTE),
     until: now,
     tokenId: null,
@@ -55,16 +55,16 @@ export async function openHoldingExclusion(
       await voteExclusions.insertOne(opened, { writeConcern: DURABLE });
       return opened._id;
     } catch (error) {
-      // If another process opened one at the same moment: the next read finds it, once it is on a majority.
+      // If another process created it at the same moment: a later read finds it, once it is on a majority.
       if (!isDuplicateKey(error) || performance.now() >= deadline) throw error;
     }
   }
 }
 
-/** A server has at most this many open quarantines; votes of further origins enter the one without an origin. */
+/** If a server has this many open quarantines: held votes of further origins enter the one without an origin. */
 const MOST_ORIGINS = 20;
 
-/** What a quarantine holds: see `Suspicion`. */
+/** Why a quarantine holds votes, and of which origin: see `Suspicion`. */
 type HeldFor = { cause?: QuarantineCause; origin?: string };
 
 /**
@@ -85,10 +85,7 @@ export async function openQuarantine(
   return openHoldingExclusion(deps, open, { reason, ...(cause ? { cause } : {}) });
 }
 
-/**
- * What a quarantine without an origin holds. If votes of many origins are held at once, they have only the server in
- * common.
- */
+/** If a server has `MOST_ORIGINS` quarantines: held votes of further origins enter one quarantine with this cause. */
 const MANY: HeldFor = { cause: 'new-players' };
 
 async function hasPlace(
@@ -104,7 +101,7 @@ async function hasPlace(
   return open.length < MOST_ORIGINS || open.some((one) => one.origin === origin);
 }
 
-/** Why a vote is quarantined; undefined when an older version did it. */
+/** Why a vote is quarantined; undefined if an older version quarantined it, which stored no cause. */
 export async function causeOf(
   { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
   { excludedBy = [] }: Pick<Vote, 'excludedBy'>,
@@ -121,12 +118,13 @@ type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
 };
 
 /**
- * Stores an operator's decision that the votes of a quarantine stay excluded; undo it with `requestInclusion`, which also
- * lifts an open quarantine. Votes that are cast after a decision enter a new quarantine.
+ * Stores an operator's decision that the votes of a quarantine stay excluded. `requestInclusion` undoes this decision;
+ * it also lifts an open quarantine. Votes that are cast after a decision enter a new quarantine.
  *
+ * @param text - the reason
  * @param groupId - the id of the decision, if it covers several servers
  * @returns the exclusion; null when no open quarantine has this id
- * @throws {InvalidDocumentError} for the reason
+ * @throws {InvalidDocumentError} when the reason is invalid
  */
 export async function requestQuarantineExclusion(
   deps: DecideDeps,
@@ -169,10 +167,11 @@ export async function requestServerQuarantines(
 }
 
 /**
- * Blocks the network of a group of quarantines for 30 days. Its held votes stay held until an operator decides.
+ * Blocks, for 30 days, a network whose votes are held. The held votes stay held until an operator decides.
  *
- * @returns the block; null when no open quarantine holds votes of such a network
- * @throws {InvalidDocumentError} when it is blocked already, or the list of blocks is full
+ * @param origin - of the quarantines that hold the votes
+ * @returns the block; null when no open quarantine has this origin, or the origin is not a network
+ * @throws {InvalidDocumentError} when the network is blocked already, or the list of blocks is full
  */
 export async function blockGroup(
   deps: Pick<ExcludeDeps, 'voteExclusions'> & ChangeDeps,

@@ -27,11 +27,11 @@ export type ExclusionRequest = {
   serverId: ObjectId;
   since: Date;
   until: Date;
-  /** Only votes cast with this token, revoked or not; null for all. */
+  /** Only votes cast with this token, which may be revoked; null for all votes. */
   tokenId: ObjectId | null;
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: string;
-  /** The owner of the server sees it. */
+  /** The reason that the owner of the server sees. */
   reasonForOwner?: string | undefined;
 };
 
@@ -49,9 +49,9 @@ export type RequestOptions = {
 export const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
 
 /**
- * Refuses an empty range, and one that is not over.
+ * Refuses a range that is empty or ends in the future.
  *
- * @throws {ExclusionError}
+ * @throws {ExclusionError} `range-empty`, `range-not-over`
  */
 export function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
   if (since >= until)
@@ -79,9 +79,9 @@ function newExclusion(
 }
 
 /**
- * Stores that votes are excluded from every count and the ranking, on an operator's decision. Excluded votes still count
- * for the cooldown, check-vote still shows them, and they are still delivered. A worker finishes the exclusion, which takes
- * up to a minute. If Redis is unavailable or a process dies, the scheduler's next run finds the stored exclusion.
+ * Stores an operator's decision to exclude votes from every count and the ranking. Excluded votes still have their
+ * cooldown, check-vote still shows them, and they are still delivered. A worker finishes the exclusion, which takes up
+ * to a minute. If Redis is unavailable or a process dies: a job that runs regularly finds the stored exclusion.
  *
  * @param exclusionId - created when the form was shown, so sending the form twice creates one exclusion
  * @param by - who decided, for the audit log
@@ -107,8 +107,8 @@ export async function requestExclusion(
 }
 
 /**
- * Returns the id of the same exclusion if one is in effect, so a repeated command finishes it; otherwise a new id. Two
- * equal commands at the same time get the same id.
+ * If an equal exclusion is in effect: returns its id, so that a repeated command finishes that exclusion. Otherwise
+ * returns a new id; two equal commands at the same time get the same one.
  */
 export async function exclusionIdOf(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
@@ -116,7 +116,7 @@ export async function exclusionIdOf(
 ): Promise<ObjectId> {
   const { reason } = parseInput(reasonsSchema, reasonsOf(given));
   const same = { serverId, since, until, tokenId, reason };
-  // Leaves out exclusions of one player or a group: a player's name may have been removed since.
+  // Leaves out exclusions of one player. If that name was removed: `usernameKey` is absent, but `groupId` is not.
   const ofRange = { ...same, usernameKey: { $exists: false }, groupId: { $exists: false } };
   const equal = await voteExclusions.find(ofRange, { projection: { undone: 1 } }).toArray();
   const inEffect = equal.find(({ undone }) => !undone);
@@ -129,9 +129,8 @@ export function hashedId(text: string): ObjectId {
 }
 
 /**
- * Stores that an exclusion is undone, or that a quarantine is lifted. Votes that another exclusion covers stay excluded.
- * A worker carries out the undoing once the exclusion itself is finished (see {@link requestExclusion}). A repeated call
- * changes nothing.
+ * Stores that an exclusion is undone, or that a quarantine is lifted. Votes that another exclusion covers stay
+ * excluded. A worker carries this out, as with {@link requestExclusion}. A repeated call changes nothing.
  *
  * @returns the stored exclusion; null when no exclusion has this id
  */
@@ -143,8 +142,8 @@ export async function requestInclusion(
 ): Promise<VoteExclusion | null> {
   const { voteExclusions, clock } = deps;
   const now = clock.now();
-  // The range of a quarantine, or of an exclusion by a block, was open and now ends. The end is slightly in the future, so
-  // that it also covers votes being stored right now.
+  // If the range had no end (a quarantine, or the exclusion of a block): it gets one now, slightly in the future, so
+  // that it also covers votes that are being inserted.
   const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
   const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
   const until = { $cond: [isOpen, after(now, QUARANTINE_READ_MS), '$until'] };
@@ -174,7 +173,7 @@ export async function auditDecisions(
   exclusion: VoteExclusion,
 ): Promise<void> {
   const { by, undone, isQuarantine } = exclusion;
-  // If a quarantine was lifted without a decision to exclude before: it has no `vote.exclude` entry.
+  // If a quarantine was lifted and no operator had excluded its votes: it has no `vote.exclude` entry.
   const isDecided = !isQuarantine || by !== AUTOMATIC;
   if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
   if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);

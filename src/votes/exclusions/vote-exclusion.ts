@@ -2,7 +2,8 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { LONGEST_REASON } from '../../platform/text.ts';
 
 /**
- * The states of an exclusion. A request stores a state of the second column; finishing it stores one of the third.
+ * The states of an exclusion. A request stores a state of the middle column. The worker that finishes it stores one of
+ * the right column.
  *
  *     a range of votes ─────────────────► excluding ────────┐
  *     one player ───────────────────────► excluding-player ─┼─► excluded
@@ -10,13 +11,13 @@ import { LONGEST_REASON } from '../../platform/text.ts';
  *     a blocked name ───────────────────────────────────────────► excluded (from its first vote on)
  *
  *     undone, in any of these states ───► including ────────┬─► included
- *     the same of votes that were held ─► releasing ────────┘
+ *     undone, its votes were held ──────► releasing ────────┘
  *
  * Votes are held by a quarantine or for a blocked name (`isQuarantine`).
  *
  * To be removed in 0.3.0: `excluding-player`, `confirming` and `releasing`, with a migration to `excluding` and
- * `including`. They exist because 0.1.0 may run beside 0.2.0: 0.1.0 does not finish states that it does not know, and under
- * the states it knows it would change the votes of all players.
+ * `including`. They exist because 0.1.0 may run beside 0.2.0. 0.1.0 ignores states that it does not know. It would
+ * finish an exclusion in a state that it knows, but for the votes of all players.
  */
 const EXCLUSION_STATES = [
   'quarantined',
@@ -39,13 +40,13 @@ export const UNFINISHED_STATES = [
 ] as const satisfies readonly (typeof EXCLUSION_STATES)[number][];
 
 /**
- * Why votes are quarantined. Too many came from one network, from one IPv4 /16 or IPv6 /32 (`neighbourhood`), from
- * accounts of one mail domain, or from new players of a server together.
+ * Why votes are quarantined: too many came from one network, from one IPv4 /16 or IPv6 /32 (`neighbourhood`), from
+ * accounts of one mail domain, or from all new players of a server together.
  */
 const QUARANTINE_CAUSES = ['network', 'neighbourhood', 'mail-domain', 'new-players'] as const;
 export type QuarantineCause = (typeof QUARANTINE_CAUSES)[number];
 
-/** `by` of an open quarantine: nobody has decided yet. */
+/** The value of `by` in an open quarantine, about which no operator has decided yet. */
 export const AUTOMATIC = 'automatic';
 
 const undoneDefinition = {
@@ -53,7 +54,7 @@ const undoneDefinition = {
   at: { type: Date, required: true },
 } as const;
 
-/** What an operator saw of a quarantine. A decision does not cover votes that were cast later (see hold-later-votes.ts). */
+/** What an operator saw of a quarantine. If votes were cast after `until`: the decision does not cover them. */
 const shownDefinition = {
   until: { type: Date, required: true },
   /** The quarantine's origin and reason before the decision, for the quarantine of the later votes. */
@@ -67,21 +68,18 @@ const voteExclusionDefinition = {
   /** Votes cast from `since` (inclusive) to `until` (exclusive). */
   since: { type: Date, required: true },
   until: { type: Date, required: true },
-  /** Only votes cast with this token; null for all. */
+  /** Only votes cast with this token; null for all votes. */
   tokenId: { type: Schema.Types.ObjectId, default: null },
-  /** Only votes of this player; absent for those of all players. */
+  /** Only votes of this player; absent for the votes of all players. */
   username: { type: String },
   usernameKey: { type: String },
-  /** The id of the decision about a player. This exclusion is its part for one server. */
+  /** The id of a decision about several servers, which stored one exclusion for each. Absent for other decisions. */
   groupId: { type: Schema.Types.ObjectId },
-  /**
-   * If this exclusion holds the votes of a blocked name (see `exclusionOfBlock`): the id of that block. Absent for other
-   * exclusions.
-   */
+  /** The id of the block, if this exclusion holds the votes of a blocked name (see `exclusionOfBlock`). */
   blockId: { type: Schema.Types.ObjectId },
-  /** For operators only. */
+  /** The reason that only operators see. */
   reason: { type: String, required: true },
-  /** The reason that the server's owner sees. Absent without one. */
+  /** The reason that the server's owner sees. Absent if the owner sees none. */
   reasonForOwner: { type: String, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
@@ -92,7 +90,7 @@ const voteExclusionDefinition = {
    * Absent otherwise.
    */
   isQuarantine: { type: Boolean },
-  /** Why the first vote of a quarantine was held. Absent in those of older versions. */
+  /** Why the first vote of a quarantine was held. Absent in quarantines of older versions. */
   cause: { type: String, enum: QUARANTINE_CAUSES },
   /**
    * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds. Absent if the
@@ -103,7 +101,7 @@ const voteExclusionDefinition = {
   shown: { type: new Schema(shownDefinition, { _id: false }) },
   /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
   days: { type: [String], required: true },
-  /** How many votes it excluded; null until it is finished. */
+  /** How many votes this exclusion excluded; null until it is finished. */
   votes: { type: Number, default: null },
   /** What the server's owner was last notified of; absent before the first notification. */
   told: { type: String, enum: ['excluded', 'included'] as const },
@@ -115,12 +113,12 @@ voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
 voteExclusionSchema.index({ groupId: 1 }, { partialFilterExpression: { groupId: { $exists: true } } });
-// A server has at most one exclusion of a block that is in effect.
+// A server has at most one exclusion in effect for each block.
 voteExclusionSchema.index(
   { serverId: 1, blockId: 1 },
   { unique: true, partialFilterExpression: { blockId: { $exists: true }, state: 'excluded' } },
 );
-// A server has at most one open quarantine of an origin, and one without.
+// A server has at most one open quarantine for each origin, and one without an origin.
 voteExclusionSchema.index(
   { serverId: 1, origin: 1 },
   { name: 'open_quarantines_by_origin', unique: true, partialFilterExpression: { state: 'quarantined' } },

@@ -11,7 +11,7 @@ import { offersSteam } from './steam-players.ts';
 type NameDeps = Parameters<typeof readNewestVotes>[0] & { config: Pick<Config, 'STEAM_SIGN_IN'> };
 type NamedServer = Pick<WithId<Server>, '_id' | 'game' | 'bedrockPrefix'>;
 
-/** What the rule for names needs to know of a server. */
+/** The settings of a server that the rule for player names depends on. */
 export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>): NameOptions {
   return { bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX };
 }
@@ -33,8 +33,8 @@ export function fitsServer(
 
 /**
  * Parses the name that a player typed in a server's vote form, and returns it in the spelling that is stored. All
- * spellings of a SteamID give the same one. If today's rule refuses an old Minecraft name, but the server has a vote of
- * it: the name is accepted.
+ * spellings of a SteamID give the same one. If today's rule refuses an old Minecraft name, but the server already has a
+ * vote under that name: the name is accepted.
  *
  * @returns the name, or a sentence for the player
  * @throws the driver's error when MongoDB fails
@@ -45,7 +45,7 @@ export async function readPlayerName(
   typed: string,
 ): Promise<{ name: string } | { error: string }> {
   const rule = NAME_RULES[nameKindOf(server.game)];
-  // If the text is much too long: the rule refuses the cut text as well, and reads it faster.
+  // A text that is much too long is cut first: the rule still refuses it, and checks it faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
   const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };

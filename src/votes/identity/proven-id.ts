@@ -10,17 +10,17 @@ export const PROVEN_ID_MS = 30 * DAY;
 export type SignedCookieConfig = Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &
   Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
-/** The SteamID that Steam confirmed for a browser, in a signed cookie: nothing is stored here. */
+/** Makes and reads the signed cookie with the SteamID that Steam confirmed for a browser. Tallyport stores nothing. */
 export type ProvenIds = {
   /** The `Set-Cookie` header for a browser whose player signed in through Steam. */
   cookieFor(steamId: string): string;
   /** The `Set-Cookie` header with which the browser forgets the SteamID. */
   dropCookie(): string;
-  /** The SteamID that a request's `Cookie` header proves; null without one, or after 30 days. */
+  /** The SteamID in a request's `Cookie` header; null if there is no valid cookie, or it is older than 30 days. */
   find(cookies: string | undefined): string | null;
 };
 
-/** The cookie holds the 17 digits, when they were confirmed, and a signature of both. */
+/** The cookie contains the SteamID's 17 digits, the time at which Steam confirmed them, and a signature of both. */
 export function createProvenIds(config: SignedCookieConfig, clock: Clock): ProvenIds {
   const cookie = createCookie(config, { name: 'steam', lifetimeMs: PROVEN_ID_MS, under: '/servers' });
   const keys = [config.SECRET_KEY, config.SECRET_KEY_PREVIOUS]

@@ -2,22 +2,22 @@ import { boundedFetch } from '../../accounts/other-sites/bounded-fetch.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 
-/** OpenID Authentication 2.0 with Steam (docs/adr/0126-steam-players.md). Section numbers are those of its text. */
+/** OpenID Authentication 2.0 (docs/adr/0126-steam-players.md). Section numbers in this file are the specification's. */
 const NAMESPACE = 'http://specs.openid.net/auth/2.0';
-/** The player chooses the identity at the provider (section 9.1). */
+/** Sent instead of an identity: the player chooses the identity at the provider (section 9.1). */
 const SELECT = `${NAMESPACE}/identifier_select`;
 
 /** The fields that the provider must have signed (section 10.1); Steam signs exactly these. */
 const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_nonce', 'assoc_handle'];
 
-/** How old a provider's answer may be, and how far its clock may be ahead. */
+/** How old a provider's answer may be, and how far the provider's clock may be ahead. */
 const ANSWER_VALID_MS = 5 * MINUTE;
-/** The time for asking the provider whether it signed an answer. */
+/** The timeout of the request that asks the provider whether it signed an answer. */
 const CHECK_TIMEOUT_MS = 10 * SECOND;
-/** The most characters of all fields of an answer. Steam's have about 900. */
+/** The maximum number of characters in all fields of an answer together. Steam sends about 900. */
 const LONGEST_ANSWER = 4_000;
 
-/** Why an answer of the provider is refused, before or after the provider was asked. */
+/** Why an answer is refused: its fields are wrong, or the provider does not confirm that it signed the answer. */
 export type AnswerError =
   | 'cancelled'
   | 'malformed'
@@ -26,10 +26,10 @@ export type AnswerError =
   | 'forged'
   | 'unavailable';
 
-/** A refused answer. `reason` is for the log, in one line, and has no text of the provider. */
+/** A refused answer. `reason` is one line for the log. It contains no text that the provider sent. */
 export type RefusedAnswer = { error: AnswerError; reason: string };
 
-/** An answer whose fields are right. Whether the provider signed it is not known yet. */
+/** An answer whose fields are valid. Whether the provider signed it is not known yet. */
 export type ReadAnswer = { steamId: string; fields: URLSearchParams };
 
 /** The address at the provider at which a player signs in (section 9.1). */
@@ -51,8 +51,8 @@ export function signInAddress(
 }
 
 /**
- * Reads the fields with which a provider sent a player back, without any request (section 11.1 to 11.3, except the
- * signature). The identity must be one of this provider's, so nothing is discovered at another address (section 11.2).
+ * Checks the query with which the provider sent a player back (section 11.1 to 11.3, except the signature). It makes no
+ * request: only identities of this provider are valid, so the discovery of section 11.2 is not needed.
  *
  * @param returnTo - the address to which the provider was asked to send the player
  */
@@ -85,7 +85,7 @@ export function readAnswer(
   return { steamId, fields };
 }
 
-/** The SteamID of an identity: `https://steamcommunity.com/openid/id/<17 digits>`. Steam's manual writes it with http. */
+/** The SteamID in an identity: `https://steamcommunity.com/openid/id/<17 digits>`, or the same with `http`. */
 function steamIdIn(provider: string, identity: string): string | null {
   const [, digits = ''] = /\/(\d{17})$/.exec(identity) ?? [];
   const ids = new URL('id/', provider).href;
@@ -94,17 +94,17 @@ function steamIdIn(provider: string, identity: string): string | null {
   return known && id.kind === 'id' ? id.digits : null;
 }
 
-/** The time at the beginning of a nonce (section 10.1), in milliseconds; NaN without one. */
+/** The time at the beginning of a nonce (section 10.1), in milliseconds; NaN if the nonce has none. */
 function timeOf(nonce: string): number {
   const [, time] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)[!-~]{0,235}$/.exec(nonce) ?? [];
   return time ? Date.parse(time) : Number.NaN;
 }
 
 /**
- * Asks the provider whether it signed an answer (section 11.4.2). It confirms each answer only once. Redirects are not
- * followed, and at most 256 KB are read.
+ * Asks the provider whether it signed an answer (section 11.4.2). The provider confirms each answer only once.
+ * Redirects are not followed, and at most 256 KB are read.
  *
- * @returns null if the provider signed it
+ * @returns null if the provider signed the answer
  */
 export async function whyNotSigned(
   provider: string,

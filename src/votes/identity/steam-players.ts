@@ -4,14 +4,14 @@ import type { Server } from '../../servers/server.ts';
 
 type Settings = Pick<Config, 'STEAM_SIGN_IN'>;
 
-/** Whether the vote form of a server offers to sign in through Steam: its game asks for a SteamID. */
+/** Whether a server's vote form offers to sign in through Steam. It does if players of the game vote with a SteamID. */
 export function offersSteam({ STEAM_SIGN_IN }: Settings, { game }: Pick<Server, 'game'>): boolean {
   return STEAM_SIGN_IN === 'on' && nameKindOf(game) === 'steam';
 }
 
 /**
- * Whether the vote form of a server takes only SteamIDs that Steam confirmed. If the listing offers no sign-in through
- * Steam, it takes all: otherwise nobody could vote.
+ * Whether a server's vote form accepts only SteamIDs that Steam confirmed. If the listing offers no sign-in through
+ * Steam, the form accepts any SteamID: otherwise nobody could vote.
  */
 export function needsProvenId(config: Settings, server: Pick<Server, 'game' | 'provenIdOnly'>): boolean {
   return server.provenIdOnly === true && offersSteam(config, server);

@@ -9,7 +9,7 @@ import type { UsedProofOfWork } from '../web/proof-of-work.ts';
 import type { SignedCookieConfig } from './proven-id.ts';
 import { type AnswerError, readAnswer, signInAddress, whyNotSigned } from './steam-openid.ts';
 
-/** How long a player may take at Steam. */
+/** A sign-in must be finished within this time after it began. */
 export const SIGN_IN_MS = 15 * MINUTE;
 
 const STATE_BYTES = 16;
@@ -19,7 +19,7 @@ type Settings = SignedCookieConfig & Pick<Config, 'STEAM_OPENID_URL'>;
 /** Why a sign-in is refused. The codes are in the address of the vote form, which shows a text for each. */
 export type SteamSignInError =
   | AnswerError
-  /** It began in another browser, or its address was changed. */
+  /** The sign-in began in another browser, or its return address was changed. */
   | 'another-browser'
   | 'another-server'
   | 'used';
@@ -34,14 +34,14 @@ export type SignInPlace = { serverId: ObjectId; returnAddress: string };
 
 export type SteamSignIn = {
   /**
-   * Begins a sign-in. Nothing is stored: a signed `state` in the return address names the server and the browser, which
-   * gets a cookie.
+   * Begins a sign-in. Tallyport stores nothing: the return address contains a `state` that names the server. The
+   * `state` is signed together with a secret that the browser gets as a cookie.
    */
   begin(place: SignInPlace, cookies: string | undefined): { address: string; cookie: string };
-  /** Checks the `state` of a return. It costs two hashes. */
+  /** Checks the `state` when Steam has sent the player back. This costs two hashes. */
   check(place: SignInPlace, query: URLSearchParams, cookies: string | undefined): Begun | RefusedSignIn;
   /**
-   * Finishes a checked sign-in: uses it up, then asks the provider. A sign-in is finished once, over all processes.
+   * Finishes a checked sign-in: marks it as used, then asks the provider. Refuses one that was used, in any process.
    *
    * @returns the SteamID
    * @throws the driver's error when MongoDB fails
@@ -66,7 +66,7 @@ export function createSteamSignIn(
 
   return {
     begin(place, cookies) {
-      // A browser keeps its secret, so that two tabs can sign in at the same time.
+      // If the browser already has a secret, it keeps it: otherwise two tabs could not sign in at the same time.
       const secret = browser.read(cookies) || randomBytes(STATE_BYTES).toString('base64url');
       const expires = after(clock.now(), SIGN_IN_MS).getTime().toString(36);
       const nonce = randomBytes(STATE_BYTES).toString('base64url');
@@ -94,9 +94,9 @@ export function createSteamSignIn(
       const expected = { returnTo: returnTo(place, query.get('state') ?? ''), now: clock.now() };
       const answer = readAnswer(provider, query, expected);
       if ('error' in answer) return answer;
-      // The nonce is in the return address, which the provider signs. If an answer comes a second time: its nonce is
-      // stored already. The nonce is stored before the provider is asked, so that each sign-in causes at most one
-      // request.
+      // The return address, which the provider signs, contains the nonce. If an answer arrives twice: its nonce is
+      // already stored, so the second one is refused. The nonce is stored before the request to the provider, so that
+      // each sign-in causes at most one request.
       try {
         await usedProofs.insertOne({ _id: `steam ${nonce}`, expiresAt });
       } catch (error) {

@@ -1,19 +1,19 @@
 import type { Config } from '../../platform/config.ts';
 
 /**
- * The number of players as which one network (IPv4 /24, IPv6 /64) may vote on a UTC day. An IPv6 /48 may vote as four
- * times as many. docs/adr/0108-accounts-count-against-their-network.md has the reasons.
+ * How many different players may vote from one network (IPv4 /24, IPv6 /64) on a UTC day. An IPv6 /48 has four times
+ * these limits. docs/adr/0108-accounts-count-against-their-network.md has the reasons.
  */
 export type NetworkLimits = {
-  /** New players for one server. More are refused. */
+  /** New players for one server. If there are more, their votes are refused. */
   newPlayers: number;
-  /** New players over all servers. Votes of more are held. */
+  /** New players over all servers. If there are more, their votes are held. */
   newPlayersOverAll: number;
-  /** All players for one server, established accounts and returning players too. More are refused. */
+  /** All players for one server, also established and returning ones. If there are more, their votes are refused. */
   players: number;
 };
 
-/** Enough for a school class on one network, and too few for somebody who votes as many made-up players. */
+/** Enough for a school class on one network, and too few for somebody who votes under many invented names. */
 const MOST_PLAYERS = 30;
 
 /** The limits that follow from `WEB_VOTE_PLAYERS`. */
@@ -28,7 +28,7 @@ export function networkLimits({
 }
 
 /**
- * The most entries (a player at a server) stored for one origin and day, over all servers. This limit keeps the document
- * small.
+ * The most entries (a player at a server) stored for one origin and day, over all servers. This limit keeps the
+ * document small.
  */
 export const MOST_ENTRIES = 1_000;

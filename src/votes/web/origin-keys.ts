@@ -10,7 +10,7 @@ type Keys = { config: { SECRET_KEY: string } };
 export type Voter = {
   /** The network address of the request. */
   address: string;
-  /** The account; null for a visitor, and for an account that is too young: it votes as a visitor does. */
+  /** The account; null for a visitor and for a user whose account is too young, who votes as a visitor does. */
   account: EstablishedAccount | null;
 };
 
@@ -20,9 +20,8 @@ export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
 export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
 
 /**
- * The origins that a vote counts against: the mailbox of an established account, then the network and the IPv6 /48
- * around it, whoever is signed in. One person may have a whole /48, and a provider with many customers may have one,
- * too.
+ * The origins in whose limits a vote counts: the mailbox of an established account; then, whether or not there is one,
+ * the network and the IPv6 /48 around it. A /48 counts because one person may have all its networks.
  */
 export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
   const user: Origin[] = account
@@ -39,8 +38,8 @@ export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
 }
 
 /**
- * The network of an address (IPv4 /24, IPv6 /64) as a keyed hash. Without `SECRET_KEY` nobody can find out which networks
- * voted.
+ * The keyed hash of the network (IPv4 /24, IPv6 /64) of an address. Without `SECRET_KEY` nobody can find out which
+ * networks voted.
  */
 export function networkKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${subnetOf(address)}`);
@@ -65,7 +64,7 @@ export function mailDomainKey(keys: Keys, domain: string): string {
   return keyed(keys, `mail domain ${domain}`);
 }
 
-/** All networks that an address belongs to and for which votes may be held. A block by keyed hash names one of them. */
+/** The keyed hashes of all networks around an address. A block of the kind `origin` has such a hash as its value. */
 export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }

@@ -12,13 +12,13 @@ import { derivedKey } from '../../platform/secrets.ts';
 import type { Origin } from './origin-keys.ts';
 
 const usedProofOfWorkDefinition = {
-  /** The nonce of the challenge. */
+  /** The nonce of the challenge; `steam` and a nonce for a sign-in through Steam. */
   _id: { type: String, required: true },
   /** The document is deleted after this time, when the challenge has expired. */
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** A proof of work with which a vote was cast. Each proof is accepted once, over all processes. */
+/** A proof of work, or a sign-in through Steam, that was used. All processes together accept each only once. */
 export const usedProofOfWorkSchema = new Schema(usedProofOfWorkDefinition, { collection: 'used_proofs' });
 usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 
@@ -34,8 +34,8 @@ export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
 
 /**
- * A proof that was accepted. `elsewhere`: where its challenge came from, if that is another network (docs/adr/0108): the
- * vote counts against the limits of both.
+ * A proof that was accepted. `elsewhere`: the origins that requested its challenge, if that was another network. Then
+ * the vote counts in the limits of both networks (docs/adr/0108).
  */
 export type AcceptedProofOfWork = { elsewhere: Origin[] };
 
@@ -59,12 +59,12 @@ export const PROOF_OF_WORK_ERRORS = {
 } as const;
 export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
 
-/** How long a challenge can be solved and its solution be sent, in milliseconds. */
+/** A solution must arrive within this time after its challenge was made, in milliseconds. */
 const VALID_MS = 10 * MINUTE;
 
 /**
- * A challenge is solved by trying the numbers from 0 to a secret one, at most `MOST`. Each try costs `PROOF_ITERATIONS` of
- * PBKDF2: in total about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
+ * A challenge is solved by trying the numbers from 0 to a secret one, at most `MOST`. Each try costs `PROOF_ITERATIONS`
+ * of PBKDF2: in total about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
  */
 export const PROOF_ITERATIONS = 2_000;
 const MOST = 200;
@@ -94,7 +94,7 @@ export function difficulty(votes: number): number {
 /**
  * Makes a challenge that is valid for 10 minutes. Nothing is stored.
  *
- * @param votesToday - how many votes its origin cast today: many make it harder
+ * @param votesToday - how many votes its origin cast today: the more, the harder is the challenge
  */
 export function makeChallenge(
   { config, clock, proofIterations }: SignDeps & { proofIterations: number },
@@ -124,7 +124,7 @@ const idIn = (origins: Origin[], kind: Origin['kind']) => origins.find((one) => 
 
 const text = z.string().max(200);
 
-/** A solved challenge as the vote form sends it: base64 of JSON. Other fields of `parameters` pass unchecked. */
+/** A solved challenge as the vote form sends it: base64 of JSON. The signature protects the other `parameters`. */
 const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({
@@ -147,11 +147,11 @@ const proofOfWorkSchema = z.object({
 const LONGEST = 4_000;
 
 /**
- * Checks the proof of a vote and uses it up. The signature is checked first, so that a forged proof costs two hashes and
- * no query; the work itself is checked by the signature of its result. A browser with IPv4 and IPv6 may get its challenge on
- * one network and send the form on the other: its session has a secret that only this page knows.
+ * Checks the proof of a vote and marks it as used. The signature is checked first, so that a forged proof costs two
+ * hashes and no query. If a browser with IPv4 and IPv6 gets its challenge on one network and sends the form on another:
+ * the proof is accepted if the session is the same, which is a secret that only this page knows.
  *
- * @returns the code when it is not accepted
+ * @returns the accepted proof, or the code of the error
  * @throws the driver's error when MongoDB fails
  */
 export async function useProofOfWork(
@@ -187,7 +187,7 @@ export async function useProofOfWork(
   }
 }
 
-/** The origins that a challenge was made for. The caller has checked its signature. */
+/** The origins for which a challenge was made. The caller has checked the challenge's signature. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
   return site ? [network, { id: site, kind: 'site', factor: WIDER_NETWORK_FACTOR }] : [network];

@@ -9,7 +9,7 @@ import { ORIGIN_STORED_DAYS, ORIGIN_STORED_MS } from './vote-origin.ts';
 const returningPlayerDefinition = {
   /** The keyed hash of a network and a player. */
   _id: { type: String, required: true },
-  /** The UTC days of the last 30 on which the player voted from the network, without held votes: `2026-11-21`. */
+  /** Those of the last 30 UTC days on which the player voted from the network (held votes aside): `2026-11-21`. */
   days: { type: [String], required: true },
   /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
@@ -34,7 +34,7 @@ type Deps = {
   clock: Clock;
 };
 
-/** Whether a player (`playerHash`) is known on the network of an address. A player who voted only today is new. */
+/** Whether a player (`playerHash`) voted from the network of an address on `EARLIER_DAYS` days before today. */
 export async function isReturning(deps: Deps, address: string, player: string): Promise<boolean> {
   const today = dayOf(deps.clock.now());
   const found = await deps.returningPlayers.findOne({ _id: idOf(deps, address, player) });

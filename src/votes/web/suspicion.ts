@@ -7,17 +7,17 @@ import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** Up to this many players who never voted for a server before may use its vote form in an hour. */
+/** If more players than this vote for a server for the first time in an hour: the votes of the others are held. */
 const NEW_PLAYERS_AN_HOUR = 20;
-/** If the server has many players: this many new players for each player of its peak may vote in an hour. */
+/** If the server has many players, it may have more new voters in an hour: this many for each player of its peak. */
 const NEW_PLAYERS_A_PLAYER = 2;
-/** The limit of that, because a game server may also answer a probe with a false number. */
+/** The highest such limit: a game server may also answer a probe with a false number of players. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
-/** A server's own reports can be false: they count for at most this many players. */
+/** A server's own reports can be false. If it reports more players than this, only this many count. */
 export const MOST_REPORTED_PLAYERS = 50;
 
 /**
- * Why a vote is held. `origin`: the keyed hash of what is suspicious; absent if it is all votes of the server together.
+ * Why a vote is held. `origin`: the keyed hash of the suspicious network or mail domain; absent if there is none.
  */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
@@ -27,14 +27,14 @@ type SuspectVote = {
   server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
   voter: Voter;
   playerStatus: PlayerStatus;
-  /** The player never voted for the server before. */
+  /** Whether the player never voted for the server before. Excluded votes are ignored. */
   isNew: boolean;
-  /** The new players of the voter's network today, as `useOrigins` gives them. */
+  /** The new players of the voter's network today, as `useOrigins` returns them. */
   newPlayersOfNetwork: { count: number; origin: string };
   limits: NetworkLimits;
 };
 
-/** What looks unusual about a vote of the vote form; null when nothing does. */
+/** What looks unusual about a vote of the vote form; null if nothing looks unusual. */
 export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, playerStatus, isNew, newPlayersOfNetwork, limits } = vote;
   const { newPlayersOverAll: most } = limits;
@@ -55,14 +55,14 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
         reason: `Accounts of one mail domain were more than ${Math.ceil(times / 4)} of the players who voted for the first time within an hour.`,
       };
   }
-  // If the places of proven players are used up, the next one takes the place of a visitor.
+  // Established and returning players have their own budget. If it is used up: the player counts as a visitor.
   if (await hour('proven', 2)) return null;
   return asVisitor(deps, hour, vote);
 }
 
 /**
- * Uses one place of a part of a server's budget for this hour. The part has `times` places, by default `factor` ×
- * budget. False if no place is left.
+ * Counts a player in one part of a server's hourly budget of new players. The part is for `times` players, by default
+ * `factor` × budget. False if it is used up.
  */
 type Hour = (part: string, factor: number, times?: number) => Promise<boolean>;
 
@@ -74,9 +74,9 @@ function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number)
 }
 
 /**
- * A new player uses a place of the network, then a place of its neighbourhood, then a place of the server. The server
- * has its whole budget for the first players of networks, and half as many places for all further players. So a few
- * busy networks do not use up the places of other networks.
+ * Counts a new player in the hourly budgets of the network, its neighbourhood and the server; null if all allow it. The
+ * first player of each network counts in the server's whole budget; further players count in a second budget of half
+ * the size. So a few busy networks do not use up the budget for other networks.
  */
 async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;

@@ -8,7 +8,7 @@ import { ORIGIN_KINDS, type Origin, originsOf, type Voter } from './origin-keys.
 
 const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** As `playerHash` gives it. */
+  /** As `playerHash` returns it. */
   player: { type: String, required: true },
   /** True if an established account cast the vote. Absent otherwise, and in documents of users. */
   established: { type: Boolean },
@@ -22,13 +22,13 @@ const voteOriginDefinition = {
   /** The players as which the origin voted on that day, by server. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
-  /** Whether the newest vote was within the limit. */
+  /** Whether the limits allowed the newest vote. */
   isAllowed: { type: Boolean },
   /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** The players as which an origin used the vote form on a day. Networks are stored in no other form. */
+/** The players as which an origin used the vote form on a day. Networks are stored only as keyed hashes. */
 export const voteOriginSchema = new Schema(voteOriginDefinition, { collection: 'vote_origins' });
 voteOriginSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
 voteOriginSchema.index({ 'players.serverId': 1, expiresAt: 1 });
@@ -43,7 +43,8 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
 /**
- * Whether a player has an established account, came back to the network, or is new. Only new ones count as new players.
+ * Whether a player has an established account, came back to the network, or is new. Only `new` counts in the limits for
+ * new players.
  */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
@@ -55,7 +56,7 @@ export type OriginRefusal = 'account' | 'new-players' | 'network';
 
 type OriginUse = {
   refusedBy: OriginRefusal | null;
-  /** Today's new players of the network, over all servers; or a quarter of those of the IPv6 /48, if that is more. */
+  /** The number of the network's new players today, over all servers; or a quarter of the IPv6 /48's, if higher. */
   newPlayers: { count: number; origin: string };
 };
 
@@ -66,8 +67,8 @@ function idOf({ clock }: Origins, { id }: Origin): string {
 }
 
 /**
- * What the origins of a voter did today, without noting anything: how many votes of new players its network cast over all
- * servers, and which limit would refuse one more vote.
+ * Reads what the origins of a voter did today: how many votes of new players its network cast over all servers, and
+ * which limit would refuse one more vote. Stores nothing.
  */
 export function originsToday(
   deps: Origins,
@@ -124,11 +125,12 @@ function refusalOf(
 }
 
 /**
- * Notes that a voter votes for a server as a player, in each of its origins, up to the first whose limit is used up. An
- * IPv6 /48 has four times the limits of a network. The same player again is always allowed.
+ * Stores in each origin of a voter that it votes for a server as this player, unless a limit refuses the vote. An IPv6
+ * /48 has four times the limits of a network. If the origin already voted for the server as this player today, no limit
+ * refuses the vote.
  *
- * @param elsewhere - the origins of another network on which the voter proved the work: the vote counts in these too, as
- *   that of a new player
+ * @param elsewhere - if the challenge was requested on another network: the origins of that network. The vote counts in
+ *   these too, as the vote of a new player
  * @throws the driver's error when MongoDB fails
  */
 export async function useOrigins(
@@ -139,10 +141,11 @@ export async function useOrigins(
   elsewhere: Origin[] = [],
 ): Promise<OriginUse> {
   const own = originsOf(deps, voter);
-  // An IPv6 /48 may be around both networks.
+  // If both networks are in the same IPv6 /48: the vote counts only once in it.
   const others = elsewhere.filter(({ id }) => own.every((origin) => origin.id !== id));
   const asNew: OriginSubject = { ...subject, playerStatus: 'new' };
-  // If a refused vote were noted, one account could use up its network by asking for many players.
+  // Checks all limits before it stores anything. Otherwise an account whose votes are refused could use up the limits
+  // of its network.
   for (const [origins, as] of [
     [own, subject],
     [others, asNew],
@@ -160,7 +163,7 @@ export async function useOrigins(
   return { refusedBy: null, newPlayers };
 }
 
-/** Notes the use of one origin. One conditional update decides between votes of the same moment. */
+/** Stores a vote in one origin. A conditional update checks the limits, so concurrent votes cannot exceed them. */
 async function useOrigin(
   deps: Origins,
   origin: Origin,
@@ -220,17 +223,17 @@ async function useOrigin(
   return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', newPlayers };
 }
 
-/** At most this many of a server's documents (one for each network and day) are read, the newest first. */
+/** At most this many documents of a server (one for each origin and day) are read, the newest first. */
 export const MOST_NETWORKS = 300;
 
 /** How many networks used a server's vote form, and how many of these voted as one of the given players. */
 export type NetworkCount = { all: number; ofPlayers: number };
 
 /**
- * Counts the networks that voted for a server with the vote form since a time, at most 30 days ago. The same network on
- * several days is one.
+ * Counts the networks that voted for a server with the vote form since a time, at most 30 days ago. A network that
+ * voted on several days counts once.
  *
- * @param players - as `playerHash` gives them
+ * @param players - as `playerHash` returns them
  */
 export async function countNetworks(
   { voteOrigins }: Pick<Origins, 'voteOrigins'>,
