@@ -6,8 +6,8 @@ import { userOf } from '../guard-routes.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /**
- * Counts a form that makes Tallyport connect to a server against the user's allowance of checks
- * (docs/adr/0021-one-allowance-for-checks.md). Returns null, or the refusal of the form.
+ * Makes the `check` of a form that lets Tallyport connect to a server. It uses up one of the checks that a user has per
+ * minute (docs/adr/0021-one-allowance-for-checks.md). If none is left, it returns the refusal of the form.
  */
 export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {
   return async (request: FastifyRequest): Promise<Refused | null> => {
