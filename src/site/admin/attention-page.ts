@@ -24,8 +24,7 @@ const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
 
 /**
- * `/operator`: the inbox, with a tab for each kind of item. If the query names no tab: the first tab with an item is
- * shown.
+ * `/operator`: the inbox, with a tab for each kind of item. If the query names no tab: the first tab with an item.
  */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;

@@ -18,8 +18,7 @@ export type Connected = {
 };
 
 /**
- * How a plugin gets votes. `push`: Tallyport sends them to a vote listener. `claim`: the plugin calls the API with a
- * claim key.
+ * How a plugin gets votes. `push`: a vote listener receives them. `claim`: the plugin calls Tallyport with a claim key.
  */
 export type Way = 'push' | 'claim';
 

@@ -35,8 +35,7 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
     const found = await page(request);
     if (found) return sendPage(request, reply, found);
-    // A draft's id becomes the id of the listed server. If the server is already listed: the user went back in the
-    // browser, or has a second tab.
+    // If the draft has become a listed server, which has the same id: the user went back, or has a second tab.
     if (await isListed(request))
       return reply.redirect(`${base}/dashboard/servers/${draftIdOf(request)}`, 303);
     throw new PageError(404, t('You have no draft with this id.'));

@@ -188,8 +188,7 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
       // If the server has a claim key: players could be rewarded in two ways, so the owner must choose one of them.
       if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
       const { set, secret } = await store(deps, serverId, data, userOf(request).email);
-      // If a secret was created: it is shown and no test vote is sent, because the owner must first set it on the
-      // server.
+      // If a secret was created: no test vote is sent, because the owner must first set the secret on the server.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
       // If the server fetches its votes: a test would fail, because the owner must first install the relay.
       if (set.protocol === 'fetch')

@@ -5,8 +5,7 @@ import { UnsealError } from '../../platform/secrets.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
 /**
- * The refusal if the entered or stored secret is wrong, or if processes of an earlier version run; undefined for any
- * other error.
+ * The refusal if the entered or stored secret is wrong, or processes of an earlier version run; otherwise undefined.
  */
 export function settingsRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
   if (!(error instanceof EarlierProcessesError)) return secretRefusal(error, values);

@@ -24,8 +24,7 @@ export async function limitSearches(deps: AppDeps, { ip }: FastifyRequest): Prom
 }
 
 /**
- * Searches servers for a page that `limitPages` has counted already. If the search is refused, this count is taken
- * back.
+ * Searches servers for a page that `limitPages` has counted already. If the search is refused, takes this count back.
  *
  * @throws {PageError} 429, with the time of the next allowed search
  */

@@ -80,8 +80,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
   }
 
-  // A review form with errors is shown at the path of the form. If a user shares this path, it leads to the server's
-  // page.
+  // A review form with errors is shown at this path. If a user opens the path again, it leads to the server's page.
   app.get('/servers/:slug/review', ANYONE, (request, reply) =>
     reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
   );

@@ -86,8 +86,7 @@ function formPart(site: Site, view: VotePageView): Html {
 }
 
 /**
- * The part that replaces the form during the cooldown: it says who has voted. The panel below it has the time of the
- * next vote.
+ * The part that replaces the form during the cooldown: it says who has voted. `nextVotePanel` is below it.
  */
 function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { votedAt }: VoteStreak): Html {
   const page = `${site.base}${publicPath(server)}`;

@@ -33,8 +33,7 @@ const TOO_MANY_LINKS = defineMessage(
 );
 
 /**
- * The refusal if too many accounts were created in 24 hours from one network or mail domain; `retryAt` goes into
- * `Retry-After`.
+ * The refusal if too many accounts were created from one network or mail domain; `retryAt` goes into `Retry-After`.
  */
 export function tooManyAccounts(retryAt: Date): Refused {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);

@@ -4,8 +4,7 @@ import { linkTo } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
 /**
- * The target of a link to the operator: the operator's contact page if there is one, otherwise the setting `CONTACT`.
- * Null if the operator gave neither.
+ * The target of a link to the operator: the operator's contact page, otherwise `CONTACT`; null if neither is set.
  */
 export function contactHref({
   base,

@@ -4,8 +4,7 @@ import { colourClasses, generatedIcon, initials } from './generated-pictures.ts'
 import { type Html, html } from './html.ts';
 
 /**
- * If a banner's width is more than this many times its height: the banner is shown whole. It would lose its text if it
- * were cropped to the shape of the frame, as other banners are.
+ * If a banner is wider than this many times its height: it is shown whole, because cropping would cut off its text.
  */
 const STRIP = 5.5;
 
