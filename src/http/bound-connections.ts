@@ -7,8 +7,8 @@ import { isInRange, parseNetwork } from '../votes/blocks/network-range.ts';
 import { CONNECTION_LIMITS, limitConnections } from './limit-connections.ts';
 
 /**
- * Limits the connections of the web process, in total and for each client address. The address of a trusted proxy has
- * no limit, because many clients share it.
+ * Limits the connections of the web process, in total and per client address. The address of a trusted proxy has no
+ * limit, because many clients share it.
  */
 export function boundConnections(
   app: FastifyInstance,

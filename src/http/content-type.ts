@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const READ = /^\s*(application\/json|application\/x-www-form-urlencoded)(?=[\s;,]|$)/i;
 
 /**
- * Accepts the content types of JSON and forms also if they are malformed, as some clients send them: `application/json,
- * charset=utf-8`, `APPLICATION/JSON;`. Fastify alone would refuse these. A charset is ignored: bodies are read as
- * UTF-8.
+ * Accepts the content types of JSON and forms even if they are malformed: `APPLICATION/JSON;` or
+ * `application/json, charset=utf-8`. Fastify alone would refuse these. A charset is ignored: bodies are read as UTF-8.
  */
 export function takeLooseContentTypes(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -126,7 +126,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
 }
 
 /**
- * The most downloads of the script for a network. Browsers need one, because they cache it for a year. If there were no
+ * A network may download the script this often. Browsers need one download, because they cache it for a year. Without a
  * limit, a few clients could use up the listing's bandwidth: a request of 138 bytes returns up to 3.8 MB.
  */
 const SCRIPTS = { times: 20, windowMs: MINUTE };

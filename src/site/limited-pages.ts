@@ -53,7 +53,7 @@ const IMAGES = { times: 600, windowMs: MINUTE };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts requests for pages of the dashboard and the account, by user id. */
+    /** Counts requests of signed-in users for pages that `limitPages` does not count, by user id. */
     ownPages: LocalLimit;
     /** Counts the images of servers that are made, by the network of the request. */
     images: LocalLimit;

@@ -18,7 +18,7 @@ declare module 'fastify' {
 
 const COOKIE = 'tallyport-language';
 const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`);
-/** In characters. Only this much of the header `Accept-Language` is read. Browsers send far less. */
+/** Only this many characters of the header `Accept-Language` are read. Browsers send far fewer. */
 const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
 

@@ -98,7 +98,7 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
 }
 
-/** A visitor's client is the network, so that one network cannot have all the requests that may wait. */
+/** Visitors are told apart by network. So one network cannot occupy the whole queue of waiting requests. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
   return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(widerNetworkOf(ip));
 }

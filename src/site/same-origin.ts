@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Whether a page of this site caused the request. If no page did, the request may be CSRF: browsers send cookies with
- * requests that other sites cause, too. Bull Board does not check this itself.
+ * Whether a page of this site caused the request. If another site caused it, it may be forged (CSRF): browsers send
+ * cookies with such requests too. Bull Board has no check of its own.
  *
  * If there is an `Origin`, it must be the origin of `publicUrl` or of the address that the browser used. If there is
  * none, the browser must send `Sec-Fetch-Site: same-origin`. A page of another site can forge neither header.

@@ -5,7 +5,7 @@ import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { secondsUntil } from '../v1/schemas.ts';
 
 /**
- * Counts a call with a claim key against the key's limit. API tokens have no such limit.
+ * Counts a call with a claim key, and refuses it if there were too many. API tokens have no such limit.
  *
  * @param cost - how many calls it counts as: 1, or `LIST_COST` for a list of votes or voters
  * @throws {RefusedError} 429 if the key was used too often

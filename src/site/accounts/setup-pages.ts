@@ -44,7 +44,7 @@ const USELESS = defineMessage(
 );
 
 /**
- * `/setup`: with a setup link, a user creates the first operator, the own account. Once the site has an operator, these
+ * `/setup`: a user with a setup link creates the account of the first operator. Once the site has an operator, these
  * paths answer 404 to everybody except operators, like unknown paths.
  */
 export function setupPages(app: FastifyInstance, parts: AccountParts): void {

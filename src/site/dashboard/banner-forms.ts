@@ -21,7 +21,7 @@ import { bannerImage, iconImage } from '../shared/profile-parts.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-/** The most uploads of a user. To encode one can take a worker several seconds of CPU time. */
+/** A user may upload this many banners. To encode one can take a worker several seconds of CPU time. */
 const UPLOADS = { times: 20, windowMs: HOUR };
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };

@@ -57,7 +57,7 @@ export function rewardsRoute(
   });
 }
 
-/** Whether the server has no listener yet but claim keys, so that votes could be rewarded twice without a choice. */
+/** Whether the server has claim keys but no listener yet. If so, the owner must choose how players are rewarded. */
 export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
   const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
   return existing === null && (await hasClaimKeys(deps, serverId));

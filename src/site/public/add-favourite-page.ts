@@ -17,9 +17,9 @@ import type { WantedFavourite } from './wanted-favourite.ts';
 type Deps = PublicParts['deps'];
 
 /**
- * `/favourites/:serverId`: the page to which a visitor gets who clicked a star and then signed in or up. If the star
- * was clicked in this browser (a cookie says so), the server is added at once. Otherwise, for example after a click on
- * a link of another site, a button asks first, because opening an address must not change anything.
+ * `/favourites/:serverId`: the page after a visitor clicked a star and then signed in or up. If the star was clicked in
+ * this browser (a cookie says so), the server is added at once. Otherwise, for example after a click on a link of
+ * another site, a button asks first, because opening an address must not change anything.
  */
 export function addFavouritePage(
   app: FastifyInstance,

@@ -8,7 +8,7 @@ import { searchListing } from '../../ranking/search-listing.ts';
 import { PageError } from '../error-pages.ts';
 import { refundPage } from '../limited-pages.ts';
 
-/** The most searches of a network address. A search costs far more than a page of the ranking. */
+/** A network address may make this many searches. A search costs far more than a page of the ranking. */
 const SEARCHES = { times: 60, windowMs: MINUTE };
 
 /**

@@ -22,7 +22,7 @@ const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;
 
-/** A favourite whose vote form is switched on, and the player name to fill in. Null in `nextVoteAt`: no cooldown. */
+/** A favourite whose vote form is on, and the player name to fill in. If `nextVoteAt` is null, there is no cooldown. */
 type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
 /** The servers that a player may vote for next. */

@@ -8,7 +8,7 @@ import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { rankingPath, rankingQuery } from './ranking-query.ts';
 
-/** The most redirects to a random server for a network address. They are not cached, so each of them costs a query. */
+/** A network address may request this many random servers. The redirects are not cached, so each costs a query. */
 const DRAWS = { times: 60, windowMs: MINUTE };
 
 /**

@@ -110,7 +110,7 @@ type Entry = { path: string; changedAt?: Date | null | undefined };
 
 /** The name of the file with all pages except those of servers. */
 const PAGES = 'pages.xml';
-/** Replaces the game's id in the names of files with servers that have no game. Ids of games have no hyphen. */
+/** Stands for “no game” where other files of servers have a game's id in their name. Ids of games have no hyphen. */
 const WITHOUT_GAME = 'without-game';
 
 /** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */

@@ -34,8 +34,8 @@ export function serverHead(site: Site, view: View): Html {
 }
 
 /**
- * Those of these details that are known: rating, country, game with version, languages, and marks. The stylesheet shows
- * the rating here only on narrow pages, where the key figures are far below.
+ * Rating, country, game with version, languages, and marks; what is not known is left out. The stylesheet shows the
+ * rating here only on narrow pages, where the key figures are far below.
  */
 function about(base: string, server: Server, { info, found }: Seen): Content {
   const { game, profile } = server;

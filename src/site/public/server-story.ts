@@ -7,7 +7,7 @@ import { description } from '../shared/profile-parts.ts';
 import type { Seen, View } from './server-view.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** In characters. A longer description is cut, with a link that shows the whole text. */
+/** If a description has more characters than this: it is cut, with a link that shows the whole text. */
 const LONG_TEXT = 1_500;
 
 /** The key figures, as one line of cells. */

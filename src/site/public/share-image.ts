@@ -9,7 +9,7 @@ import { addressOf } from '../shared/server-status.ts';
 import { CARD_COLOURS, generatedColours } from './card-colours.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
-/** Texts of which the fonts have all characters. If a name has other characters, the address is drawn instead. */
+/** Matches a text if the fonts contain its characters. If a name does not match, the address is drawn instead. */
 const DRAWABLE =
   /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
 

@@ -17,7 +17,7 @@ import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverOfForm, slugOfRequest } from './server-address.ts';
 
-/** The most sign-ins through Steam that a network may begin, and may finish. A whole school may share a network. */
+/** A network may begin this many sign-ins through Steam, and finish as many. A whole school may share a network. */
 const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };
 
 /** No HEAD routes: if a link checker sent HEAD, the request would begin a sign-in, or use one up. */

@@ -43,7 +43,7 @@ import { voteReminder } from './vote-reminder.ts';
 import { resultPage, type VoteState } from './vote-result.ts';
 import { accountOf, ownNameOf, voterOf } from './voter.ts';
 
-/** The most challenges for a network. Each costs a key derivation and a query. A player may need several. */
+/** A network may request this many challenges. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
 /** If a name in a link is longer than this, in UTF-16 code units, its end is ignored. */

@@ -4,7 +4,7 @@ import { DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { createCookie } from '../../platform/cookies.ts';
 
-/** A cookie with the server whose star a visitor clicked, until the visitor has signed in. */
+/** Remembers the server whose star a visitor clicked, in a cookie, until the visitor has signed in. */
 export type WantedFavourite = {
   /** The `Set-Cookie` header that remembers the server for a day, as long as the mailed link to sign up is valid. */
   remember(serverId: ObjectId): string;
@@ -15,8 +15,8 @@ export type WantedFavourite = {
 };
 
 /**
- * Creates the functions for this cookie. Only a form of this site sets it, so a link of another site cannot add a
- * favourite. Its path is `/favourites`: the browser does not send it with requests for pages that are cached for all.
+ * Only a form of this site sets the cookie, so a link of another site cannot add a favourite. The path of the cookie is
+ * `/favourites`, so that browsers do not send it with requests for public pages, which are cached for all visitors.
  */
 export function createWantedFavourite(config: Pick<Config, 'PUBLIC_URL' | 'basePath'>): WantedFavourite {
   const cookie = createCookie(config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });

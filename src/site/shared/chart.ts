@@ -80,7 +80,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-/** The text of each point, which a script shows beside the pointer and screen readers read. */
+/** The text of each point. A script shows it if the pointer is at the point, and screen readers read it. */
 function textsOf({ points, shown, details = () => '' }: Chart): string[] {
   return points.map(({ label, value, reason = t('unknown') }, index) =>
     value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
@@ -154,7 +154,7 @@ type Drawn = {
   axis?: ChartAxis;
   drawing: Html;
   texts: string[];
-  /** Whether points lie on a line, the first and last at the edges of the drawing; or each has a column of its own. */
+  /** `line`: the points are on a line from edge to edge. `column`: each point has a column of its own. */
   place: 'line' | 'column';
 };
 

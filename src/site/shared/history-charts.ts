@@ -7,7 +7,7 @@ import { count, counted, dayText, decimal, duration, localTime, shortDay, shortT
 import { type Content, type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
-/** A line has about this many slots at most, and its table rows. Otherwise, pages of old servers would be too large. */
+/** A line has at most about `MAX_SLOTS` slots, and its table `MAX_ROWS` rows. This limits the pages of old servers. */
 const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 

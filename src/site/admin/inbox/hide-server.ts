@@ -69,7 +69,7 @@ export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, 
   </details>`;
 }
 
-/** A notice after a server was hidden, with a button to show it again. Empty after another action. */
+/** A notice after a server was hidden (with a button to undo that) or shown again. Empty after another action. */
 export async function hidingResult(
   { deps, base }: Inbox,
   tab: InboxTab,
