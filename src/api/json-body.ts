@@ -21,9 +21,9 @@ function parse(bytes: Buffer): unknown {
 }
 
 /**
- * Makes JSON the only accepted body type of the routes of `app`. Refuses invalid UTF-8, whereas Fastify's own parser
- * silently replaces invalid bytes. Keys such as `__proto__` are harmless, because the schemas pick their fields by
- * name.
+ * Makes JSON the only accepted body type of the routes of `app`. Bodies with invalid UTF-8 are refused; Fastify's own
+ * parser would silently replace the invalid bytes. Keys such as `__proto__` are harmless, because the schemas read only
+ * the fields that they name.
  */
 export function acceptOnlyJson(app: FastifyInstance): void {
   takeLooseContentTypes(app);

@@ -9,7 +9,7 @@ import { once } from '../platform/once.ts';
 import { nameSchemas } from './named-schemas.ts';
 import { describeQuickStart } from './quick-start.ts';
 
-/** How long browsers and proxies may show the document without asking again. */
+/** How long browsers and proxies may use the document without revalidation. */
 const FRESH_SECONDS = 300;
 
 /** The introduction of the document. `publicUrl` is the listing's address. */
@@ -106,8 +106,8 @@ treat it as less secret than a token.
 `.trim();
 
 /**
- * Converts zod schemas to JSON Schema and corrects the result. Removes what zod adds by itself: the bounds of safe
- * integers and the long pattern of a date. Restores what zod drops for transformed fields: examples, defaults and
+ * Converts zod schemas to JSON Schema and corrects the result. It removes what zod adds by itself: the bounds of safe
+ * integers and the long pattern of a date. It adds what zod leaves out for transformed fields: examples, defaults and
  * bounds.
  */
 const describeSchemas = createJsonSchemaTransform({
@@ -126,7 +126,7 @@ const describeSchemas = createJsonSchemaTransform({
   },
 });
 
-/** Shows request headers with capitals. Validation uses Node's lower-case names. */
+/** As `describeSchemas`, but request headers have capitals: the schemas have Node's names, which are in lower case. */
 const transform: typeof describeSchemas = (document) => {
   const { schema, url } = describeSchemas(document);
   const headers = schema.headers as { properties?: Record<string, unknown> } | undefined;
@@ -142,8 +142,8 @@ const transform: typeof describeSchemas = (document) => {
 };
 
 /**
- * Makes an OpenAPI 3.1 document of all routes that have a tag and are registered after this call. It is made from the
- * schemas of the routes; `openApiDocument` serves it.
+ * Prepares an OpenAPI 3.1 document of all routes that have a tag and are registered after this call. The document is
+ * made from the schemas of the routes. `readApiDocument` returns it, and `openApiDocument` serves it.
  */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
   const options: FastifyDynamicSwaggerOptions = {
@@ -175,12 +175,12 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
   await app.register(swagger, options);
 }
 
-/** The OpenAPI document. `app` must be ready. */
+/** Returns the OpenAPI document. Call it only after `app.ready()`. */
 export function readApiDocument(app: FastifyInstance): object {
   return nameSchemas(structuredClone(app.swagger()));
 }
 
-/** Serves `/openapi.json`, compressed once. It needs no token. */
+/** Serves the OpenAPI document at `/openapi.json`, without a token. It is compressed only once. */
 export async function openApiDocument(app: FastifyInstance): Promise<void> {
   const document = once(() => compressDocument(readApiDocument(app)));
   app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
@@ -194,7 +194,7 @@ export async function openApiDocument(app: FastifyInstance): Promise<void> {
 
 async function compressDocument(document: object): Promise<Compressed & { etag: string }> {
   const content = JSON.stringify(document);
-  // A weak ETag, because each encoding has different bytes for the same document.
+  // The ETag is weak, because each encoding has other bytes for the same document.
   const etag = `W/"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
   return { ...(await compressOnce(content)), etag };
 }

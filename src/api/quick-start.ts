@@ -1,7 +1,7 @@
 /** An example program that casts one vote. It reads `SERVER_ID` and `API_TOKEN` from the environment. */
 type QuickStart = { language: string; fence: string; code: string };
 
-/** The same call in five languages. `api` is the address of the API: `https://listing.example/api/v1`. */
+/** The same program in five languages. `api` is the URL of the API: `https://listing.example/api/v1`. */
 export const quickStarts = (api: string): QuickStart[] => [
   {
     language: 'curl',
@@ -103,7 +103,7 @@ public class Vote {
   },
 ];
 
-/** The quick start of the OpenAPI document, in Markdown. */
+/** The section “Quick start” of the OpenAPI document, in Markdown. */
 export function describeQuickStart(publicUrl: string): string {
   const programs = quickStarts(`${publicUrl.replace(/\/+$/, '')}/api/v1`).map(
     ({ language, fence, code }) => `**${language}**\n\n\`\`\`${fence}\n${code.trim()}\n\`\`\``,

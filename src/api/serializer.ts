@@ -3,13 +3,14 @@ import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
 /**
- * The compiled serializers. The key is `def`, because copies of a schema with another description share their `def`.
+ * The compiled serializers, by the `def` of their schema. If a schema is copied to change its description, the copy has
+ * the same `def`, so both share a serializer.
  */
 const compiled = new WeakMap<z.ZodType['def'], ReturnType<typeof compile>>();
 
 /**
- * Compiles a zod schema into a fast serializer. Routes with the same schema share it. The serializer writes the fields
- * of the schema without validating them: the type check and the tests make sure that answers match their schemas.
+ * Compiles a zod schema into a fast serializer. Routes with the same schema share a serializer. It writes the fields of
+ * the schema without validating them: the type check and the tests make sure that answers match their schemas.
  */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   const serializer = compiled.get(schema.def) ?? compile(schema);
@@ -22,7 +23,7 @@ function compile(schema: z.ZodType) {
     target: 'draft-7',
     io: 'output',
     override({ jsonSchema }) {
-      // If a pattern stays in the schema of a union's member: fast-json-stringify checks it for every answer, which
+      // Patterns and formats are removed: in a union, fast-json-stringify would check them for every answer, which
       // costs time.
       delete jsonSchema.pattern;
       delete jsonSchema.format;

@@ -7,8 +7,8 @@ import { isInRange, parseNetwork } from '../votes/blocks/network-range.ts';
 import { CONNECTION_LIMITS, limitConnections } from './limit-connections.ts';
 
 /**
- * Limits the connections of the web process. A trusted proxy has no limit for its address, because many clients share
- * it.
+ * Limits the connections of the web process, in total and per client address. The address of a trusted proxy has no
+ * limit, because many clients share it.
  */
 export function boundConnections(
   app: FastifyInstance,
@@ -22,7 +22,7 @@ export function boundConnections(
   app.addHook('onClose', async () => stop());
 }
 
-/** Tests whether an address is a proxy. If `TRUST_PROXY` is a number, every address counts as one. */
+/** Returns a function that tests whether an address is a proxy. If `TRUST_PROXY` is a number, every address is one. */
 function proxyTest(trust: Config['TRUST_PROXY']): (address: string) => boolean {
   if (typeof trust === 'number') return () => true;
   const ranges = (trust || []).flatMap((range) => parseNetwork(range) ?? []);

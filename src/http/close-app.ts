@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { SECOND } from '../platform/clock.ts';
 
 /**
- * Connections that are still open after this time are closed. Running requests are answered within 5 s, so the client
- * of such a connection sends nothing.
+ * If a connection is still open after this time, it is closed. Running requests are answered within 5 s, so a
+ * connection that is open for longer has no complete request.
  */
 const CLOSE_TIMEOUT_MS = 8 * SECOND;
 
 /**
- * Closes the port and idle connections and waits for running requests. Connections that are left after 8 s are closed.
+ * Closes the port and idle connections, and waits for running requests. After 8 s, closes all other connections.
  */
 export async function closeApp(app: FastifyInstance): Promise<void> {
   const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);

@@ -9,14 +9,14 @@ type Encoding = keyof Compressed;
 const encodeBr = promisify(brotliCompress);
 const encodeGzip = promisify(gzip);
 
-/** The brotli quality: `once` for content that is compressed once and sent often, `page` for a page of one request. */
+/** The brotli quality: `once` for content that is compressed once and sent often, `page` for a page sent only once. */
 const QUALITY = { once: 9, page: 4 } as const;
 
 function br(plain: Buffer, quality: number): Promise<Buffer> {
   return encodeBr(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 }
 
-/** Compresses content that is sent to many requests, outside the event loop. */
+/** Compresses content that is sent often, in each encoding. It runs in the thread pool, not in the event loop. */
 export async function compressOnce(content: string | Buffer): Promise<Compressed> {
   const identity = Buffer.from(content);
   const [brotli, zipped] = await Promise.all([br(identity, QUALITY.once), encodeGzip(identity)]);
@@ -24,8 +24,8 @@ export async function compressOnce(content: string | Buffer): Promise<Compressed
 }
 
 /**
- * Compresses the page of one request and sets the headers. If the client accepts no compression, the page is returned
- * as it is.
+ * Compresses a page that is sent once, in the encoding that the client prefers, and sets the headers. If the client
+ * does not accept compression, the page is returned unchanged.
  */
 export async function compressPage(
   request: FastifyRequest,

@@ -14,20 +14,21 @@ const STATUS_OF: Record<string, RawStatus> = {
 };
 
 /**
- * How long a refused client has to read the answer, in milliseconds. Then the connection is closed, even if the client
- * is still sending.
+ * How long a refused client may read the answer, in milliseconds. After this time, the connection is closed even if the
+ * client still sends.
  */
 const READ_TIME_MS = 2 * SECOND;
 
-/** Connections on which no further request is accepted. */
+/** Connections on which a request was refused and which will be closed. No further request on them is accepted. */
 const closing = new WeakSet<Socket>();
 
 /**
- * Answers a malformed or too slow request directly on the socket, because Fastify never sees it. If earlier requests of
- * the connection are unanswered, they are answered first: otherwise an accepted vote would look refused. The connection
- * is closed at most two seconds later, because nobody knows where the next request begins.
+ * Returns a handler of `clientError`, which Node emits for malformed or too slow requests. Fastify never gets these, so
+ * the handler writes the answer to the socket. If earlier requests of the connection are unanswered, they are answered
+ * first: otherwise the client would take the refusal for the answer to an accepted vote. Then the connection is closed
+ * within two seconds, because it is unknown where the next request would begin.
  *
- * @param errorDocs - the page that explains the error codes, if there is one
+ * @param errorDocs - the URL of the page that explains the error codes, if there is one
  */
 export function answerClientErrors(
   errorDocs?: string,
@@ -74,22 +75,22 @@ async function refuseAndClose(
       body,
     ].join('\r\n'),
   );
-  // Further data is read and discarded until the client closes: if unread data were left at the close, the answer might
-  // be lost.
+  // Further data is read and discarded until the client closes the connection. If the socket were closed with unread
+  // data, the client could lose the answer.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), READ_TIME_MS);
   socket.once('close', () => clearTimeout(timer));
 }
 
 /**
- * Answers clients that close their side after sending the request. By default Node then closes the other side at once:
- * the vote would be cast and its answer lost.
+ * Lets the server answer clients that close their side of the connection after they have sent the request. By default,
+ * Node then closes the other side at once: the vote would be cast, and its answer would be lost.
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** Answers an unknown `Expect` header in the format of our errors, because Node's own answer has an empty body. */
+/** If a request has an unknown `Expect` header: answers in the format of our errors. Node's own answer has no body. */
 export function answerExpectations(server: Server, errorDocs: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response

@@ -5,16 +5,16 @@ import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 /** How many milliseconds each request has waited for the database. */
 const spent = new WeakMap<FastifyRequest, number>();
 
-/** How many milliseconds `request` may still wait for the database, of 5 s in all; 0 or less when none are left. */
+/** How many milliseconds are left of the 5 s that `request` may wait for the database; 0 or less if none are left. */
 export function databaseTimeLeft(request: FastifyRequest): number {
   return OPERATION_TIMEOUT_MS - (spent.get(request) ?? 0);
 }
 
 /**
- * Waits for `work`, at most until the request has waited for the database for 5 s in all. The time in which the body
- * arrives is not counted. `work` itself is not cancelled.
+ * Waits for `work`, which uses the database. A request may wait 5 s for the database in total, without the time in
+ * which its body arrives. If this time is over, `work` is not cancelled.
  *
- * @throws {DeadlineError} when the time is used up, or what `work` throws
+ * @throws {DeadlineError} if the request has waited 5 s in total before `work` ends; otherwise the errors of `work`
  */
 export async function withinDatabaseTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
   const left = databaseTimeLeft(request);

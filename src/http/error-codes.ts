@@ -2,8 +2,8 @@
 type Meaning = { status: number; meaning: string };
 
 /**
- * The `code` of every JSON error body. A code never changes and is never reused; a later version may add codes. The
- * table in docs/errors.md has the same lines.
+ * The values of `code` in JSON error bodies. A code never changes and is never reused; a later version may add codes.
+ * The table in docs/errors.md has the same codes.
  */
 export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },
@@ -53,7 +53,7 @@ export const ERROR_CODES = {
 /** A stable name of an error. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The codes of 503 and 429 answers that Fastify or a plugin makes without a code. */
+/** The codes for 429 and 503 errors of Fastify or a plugin, which have no code of this list. */
 const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
 
 /** All codes of one status, in the order of the table. */
@@ -61,7 +61,7 @@ export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** The code of an error when only its status is known. */
+/** The code of an error of which only the status is known. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 429 || status === 503) return GENERAL[status];
   return codesOf(status)[0] ?? (status < 500 ? 'malformed' : 'internal');

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** The headers in which a reverse proxy passes on the client's address. */
+/** The headers in which reverse proxies send the client's address. */
 const HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 const NONE_TRUSTED =
@@ -11,8 +11,8 @@ const NOT_IN_LIST =
 
 /**
  * Logs a warning, once in a process, if a request has a header of a reverse proxy but comes from an address that is not
- * trusted. If that address is a proxy, all its clients share one address and its rate limits. If `trust` is a number,
- * every address is trusted, so nothing is logged.
+ * trusted. If this address is a proxy, all its clients count as one address and share its rate limits. If `trust` is a
+ * number, every address is trusted, so nothing is logged.
  */
 export function warnOfForwardedHeaders(app: FastifyInstance, trust: false | number | string[]): void {
   if (typeof trust === 'number') return;
@@ -32,8 +32,8 @@ function forwardedBy({ headers }: FastifyRequest): string | undefined {
 }
 
 /**
- * The header's name, if the request has it and its sender is not trusted. For a trusted sender, `ips` has at least two
- * addresses.
+ * `x-forwarded-for` if the request has this header and comes from an address that is not trusted. If the address were
+ * trusted, `ips` would also have the addresses of the header, so at least two.
  */
 function forwardedPast(request: FastifyRequest): string | undefined {
   return request.headers['x-forwarded-for'] && request.ips?.length === 1 ? 'x-forwarded-for' : undefined;

@@ -12,22 +12,22 @@ import { codeOfStatus, ERROR_CODES, type ErrorCode } from './error-codes.ts';
 export type Refusal = {
   status: number;
   code: ErrorCode | VoteFormError;
-  /** For the user: what is wrong, and what they can do. */
+  /** Says what is wrong and what the user can do. */
   sentence: string;
   headers?: Record<string, string>;
-  /** Further fields of the body; a 429 has the time at which the next try is allowed. */
+  /** Further fields of the body. For example, a 429 has the time at which the next request is accepted. */
   fields?: Record<string, string>;
 };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The page that explains the error codes. Absent if the process has no such page. */
+    /** The URL of the page that explains the error codes. Absent if the process has no such page. */
     errorDocs?: string;
   }
 }
 
 /**
- * Thrown by a handler to refuse a request. An error that `refusalOf` does not know is answered as an internal error.
+ * Handlers throw it to refuse a request with `refusal`. Errors that `refusalOf` does not know are internal errors.
  */
 export class RefusedError extends AppError {
   readonly refusal: Refusal;
@@ -41,7 +41,7 @@ export class RefusedError extends AppError {
 /** The default of the Retry-After header, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** The largest body, in bytes. The OpenAPI document states it too. */
+/** The body limit of the API, in bytes. The OpenAPI document states it too. */
 export const BODY_LIMIT = 16 * 1_024;
 
 export const SENTENCES = {
@@ -63,7 +63,7 @@ export const SENTENCES = {
   notReady: 'The database is not prepared yet: try again in a few seconds.',
 } as const satisfies Record<string, PlainMessage>;
 
-/** A 503 with the time after which the client may try again. */
+/** A refusal with the status 503 and the default `Retry-After`. */
 export function unavailable(code: ErrorCode, sentence: string): Refusal {
   return { status: 503, code, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
 }
@@ -83,7 +83,7 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal & { sentence: PlainMessage }> = 
   },
 };
 
-/** The answer for an error, for the API and the site. */
+/** Converts any error to the answer of the API. Pages use its status and sentence, too. */
 export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -117,7 +117,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
-    // The messages of some shared rules begin with the field's name already.
+    // Some rules already begin with the name of the field. Then it is not added again.
     errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
@@ -129,7 +129,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
 /**
  * The body of an error.
  *
- * @param errorDocs - the page that explains the codes; each code has an anchor. Without it the body has no `doc_url`
+ * @param errorDocs - the URL of the page that explains the codes. If it is undefined, the body has no `doc_url`
  */
 export function errorBody(
   { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
@@ -144,7 +144,7 @@ export function errorBody(
   };
 }
 
-/** Sends `refusal` as the answer. */
+/** Sends a refusal as JSON. */
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply
     .code(refusal.status)
@@ -155,8 +155,8 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply
 }
 
 /**
- * Answers an error of Fastify that occurs before a route and its hooks exist. An internal error is logged, and its text
- * is not sent.
+ * Answers an error that Fastify finds before it calls any hook or route. If it is an internal error, it is logged, and
+ * its text is not sent.
  */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
@@ -166,8 +166,8 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
 }
 
 /**
- * Logs the refusals that concern the operator: internal errors, and requests that failed because a service did not
- * answer.
+ * Logs the refusals that the operator must know about: internal errors, and requests that failed because a service did
+ * not answer.
  */
 export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });

@@ -6,22 +6,22 @@ import type { Logger } from '../platform/log.ts';
 
 /** Limits for the connections of one process. Times are in milliseconds. */
 export type ConnectionLimits = {
-  /** The most connections of all clients together, idle ones included, because these need memory too. */
+  /** The most connections of all clients together. Idle ones are counted, because they need memory too. */
   most: number;
   /**
-   * How many connections one address may have (an IPv4 address or an IPv6 /64). An IPv6 /48 may have four times as
-   * many. 0: no limit.
+   * The most connections of an address (an IPv4 address or an IPv6 /64). An IPv6 /48 may have four times as many. If it
+   * is 0, there is no limit.
    */
   perAddress: number;
-  /** How long a connection may be without a complete request, since it was opened or its last answer was sent. */
+  /** How long a connection may wait for a complete request, after it was opened or after its last answer was sent. */
   idleMs: number;
   /** How long an answer may take, until the client has read all of it. */
   answerMs: number;
 };
 
 /**
- * In most cases Node closes idle connections earlier: without headers after 10 s, without a body after 15 s, kept alive
- * after 75 s.
+ * In most cases, Node closes an idle connection earlier: after 10 s if the headers are missing, after 15 s if the body
+ * is missing, after 75 s if it waits for a further request.
  */
 export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
   most: 10_000,
@@ -31,15 +31,15 @@ export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
 
 type Deps = {
   limits: ConnectionLimits;
-  /** Whether an address is a proxy: its connections belong to many clients. */
+  /** Whether an address is a proxy, whose connections belong to many clients. Such an address has no limit. */
   isProxy: (address: string) => boolean;
   log: Pick<Logger, 'warn'>;
 };
 
 /**
  * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
- * too many in all, the connection that has had no complete request for the longest time is closed. So clients that open
- * connections and send little or nothing cannot lock out visitors. Connections without progress are closed too.
+ * too many in total, the connection that has waited longest for a complete request is closed. So clients that open
+ * connections and send nothing cannot lock out visitors. If a connection exceeds `idleMs` or `answerMs`, it is closed.
  *
  * @returns a function that stops the checks
  */
@@ -47,15 +47,15 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
   const warnAtLimit = limitedLog(log);
   const perKey = new Map<string, number>();
   /**
-   * Connections without a complete request, and connections whose request is being answered, each with the time at
-   * which that began.
+   * `waiting`: connections that wait for a complete request; `answering`: connections whose request is being answered.
+   * Each has the time from which it is in this state.
    */
   const waiting = new Map<Socket, number>();
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
     answering.delete(socket);
-    // Both maps are ordered by time, so a connection is added at the end.
+    // Both maps are ordered by time: the connection was removed first, so that it is added at the end.
     list.set(socket, performance.now());
   };
 
@@ -95,7 +95,7 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
     open.set(socket, (open.get(socket) ?? 0) + 1);
     if (!hasBody(request)) moveTo(answering, socket);
     else {
-      // While its body arrives, a request is not complete: the connection stays in `waiting`.
+      // While the body arrives, the request is not complete, so the connection stays in `waiting`.
       request.once('end', () => {
         if (!response.closed && !socket.destroyed) moveTo(answering, socket);
       });
@@ -131,8 +131,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Logs the first connection that a limit closes. After that, it logs at most one line a minute, with the number of
- * closed connections.
+ * Returns a function that logs a connection that a limit closed. The first one is logged at once; after that, at most
+ * one line per minute is logged, with the number of closed connections.
  */
 function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fields: object) => void {
   const last = {

@@ -3,18 +3,18 @@ import ipaddr from 'ipaddr.js';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 
 /**
- * When a private address counts as shared by many clients: after `REQUESTS` requests within `WINDOW_MS`, over at least
- * `SPREAD_MS`, with at least `USER_AGENTS` user agents.
+ * A private address counts as shared by many clients if it sent at least `REQUESTS` requests with at least
+ * `USER_AGENTS` user agents within `WINDOW_MS`, and at least `SPREAD_MS` are between the first and the last of them.
  */
 const REQUESTS = 100;
 const SPREAD_MS = 10 * MINUTE;
 const WINDOW_MS = HOUR;
-/** One user has at most one or two browsers, a plugin and a monitor. */
+/** The user agents of one user are fewer: one or two browsers, a plugin and a monitor. */
 const USER_AGENTS = 5;
 
 /**
- * If there are more private addresses than this, each client of the private network has its own address, so none is
- * shared.
+ * If more private addresses than this send requests, each client of the private network seems to have its own address,
+ * so no warning is logged.
  */
 const MOST_ADDRESSES = 4;
 
@@ -25,8 +25,8 @@ type Seen = { since: number; requests: number; userAgents: Set<string> };
 
 /**
  * Logs a warning, once in a process, if many clients come from one private address: 100 requests with five user agents
- * within an hour, over at least ten minutes. A single user of the site does not cause it, and `/healthz` and `/readyz`
- * are not counted.
+ * within an hour, over at least ten minutes. A single user does not cause the warning. Requests for `/healthz` and
+ * `/readyz` are not counted.
  */
 export function warnOfOneAddress(app: FastifyInstance, clock: Clock): void {
   const seen = new Map<string, Seen>();

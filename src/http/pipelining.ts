@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** How many unanswered requests one connection may have. Usual clients send fewer. */
+/** How many unanswered requests a connection may have. Usual clients have fewer. */
 const MOST_AHEAD = 32;
 
-/** The unanswered requests of one connection. */
+/** The unanswered requests of a connection, each with its response. */
 type UnderWay = Map<IncomingMessage, ServerResponse>;
 
 const unanswered = new WeakMap<Socket, UnderWay>();
 const tooMany = new WeakSet<IncomingMessage>();
 
 /**
- * Limits the memory that pipelined requests of one connection use: the first `MOST_AHEAD` are answered, the next one is
- * refused, and then the connection is closed. Node alone would read on and keep every answer in memory.
+ * Limits the memory that pipelined requests of a connection use. If more than `MOST_AHEAD` are unanswered, the next one
+ * is refused and the connection is closed. Node alone would read on and keep every answer in memory.
  */
 export function boundPipelining(app: FastifyInstance): void {
   watchRequests(app.server);
@@ -26,7 +26,7 @@ export function boundPipelining(app: FastifyInstance): void {
 }
 
 function watchRequests(server: Server): void {
-  // Runs before Fastify's handler and in the order of the requests, so that all earlier requests are counted.
+  // This runs before Fastify's handler, so that a request is counted before Fastify begins with it.
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const underWay: UnderWay = unanswered.get(socket) ?? new Map();
@@ -38,7 +38,7 @@ function watchRequests(server: Server): void {
   });
 }
 
-/** Waits until each complete request of a connection is answered, or its answer can no longer be sent. */
+/** Waits until each complete request of a connection is answered, or until its answer cannot be sent any more. */
 export async function answersSent(socket: Socket): Promise<void> {
   const whole = [...(unanswered.get(socket) ?? [])].filter(([request]) => request.complete);
   await Promise.all(

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Replaces a part that is not valid percent-encoded UTF-8. It is an unpaired surrogate, which every schema refuses. */
+/** Replaces a text that is not valid percent-encoded UTF-8. It is an unpaired surrogate, which every schema refuses. */
 const MALFORMED = '\uD800';
 
 /** A percent sign that two hexadecimal digits do not follow. */
@@ -9,7 +9,7 @@ const BARE_PERCENT = /%(?![\da-f]{2})/i;
 /** A sequence of encoded bytes. */
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
 
-/** Decodes a part after checking it: throwing and catching thousands of errors would cost far more than parsing. */
+/** Decodes a name or value. It is checked first, because thousands of caught errors would cost much time. */
 function decode(part: string): string {
   const text = part.replaceAll('+', ' ');
   if (!text.includes('%')) return text;
@@ -20,9 +20,9 @@ function decode(part: string): string {
 }
 
 /**
- * Parses a query string: `+` is a space. A name that occurs twice becomes a list, which the schemas refuse. A part with
- * malformed percent-encoding becomes an unpaired surrogate, which is refused in a known parameter and ignored in an
- * unknown one.
+ * Parses a query string. `+` is a space. If a name occurs twice, the values become a list, which the schemas refuse. If
+ * a value has malformed percent-encoding, it becomes an unpaired surrogate: the schemas refuse it in known parameters,
+ * and ignore unknown ones.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);

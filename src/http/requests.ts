@@ -5,8 +5,8 @@ import { SECOND } from '../platform/clock.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Adds the request id to every answer, refuses a request without a Host header, and logs the result of each request.
- * The hooks use callbacks, because promises would make each request 5 % slower.
+ * Adds the request id to every answer, refuses requests without a `Host` header, and logs the result of each request.
+ * The hooks use callbacks, because with promises each request would be 5 % slower.
  */
 export function watchRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -21,9 +21,9 @@ export function watchRequests(app: FastifyInstance): void {
     const fields = {
       event: 'request.ended',
       method: request.method,
-      // The route's pattern, not the path: a path may contain private data, such as a player's name.
+      // The pattern of the route is logged and not the path, which may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      // If the client sent an id that is not valid, it is not logged, because it can be any text.
+      // If the id is not valid, it is not logged, because the client can send any text.
       ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
@@ -55,13 +55,13 @@ export function closeConnections(
 
 /**
  * Answers requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is
- * nearly full. `/healthz` is still answered, because the process is alive. Delays of the first two seconds are not
- * counted: loading the application causes them.
+ * nearly full. `/healthz` is still answered, because the process is alive. In the first two seconds, delays are
+ * ignored: loading the application causes them.
  */
 export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let delaysCountFrom = 0;
   app.addHook('onReady', (done) => {
-    // The library measures the delay of one second and applies it during the next second.
+    // The library measures the delay for a second and uses it during the next second, so two seconds are ignored.
     delaysCountFrom = performance.now() + 2 * SECOND;
     done();
   });

@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Span, type Tracing, traceField } from '../platform/tracing/tracing.ts';
 
-/** Routes that are called every few seconds and need no trace. */
+/** Routes that monitors call every few seconds. They need no trace. */
 const UNTRACED = /\/(healthz|readyz)$/;
 
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Makes a span for each request of `app` and adds its trace id to the request's log lines. Each request begins a new
- * trace. A caller's `traceparent` becomes a link: otherwise callers could decide what is recorded
- * (docs/adr/0105-traces.md).
+ * Makes a span for each request of `app` and adds its trace id to the log lines of the request. Each request begins a
+ * new trace. If the caller sends a `traceparent`, the span only links to it: otherwise callers could decide which
+ * requests are recorded (docs/adr/0105-traces.md).
  */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, Span>();
   app.addHook('onRequest', (request, reply, done) => {
-    // The route's pattern, not the path: a path may contain a claim key or a player's name.
+    // The pattern of the route is recorded and not the path, which may contain a claim key or a player's name.
     const route = request.routeOptions.url ?? 'none';
     if (UNTRACED.test(route)) return done();
     const { method } = request;
@@ -43,8 +43,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
     });
     tracing.inside(span, done);
   });
-  // The events of a body run in the context of the connection, not of the request. So the span is entered again after
-  // them.
+  // The events with which a body arrives run in the async context of the connection, not of the request. So after them,
+  // the span is entered again.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     if (span) tracing.inside(span, done);
@@ -58,7 +58,7 @@ function endSpan(
   answer: { headersSent: boolean; writableFinished: boolean; statusCode: number },
 ): void {
   const { server_id: serverId = '' } = (request.params ?? {}) as { server_id?: string };
-  // If the client sent an id that is not valid, it is not recorded, because it can be any text.
+  // If the id is not valid, it is not recorded, because the client can send any text.
   if (/^[0-9a-f]{24}$/.test(serverId)) span.set({ 'tallyport.server.id': serverId });
   if (answer.headersSent) span.set({ 'http.response.status_code': answer.statusCode });
   if (answer.headersSent && answer.statusCode >= 500) span.fail(String(answer.statusCode));

@@ -3,12 +3,12 @@ import { RefusedError, SENTENCES } from './http-errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether a path is known, but not for GET: the address of a form. */
+    /** Whether a path has routes, but none for GET: it is only the target of a form. */
     refusesGet(path: string): boolean;
   }
 }
 
-/** A regular expression for a route's pattern such as `/servers/:id/vote`; `*` matches any rest. */
+/** Converts the pattern of a route, such as `/servers/:id/vote`, to a regular expression. `*` matches any rest. */
 function asExpression(pattern: string): RegExp {
   const source = pattern
     .split('/')
@@ -22,7 +22,7 @@ function asExpression(pattern: string): RegExp {
 }
 
 /**
- * Decodes a path. An encoded slash (`%2F`) stays encoded, because it belongs to a segment and does not separate two.
+ * Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment and does not separate segments.
  */
 function decoded(path: string): string {
   try {
@@ -38,30 +38,30 @@ const outsideSentence = (basePath: string) =>
   `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`;
 
 /**
- * A path with a trailing slash, and its query. It never matches `//elsewhere/`, which would redirect to another site.
+ * Matches a path with a trailing slash, and its query. It must not match `//elsewhere/`: a redirect to `//elsewhere`
+ * would lead to another site.
  */
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
- * Answers 404 for an unknown path and 405 for a method that the path does not support, before any other check
- * (docs/errors.md has the order). A page with a trailing slash is redirected to its path. Applies to every route that
- * is registered later.
+ * Before any other check (docs/errors.md has the order), answers 404 if a path is unknown, and 405 if it does not
+ * support the method. If a page is requested with a trailing slash, redirects to its path. Register it before all
+ * routes.
  *
- * @param basePath - the path of PUBLIC_URL, `''` or `/listing`. A request without it is accepted too, because a proxy
- *   may remove it
+ * @param basePath - the path of PUBLIC_URL, `''` or `/listing`, for the sentence about a path that is not below it
  */
 export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void {
   const methods = new Map<string, { expression?: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Only pages have `access`.
+    // Only the routes of pages set `access`.
     const isPage = config !== undefined && 'access' in config;
     const known = methods.get(url) ?? { allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);
     methods.set(url, known);
   });
 
-  // The expressions are made at the first unknown path: there are hundreds, which would slow each start down.
+  // The expressions are made at the first unknown path, because hundreds of them would delay each start.
   const matching = (path: string) =>
     [...methods].flatMap(([url, known]) => {
       known.expression ??= asExpression(url);
@@ -107,7 +107,7 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
       headers: { allow: allow.join(', ') },
     });
   });
-  // Never called, because the hook above answers first; but Fastify needs a handler.
+  // This handler is never called, because the hook above answers first; but Fastify needs one.
   app.setNotFoundHandler(async () => {
     throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
   });

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Milliseconds that each request has waited on purpose, such as a take that waits for a vote. */
+/** How many milliseconds a request has waited on purpose. For example, a take waits for a vote. */
 const waited = new WeakMap<FastifyRequest, number>();
 
-/** Notes how long a request waited on purpose. Metrics subtract this time from the request's duration. */
+/** Stores how long a request waited on purpose. The metrics subtract this time from the duration of the request. */
 export function noteWait(request: FastifyRequest, ms: number): void {
   waited.set(request, ms);
 }

@@ -10,13 +10,13 @@ import { accentRules } from './look/accent.ts';
 import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 
-/** The folder of altcha-lib. The version is part of its path, and of the imports in scripts/solve.js. */
+/** The folder from which altcha-lib is served. scripts/solve.js imports from it, so it must name the same version. */
 const ALTCHA = 'altcha-lib-2.8.0';
 
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
 
-/** Headers of images. If somebody opens an SVG as a page, it can neither run a script nor load anything. */
+/** The headers of images. If somebody opens an SVG as a page, it can neither run a script nor load anything. */
 const OF_IMAGES = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
@@ -25,8 +25,8 @@ const OF_IMAGES = {
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
 /**
- * A module of altcha-lib for the web worker of the vote form. The modules import each other by name, so their paths
- * have no hash.
+ * A module of altcha-lib, for the web worker of the vote form. The path has no hash, because the modules import each
+ * other by their file names.
  */
 const ofAltcha = (module: string) =>
   ({
@@ -35,12 +35,12 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** The parts of public.css, in their order. */
+/** The files that are joined to public.css, in this order. */
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
-/** The files that stylesheets name in `url("…")`. They are read first, because their addresses contain their hashes. */
+/** The files that stylesheets name in `url("…")`. They are read before the stylesheets, which need their hashes. */
 const STYLED = [
   ...(['bricolage-grotesque.woff2', 'bricolage-grotesque-ext.woff2'] as const).map((name) => ({
     name,
@@ -57,7 +57,7 @@ const STYLED = [
 /** Every other file that a page may load. Pages load nothing from other sites. */
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
-  // The public pages load it after site.css.
+  // The public pages load public.css after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
@@ -88,13 +88,13 @@ export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 export type Assets = {
   /** The operator's logo, or Tallyport's. */
   logo: Logo & { path: string; isOwn: boolean };
-  /** The path of a file under the site's base. It contains the content's hash, so caches may keep it for ever. */
+  /** The path of a file below the site's base. It contains a hash of the content, so caches may keep it for ever. */
   path(name: AssetName): string;
-  /** Registers the routes. */
+  /** Registers the routes of all files. */
   serve(app: FastifyInstance): void;
 };
 
-/** Whether the files of a type are compressed by their format. */
+/** Whether the format of the files is compressed, so that gzip would not make them smaller. */
 function isPacked(type: string): boolean {
   return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
 }
@@ -104,7 +104,7 @@ async function read({ name, file, type }: { name: string; file: URL | string | U
   return asset({ name, type }, Buffer.concat(parts));
 }
 
-/** A file with its headers; its compressed form is made at the first request. */
+/** A file with its path. `bodies` compresses the content at the first call. */
 function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
   return {
@@ -116,7 +116,7 @@ function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   };
 }
 
-/** Reads all files. In stylesheets, the names of other files become their addresses. */
+/** Reads all files. In stylesheets, the names in `url("…")` are replaced by the paths with hashes. */
 async function readFiles() {
   const [styled, others] = await Promise.all([STYLED, FILES].map((group) => Promise.all(group.map(read))));
   const addresses = new Map(styled?.map(({ name, path }) => [name, path.replace('/assets/', '')]));
@@ -142,9 +142,9 @@ let files: ReturnType<typeof readFiles> | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
 /**
- * Reads the site's files, once per process, and the operator's logo.
+ * Reads the site's files, once per process, and the logo.
  *
- * @throws {ConfigError} when the logo cannot be used
+ * @throws {ConfigError} as `readLogo`, for the operator's logo
  */
 export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<Assets> {
   files ??= readFiles();
@@ -165,8 +165,8 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
             .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
-      // The rules follow from the colour in the address. So every process can serve them, even if its own settings
-      // still have another colour.
+      // The rules are made from the colour in the path. So a process can serve them even if it has not yet read the
+      // setting with the new colour.
       app.get(accentPath(':colour'), ASSET, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
@@ -182,7 +182,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
 const ASSET = { schema: { hide: true }, config: { access: 'anyone' } } as const;
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** The path of the stylesheet for an operator's colour, such as `#0f6168`. It must follow the other stylesheets. */
+/** The path of the stylesheet for an operator's colour, such as `#0f6168`. A page must load it after the others. */
 export function accentPath(colour: string): string {
   return `/assets/accent/${colour.replace('#', '')}.css`;
 }

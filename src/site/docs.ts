@@ -13,8 +13,8 @@ import type { Site } from './shared/site-settings.ts';
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
 /**
- * The Content-Security-Policy of the reference. Scalar's inline script is allowed by its hash; its inline styles are
- * allowed too.
+ * The content security policy of the reference. It allows the inline scripts of Scalar, by their hashes, and all inline
+ * styles.
  */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
@@ -38,8 +38,8 @@ function hashSource(script: string): string {
 }
 
 /**
- * A bar above the reference with a link to the site, and the site's colours and font for the reference. Scalar's CSS
- * variables take them, and leave space for the bar.
+ * The HTML of a bar above the reference with a link to the site. Its styles set CSS variables of Scalar: the site's
+ * colours and font, and the space for the bar.
  */
 async function backTo(href: string, { asset, logo, name }: Site): Promise<string> {
   const face = `"Bricolage Grotesque", system-ui, sans-serif`;
@@ -69,12 +69,12 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
 const SCRIPT = 'js/scalar.js';
 
 /**
- * The output of Scalar: the page, and its script with a hash. The script has 3.8 MB and is compressed at its first
- * request.
+ * The output of Scalar: the page, its script and the script's version, a hash. The script has 3.8 MB and is compressed
+ * at the first request.
  */
 type Reference = {
   /**
-   * The page. `look` is the listing's name and logo: if it differs from that of the last call, the page is made again.
+   * The page. `look` contains the listing's name and logo. If it differs from the last call, the page is made again.
    */
   pageFor: (look: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
@@ -126,8 +126,8 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
 }
 
 /**
- * The limit of downloads of the script for a network. Browsers cache it for a year. Without this limit, a few clients
- * could use up the listing's bandwidth: a request of 138 bytes returns up to 3.8 MB.
+ * A network may download the script this often. Browsers need one download, because they cache it for a year. Without a
+ * limit, a few clients could use up the listing's bandwidth: a request of 138 bytes returns up to 3.8 MB.
  */
 const SCRIPTS = { times: 20, windowMs: MINUTE };
 
@@ -156,7 +156,7 @@ export async function docsPage(
     const retryAt = await takeAll(deps, byNetwork('reference-script', request.ip, SCRIPTS));
     if (retryAt)
       throw new PageError(429, defineMessage('Your network asked for the API reference too often.'), retryAt);
-    // If the header is missing: any encoding is acceptable (RFC 9110, section 12.5.3), so gzip is sent.
+    // If the header is missing: gzip, because the client then accepts any encoding (RFC 9110, section 12.5.3).
     request.headers['accept-encoding'] ??= 'gzip';
     const { script, version } = await reference();
     const bodies = await script();

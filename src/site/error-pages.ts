@@ -15,14 +15,14 @@ import { textField } from './shared/parts.ts';
 import type { Site } from './shared/site-settings.ts';
 import { wantsPage } from './wants-page.ts';
 
-/** An error with a status code and a message for the user. */
+/** An error that is answered with a status code and a sentence for the user. */
 export class PageError extends AppError {
   readonly statusCode: number;
   readonly retryAt: Date | undefined;
 
   /**
-   * @param sentence - `defineMessage(…)` in places where the language of the page is not known yet
-   * @param retryAt - when a new request will be accepted, for 429 and 503
+   * @param sentence - a translated text; or a message of `defineMessage` if the language of the page is not known yet
+   * @param retryAt - for 429 and 503: the time at which a new request will be accepted
    */
   constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {
     super(String(sentence));
@@ -69,7 +69,7 @@ export function handleErrors(app: FastifyInstance): void {
           }
         : refusalOf(error, request);
     logRefusal(request, error, refusal);
-    // Use the route's pattern, if there is a route: one path can be spelled in many ways.
+    // If there is a route, its pattern is compared, because the same path can be written in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
     const user = await userOfErrorPage(request);
@@ -78,8 +78,8 @@ export function handleErrors(app: FastifyInstance): void {
 }
 
 /**
- * The signed-in user for the head of an error page. For an unknown path no route ran, so the session is looked up now.
- * If the lookup fails, the page looks as for a visitor.
+ * The signed-in user for the head of an error page. If the path is unknown, no hook has read the session, so it is read
+ * now. If that fails, the page is made as for a visitor.
  */
 async function userOfErrorPage(request: FastifyRequest): Promise<User | null> {
   if (!request.is404 || !request.headers.cookie) return request.signedIn?.user ?? null;
@@ -109,7 +109,7 @@ function sendErrorPage(
   return sendHtml(reply.headers(headers), page, status);
 }
 
-/** A sentence with the time for a new request, from the `Retry-After` header. */
+/** A sentence with the time at which the user can try again. Empty if there is no header `Retry-After`. */
 function retry(headers: Record<string, string>): Content {
   const seconds = Number(headers['retry-after']);
   return seconds > 0 ? tryAgain(after(new Date(), seconds * SECOND)) : '';
@@ -126,7 +126,7 @@ export function tryAgain(at: Date): Content {
   return html`<p>${sentence}</p>`;
 }
 
-/** Links to other pages that may help after this error. */
+/** What the user can do after the error: links and buttons. */
 function nextSteps({ base }: Site, request: FastifyRequest, status: number): Content {
   const again =
     request.method === 'GET' && [429, 500, 503].includes(status)

@@ -16,7 +16,7 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyInstance {
-    /** The access of the routes of a third-party plugin, which have no `config.access` of their own. */
+    /** The access of all routes of a third-party plugin, whose routes do not set `config.access`. */
     accessOfAll: Access | undefined;
   }
   interface FastifyRequest {
@@ -35,9 +35,9 @@ type AdminRule = Pick<AppDeps, 'config' | 'clock'>;
 type AccessDeps = Pick<AppDeps, 'config' | 'clock' | 'servers'>;
 
 /**
- * Checks access before every route registered later in `app`. A route states who may use it in `config.access`.
+ * Checks access before every route that is registered later in `app`. A route states in `config.access` who may use it.
  *
- * @throws at registration when a route has no `config.access`
+ * @throws if such a route is registered without `config.access`
  */
 export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth): void {
   app.decorateRequest('signedIn', null);
@@ -55,8 +55,8 @@ export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth):
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (access === undefined) return;
-    // A session lookup costs more than a public page, and most visitors send no cookie: without a cookie, there is no
-    // lookup.
+    // If the request has no cookie, no session is looked up: that costs more than a public page, and most visitors
+    // send no cookie.
     const { signedIn, cookies } = request.headers.cookie
       ? await whoIs(auth, signInHeaders(request))
       : STRANGER;
@@ -70,7 +70,7 @@ export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth):
   });
 }
 
-/** The headers that the sign-in library reads. */
+/** The headers of a request that the sign-in library may read, and the client's address. */
 export function signInHeaders(request: FastifyRequest): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: request.ip });
   for (const name of ['cookie', 'user-agent'] as const) {
@@ -80,19 +80,19 @@ export function signInHeaders(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** The signed-in user of a route that requires one. */
+/** The signed-in user of a request. Only for routes that require a signed-in user. */
 export function userOf(request: FastifyRequest): SignedIn['user'] {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   return request.signedIn.user;
 }
 
-/** The server of an `owner` or `sole-owner` route. */
+/** The server in the path of a request. Only for routes with the access `owner` or `sole-owner`. */
 export function serverOf(request: FastifyRequest): WithId<Server> {
   if (!request.ownServer) throw new Error('this route has no server: its access is not `owner`');
   return request.ownServer;
 }
 
-/** Whether the request has operator rights (`mayActAsOperator`). */
+/** Whether the request's user may act as an operator now (`mayActAsOperator`). */
 export function isByOperator(deps: AdminRule, { signedIn }: FastifyRequest): boolean {
   return signedIn !== null && mayActAsOperator(deps, signedIn);
 }
@@ -105,7 +105,7 @@ function redirectToSignIn(request: FastifyRequest, reply: FastifyReply) {
   return reply.redirect(`${base}/sign-in?${[...notSent, ...next].join('&')}`, 303);
 }
 
-/** Whether the path of the request is also a page. A form is often sent to the path of the page that shows it. */
+/** Whether the path of the request has a page, to which a user can return. Forms often have the path of their page. */
 function isPage({ method, server, routeOptions: { url } }: FastifyRequest): boolean {
   return method === 'GET' || (url !== undefined && server.hasRoute({ method: 'GET', url }));
 }
@@ -116,7 +116,7 @@ function refuseUnlessOperator(
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
-  // 404 instead of 403, so that owners cannot find out which admin pages exist.
+  // The status is 404 and not 403, so that owners cannot find out which admin pages exist.
   if (signedIn.user.role !== 'operator') throw new PageError(404, defineMessage('This page does not exist.'));
   if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn.user)) {

@@ -9,9 +9,9 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 
 /**
- * How many pages a network or a signed-in user may cause per minute, over all web processes. A page takes 5 to 25 ms of
- * CPU time, so a network can use about a tenth of a CPU. Pages from the cache do not count, and searches have a limit of
- * their own (public/limited-search.ts).
+ * How many public pages a network or a signed-in user may request per minute, in all web processes together. A page
+ * takes 5 to 25 ms of CPU time, so a network can use about a tenth of a CPU. Pages from the cache are not counted, and
+ * searches have a limit of their own (public/limited-search.ts).
  */
 export const PAGES_A_MINUTE = 300;
 const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
@@ -27,7 +27,7 @@ export async function limitPages(deps: AppDeps, request: FastifyRequest): Promis
   if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
 }
 
-/** Gives back a page that `limitPages` counted and that another limit then refused. */
+/** Takes back the count of `limitPages`, for a page that another limit then refused. */
 export async function refundPage(deps: AppDeps, request: FastifyRequest): Promise<void> {
   for (const { key } of limitsOf(request)) await refund(deps, key);
 }
@@ -39,35 +39,35 @@ function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
 }
 
 /**
- * How many dashboard and account pages a user may request per minute from one process. Such a page costs as much as a
- * public one. A page that refreshes itself makes 50 requests a minute.
+ * How many pages of the dashboard and the account a user may request per minute from one process. Such a page costs as
+ * much as a public one. A page that refreshes itself makes 50 requests per minute.
  */
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 
 /**
- * How many images and widgets of servers one process makes for a network in a minute; an IPv6 /48 gets four times as
- * many. One takes 4 to 9 ms. The limit is higher than that of pages, because a forum or chat requests the images of all
- * its users from one address.
+ * How many images and widgets of servers one process makes for a network per minute; for an IPv6 /48, four times as
+ * many. Each takes 4 to 9 ms. The limit is higher than the limit of pages: a forum or chat may request the images for
+ * all its users from one address.
  */
 const IMAGES = { times: 600, windowMs: MINUTE };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts requests for pages that are not public, by user id. */
+    /** Counts requests of signed-in users for pages that `limitPages` does not count, by user id. */
     ownPages: LocalLimit;
-    /** Counts the images of servers that are made, by the networks that cause them. */
+    /** Counts the images of servers that are made, by the network of the request. */
     images: LocalLimit;
   }
 }
 
-/** Adds the limits for users' own pages and for images to `app`. */
+/** Adds the limits `ownPages` and `images` to `app`. */
 export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
   app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
   app.decorate('images', createLocalLimit(clock, IMAGES));
 }
 
 /**
- * Counts an image that is about to be made. An image that another request made in the last three seconds does not count.
+ * Counts an image before it is made. If a request gets a cached image, do not call it.
  *
  * @throws {PageError} 429, with the time of the next allowed image
  */

@@ -18,13 +18,13 @@ declare module 'fastify' {
 
 const COOKIE = 'tallyport-language';
 const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`);
-/** A longer header is ignored. Browsers send far less. */
+/** Only this many characters of the header `Accept-Language` are read. Browsers send far fewer. */
 const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
 
 /**
- * Sets the language of every page of `app`: the one in the URL (`?lang=de`), else the one that the reader chose, else
- * the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and responses that are not pages are in English.
+ * Sets the language of every page of `app`: the language in the URL (`?lang=de`), else the one that the visitor chose,
+ * else the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and all other responses are in English.
  */
 export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): void {
   app.decorateRequest('language', 'en');
@@ -39,11 +39,11 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
       : (chosen(request) ?? preferred(request, config.DEFAULT_LANGUAGE));
     return inLanguage(request.language, done);
   });
-  // While a body is read, the async context of the hook above is lost, so the language is set again.
+  // While a body is read, the async context with the language is lost. So it is entered again.
   app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
 }
 
-/** `/language/<language>?next=<path>`: stores the reader's choice. */
+/** `/language/<language>?next=<path>`: stores the visitor's choice in a cookie, and redirects to `next`. */
 export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedConfig): void {
   const { base } = app.site;
   const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';

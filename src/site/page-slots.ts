@@ -3,10 +3,10 @@ import { RefusedError, SENTENCES, unavailable } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
 import { widerNetworkOf } from '../platform/limits/network-of.ts';
 
-/** Limits for work that keeps the event loop busy. */
+/** Limits for work that occupies the event loop, such as making pages. */
 export type SlotLimits = {
   atOnce: number;
-  /** How many requests may wait for a slot. Further ones are refused at once. */
+  /** How many requests may wait for a slot. If more come, they are refused at once. */
   mostWaiting: number;
   /** How many of the waiting requests may come from one client. */
   mostOfClient: number;
@@ -15,21 +15,21 @@ export type SlotLimits = {
 };
 
 /**
- * Takes a slot. If all slots are taken, it waits for one.
+ * Takes a slot. If all slots are taken, waits until one is free.
  *
  * @param client - identifies the client, for `mostOfClient`
  * @returns a function that returns the slot; calling it again does nothing
- * @throws {RefusedError} 503 when too many requests wait, or too many of this client, or after `waitMs`
+ * @throws {RefusedError} 503 if `mostWaiting` requests (`mostOfClient` of this client) wait already, or after `waitMs`
  */
 export type TakeSlot = (client: string) => Promise<() => void>;
 
 /**
- * Limits how many pieces of work run at once. Waiting work runs in the order of its requests
- * (docs/adr/0112-slots-for-pages.md).
+ * Returns a function that takes a slot. There are `atOnce` slots, which waiting requests get in the order in which they
+ * came (docs/adr/0112-slots-for-pages.md).
  */
 export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
-  /** The waiting requests: the function that starts each one, and its client. */
+  /** The waiting requests: the client of each, by the function that gives the request a slot. */
   const waiting = new Map<() => void, string>();
 
   const waitingOf = (client: string) => [...waiting.values()].filter((other) => other === client).length;
@@ -40,8 +40,8 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       return;
     }
     waiting.delete(next);
-    // The next work starts in a later turn of the event loop, so that other events (such as incoming votes) are handled
-    // first.
+    // The next work starts in a later iteration of the event loop, so that other events (such as incoming votes) are
+    // handled first.
     setImmediate(next);
   };
   const wait = (client: string) => {
@@ -52,7 +52,7 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       resolve();
     };
     const timer = setTimeout(() => {
-      // If the request is no longer in the map, it has just got a slot.
+      // If the request is no longer in the map, it has just got a slot, and is not refused.
       if (waiting.delete(begin)) reject(busy());
     }, waitMs);
     waiting.set(begin, client);
@@ -75,16 +75,16 @@ function busy(): RefusedError {
 }
 
 /**
- * The slots for pages of visitors. Signed-in users have the same number of slots of their own, so that visitors cannot
- * delay them.
+ * The limits of the slots for visitors' pages. Signed-in users have as many slots of their own, so that visitors cannot
+ * delay their pages.
  */
 const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitMs: 5 * SECOND };
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * If true, the hook takes no slot: the route takes one itself when its cached answer is missing, or it mostly waits
-     * for a remote peer. `limitOwnPages` does not count such a route.
+     * True if the hook of `takePageSlots` must take no slot: because the route takes one itself if its answer is not
+     * cached, or because it mostly waits for a remote peer. `limitOwnPages` does not count such routes.
      */
     skipsSlotHook?: true;
   }
@@ -98,12 +98,12 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
 }
 
-/** Visitors are counted by network, so that one network cannot occupy all waiting places. */
+/** Visitors are told apart by network. So one network cannot occupy the whole queue of waiting requests. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
   return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(widerNetworkOf(ip));
 }
 
-/** Does `work` in a slot for pages. */
+/** Takes a slot for pages, runs `work`, and returns the slot. */
 export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
   const giveBack = await takeSlot(request);
   try {
@@ -114,8 +114,8 @@ export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise
 }
 
 /**
- * Makes every GET request to a route that is registered later in `app` take a slot until its page is made. Routes with
- * `skipsSlotHook` are excluded. The slot is returned before the page is sent, so a slow client does not keep it.
+ * Takes a slot for every GET request to a route that is registered later in `app`, except routes with `skipsSlotHook`.
+ * The slot is returned when the page is made, before it is sent. So a slow client does not occupy a slot.
  */
 export function takePageSlots(app: FastifyInstance): void {
   const held = new WeakMap<FastifyRequest, () => void>();
@@ -126,6 +126,6 @@ export function takePageSlots(app: FastifyInstance): void {
     held.set(request, await takeSlot(request));
   });
   app.addHook('onSend', async (request) => giveBack(request));
-  // If the client has disconnected: `onSend` does not run, so the slot is returned when the request ends.
+  // If the client has disconnected: Fastify does not call `onSend`, so the slot is returned here.
   app.addHook('onResponse', async (request) => giveBack(request));
 }

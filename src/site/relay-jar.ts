@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { isKnownTag } from '../http/if-none-match.ts';
 import { once } from '../platform/once.ts';
 
-/** The path of the relay's jar under the site's base. It has no hash, so that documents can name it. */
+/** The path of the relay's jar below the site's base. It has no hash, so that documents can contain the path. */
 export const RELAY_JAR_PATH = '/downloads/tallyport-relay.jar';
 
 /** The jar with its ETag. It is read once per process. */
@@ -14,8 +14,8 @@ const jar = once(async () => {
 });
 
 /**
- * Serves the relay (docs/relay.md), which owners run beside their game servers. A browser saves it and does not open it;
- * caches ask again after an hour, because an upgrade replaces it under the same path.
+ * Serves the jar of the relay (docs/relay.md), which owners run beside their game servers. Browsers save it as a file.
+ * Caches must revalidate it after an hour, because an upgrade replaces it under the same path.
  */
 export function serveRelayJar(app: FastifyInstance): void {
   app.get(

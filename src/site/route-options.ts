@@ -1,7 +1,7 @@
-/** Pages are not part of the OpenAPI document. */
+/** Leaves a route out of the OpenAPI document. */
 const PAGE = { schema: { hide: true } } as const;
 
-/** Route options of pages: who may use them (see guard-routes.ts). */
+/** The route options of pages. They say who may use a page (see guard-routes.ts). */
 export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 export const SIGNED_IN = { ...PAGE, config: { access: 'user' } } as const;
 export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
@@ -9,8 +9,8 @@ export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
 /**
- * Options of a public page or image that `sendPublicPage` or `sendPublic` sends: cached, compressed, and made in a slot
- * (see send-public-page.ts). Private pages are compressed only by `sendPage`, because of the BREACH attack.
+ * The route options of a public page or image, which `sendPublicPage` or `sendPublic` sends: it is cached, compressed
+ * and made in a slot. Do not use them for private pages: only `sendPage` compresses these safely (BREACH).
  */
 export const CACHED = {
   ...PAGE,

@@ -14,32 +14,32 @@ import { inLanguageOf } from './shared/search-metadata.ts';
 const TTL_MS = 3 * SECOND;
 const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 
-/** How long browsers and proxies may show a cached page; and how much longer while they revalidate it (RFC 5861). */
+/** How long browsers and proxies may use a cached page, and how much longer while they revalidate it (RFC 5861). */
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
-/** A finished answer. It is encoded and hashed only once. */
+/** A finished answer, ready to be sent to several clients. */
 type CachedAnswer = { body: Buffer; etag: string; link: string };
 type PublicContent = {
   type: string;
-  /** More headers of the answer; error pages do not get them. */
+  /** Further headers of the answer. If the request fails, the error page does not get them. */
   headers?: Record<string, string>;
-  /** Counts the content before it is made; throws a `PageError` 429. */
+  /** Called before the content is made, to count it. It throws a `PageError` 429 if the client's limit is reached. */
   limit?: () => Promise<void>;
   make: () => Promise<string | Buffer>;
 };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Recent answers for visitors who are not signed in, by canonical path. Set by `cachePublicPages`. */
+    /** The recent answers for visitors who are not signed in, by language and canonical path (`cachePublicPages`). */
     cachedAnswers: LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>;
-    /** Counts a page that is about to be made (`limitPages` of limited-pages.ts). Set by `cachePublicPages`. */
+    /** Counts a page before it is made (`limitPages` of limited-pages.ts). Set by `cachePublicPages`. */
     limitPages(request: FastifyRequest): Promise<void>;
   }
 }
 
 /**
- * Prepares a scope whose routes answer with `sendPublicPage` and `sendPublic`.
+ * Prepares the Fastify context `app`, whose routes answer with `sendPublicPage` and `sendPublic`.
  *
  * @param limitPages - called before each page that is not in the cache
  */
@@ -54,7 +54,7 @@ export async function cachePublicPages(
       ttl: TTL_MS,
       maxSize: MAX_CACHED_BYTES,
       sizeCalculation: ({ body }) => body.length + 1,
-      // Concurrent requests for one path share one result.
+      // If several requests need the same answer at once, `make` is called only once.
       fetchMethod: (_path, _stale, { context }) => context.make(),
       ignoreFetchAbort: true,
     }),
@@ -65,27 +65,28 @@ export async function cachePublicPages(
 }
 
 /**
- * Answers with a page of the listing. Visitors who are not signed in get a page that is cached for three seconds and
- * may be stored by shared caches. A signed-in user gets a new, private page.
+ * Answers with a page of the listing. If the user is signed in, a private page is made for this request. Otherwise the
+ * page is cached for three seconds in the process, and browsers and proxies may cache it too.
  *
- * @param canonical - the page's path and query without parameters that change nothing: requests with the same
- * `canonical` get the same page
- * @param make - errors that it throws are not cached
- * @param limit - counts the page before it is made, and throws a `PageError` 429 when there were too many
- * @throws {PageError} 429 when too many pages were made for the network
+ * @param canonical - the page's path and query, without query parameters that do not change the page. Visitors'
+ * requests with the same `canonical` get the same page
+ * @param make - makes the page. An error that it throws is not cached
+ * @param limit - called before the page is made, to count it. It throws a `PageError` 429 if the limit is reached
+ * @throws {PageError} the errors of `limit` and `make`
  */
 export async function sendPublicPage(
   request: FastifyRequest,
   reply: FastifyReply,
   canonical: string,
   make: () => Promise<Page>,
-  // A decoration of the scope that `cachePublicPages` has prepared.
+  // `cachePublicPages` has added `limitPages` to the Fastify context of the route.
   limit: () => Promise<void> = () => request.server.limitPages(request),
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
   const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
-    // A private page may show text of other users, so only sendPage may compress it (BREACH).
+    // A private page must not be compressed by the plugin: its size could reveal secrets to other sites (BREACH).
+    // `sendPage` compresses it if that is safe.
     request.headers['x-no-compression'] = 'yes';
     await limit();
     const page = await inPageSlot(request, makeOwn);
@@ -104,7 +105,7 @@ export async function sendPublicPage(
   return sendAnswer(reply, 'text/html; charset=utf-8', answer);
 }
 
-/** The `Link` header: canonical, previous and next page (RFC 8288). */
+/** The `Link` header (RFC 8288) with the canonical address and the previous and next page. */
 function linksOf(
   { server, language, isLanguageInAddress }: FastifyRequest,
   canonical: string,
@@ -138,13 +139,13 @@ export async function sendPublic(
 
 function answerOf(content: string | Buffer, link = ''): CachedAnswer {
   const body = typeof content === 'string' ? Buffer.from(content) : content;
-  // A weak ETag, because a compressed answer is the same page in different bytes.
+  // The ETag is weak, because a compressed answer has other bytes for the same page.
   return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
 }
 
 /**
- * The cached answer, or that of a concurrent request, or the result of `make`. `limit` is checked before waiting for a
- * slot, so that a refused request takes none.
+ * Returns the cached answer, or the answer that another request is making now, or the result of `make`. `limit` is
+ * called before the request waits for a slot, so that a refused request needs no slot.
  */
 async function cachedOrMade(
   request: FastifyRequest,
@@ -152,7 +153,7 @@ async function cachedOrMade(
   make: () => Promise<CachedAnswer>,
   limit: () => Promise<void> = async () => undefined,
 ): Promise<CachedAnswer> {
-  // The plugin `cachePublicPages` adds this decorator.
+  // `cachePublicPages` has added `cachedAnswers`.
   const { cachedAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {
@@ -164,8 +165,8 @@ async function cachedOrMade(
     try {
       return await cachedAnswers.forceFetch(canonical, { context: { make: makeOwn } });
     } catch (error) {
-      // If another request started this page and was refused with 429: that limit does not apply to this client, so try
-      // again.
+      // If another request was making this answer and got a 429: the limit of that client was reached, not the limit of
+      // this one. So this request tries again.
       if (isOwn || !(error instanceof PageError && error.statusCode === 429)) throw error;
     }
   }
@@ -174,7 +175,7 @@ async function cachedOrMade(
 function sendAnswer(reply: FastifyReply, type: string, { body, etag, link }: CachedAnswer): FastifyReply {
   reply.header('etag', etag);
   if (link) reply.header('link', link);
-  // If the answer contains a cookie of a renewed session: it is private.
+  // If the answer renews a session, it has a cookie, so no cache may store it.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
   return reply
     .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)

@@ -5,7 +5,7 @@ import { defineMessage } from '../language/t.ts';
 import type { Config } from '../platform/config.ts';
 import { ConfigError } from '../platform/environment.ts';
 
-/** The pages that an operator can write, in the order of the footer. Each is a file `<name>.md` in `SITE_PAGES_DIR`. */
+/** The pages that operators can write, in the order of the footer. In `SITE_PAGES_DIR`, each is a file `<name>.md`. */
 export const SITE_PAGES = {
   contact: defineMessage('Contact'),
   imprint: defineMessage('Imprint'),
@@ -14,27 +14,28 @@ export const SITE_PAGES = {
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
 
-/** A page by the operator: its first heading of level 1, if there is one, and its text as HTML with the heading. */
+/** A page by the operator: `title` is its first heading of level 1, if there is one; `html` is the whole text. */
 export type SitePage = { title: string | null; html: string };
 export type SitePages = ReadonlyMap<SitePageName, SitePage>;
 
 const MAX_KILOBYTES = 64;
 
 const markdown = markdownIt({ html: false, linkify: true });
-// Removes the alignment of table columns, which would be an inline style: the content security policy refuses those.
+// Removes the alignment of table columns, which are inline styles: the content security policy does not allow these.
 markdown.core.ruler.push('no-inline-style', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
 });
 
-/** Renders Markdown by the operator. HTML in it is shown as text, and links to scripts become text. */
+/** Renders Markdown that an operator wrote. HTML and links to scripts in it are shown as text. */
 export function renderTrustedMarkdown(text: string): string {
   return markdown.render(text);
 }
 
 /**
- * Reads the operator's pages from a folder. Without a folder there are none.
+ * Reads the operator's pages from a folder. If `folder` is undefined, there are no pages.
  *
- * @throws {ConfigError} when the folder or a page cannot be read, is empty, is not UTF-8, or has more than 64 KB
+ * @throws {ConfigError} if the folder cannot be read or has none of the pages; or if a page cannot be read, is empty,
+ * is not UTF-8 or has more than 64 KB
  */
 export function readSitePages(folder: string | undefined): SitePages {
   if (folder === undefined) return new Map();
@@ -56,8 +57,8 @@ export const PAGE_SETTINGS = {
 } as const satisfies Record<SitePageName, keyof Config>;
 
 /**
- * The operator's pages: those of `SITE_PAGES_DIR`, read once, else the stored ones, which may change while the process
- * runs.
+ * Returns a function that returns the operator's pages. If `SITE_PAGES_DIR` is set, they are read from this folder
+ * once. Otherwise they are stored settings, which may change while the process runs.
  *
  * @throws {ConfigError} as `readSitePages`
  */
@@ -83,7 +84,7 @@ export function livePages(config: Config): () => SitePages {
   };
 }
 
-/** A page as it will be shown, from its Markdown. */
+/** Makes a page from its Markdown. */
 export function pageOf(text: string): SitePage {
   const tokens = markdown.parse(text, {});
   const heading = tokens.findIndex(({ tag, level }) => tag === 'h1' && level === 0);

@@ -22,11 +22,11 @@ import { refreshAnnouncement } from './shared/announcement.ts';
 import { serveFlags } from './shared/flags.ts';
 import { styleguide } from './styleguide/styleguide-page.ts';
 
-/** No third-party content, no inline scripts or styles, no framing by other sites. */
+/** Forbids content of other sites, inline scripts and styles, and that other sites show a page in a frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // The worker that solves the vote form's challenge.
+  // For the web worker that solves the challenge of the vote form.
   "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
@@ -37,7 +37,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** In bytes. The longest text that a form may contain has less than 8 KiB. */
+/** The body limit of forms, in bytes. Forms with texts of more than 8 KiB set a limit of their own. */
 const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
@@ -48,8 +48,8 @@ type SiteParts = {
 };
 
 /**
- * All pages, under the plugin's prefix. If a form comes from another site, it is refused before its body is read. Each
- * route states its access (see guard-routes.ts).
+ * The plugin with all pages. If another site sends a form, it is refused before its body is read. Each route states its
+ * access (see guard-routes.ts).
  */
 export async function site(
   app: FastifyInstance,
@@ -60,8 +60,8 @@ export async function site(
   const devices = createKnownDevices(config, deps.clock);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
-    // `same-origin` sends no referrer to other sites. `no-referrer` would be too strict: browsers would send `Origin:
-    // null` with this site's forms, and the check below would refuse them.
+    // With `same-origin`, browsers send no referrer to other sites. With `no-referrer`, they would also send `Origin:
+    // null` with the forms of this site, and the check below would refuse these.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;
@@ -77,7 +77,7 @@ export async function site(
   languageLinks(app, config);
 
   await app.register(async (pages) => {
-    // The gate is only for pages, because an error page needs styles and pictures.
+    // During a restore, all pages are refused, but not the files above: the error page needs its styles and pictures.
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
       limitOwnPages(limited);
@@ -87,7 +87,7 @@ export async function site(
       styleguide(limited, deps.config);
       await limited.register(dashboard, { deps, prefix: '/dashboard' });
     });
-    // The admin area has no limits of pages: operators need it most when the site is overloaded.
+    // The admin area has no limits and slots for pages, because operators need it most when the site is overloaded.
     await pages.register(adminArea, { deps, auth, prefix: '/operator' });
   });
 }

@@ -23,13 +23,13 @@ export type StoredData = {
   title: Text;
   data: Text;
   why: Text;
-  /** How long it is stored. */
+  /** A text that says how long the data is stored. */
   kept: (config: Config) => string;
-  /** The TTL index that deletes it: the field with a time, and the delay after that time. */
+  /** The TTL index, or indexes, by which MongoDB deletes the data. */
   ttl?: Ttl | Ttl[];
 };
 
-/** Values of `seconds` for documents whose field contains the time of their own end. */
+/** Values of `seconds`, for fields that contain the time from which a document is not needed any more. */
 const AT_ONCE = 0;
 const MINUTE_LATER = 60;
 const HOUR_LATER = 3_600;
@@ -40,7 +40,7 @@ const WITH_ACCOUNT = () =>
   });
 
 /**
- * The personal data of every collection; null for collections without any. The privacy page shows this list. A test
+ * The personal data in each collection; null if a collection has none. The privacy page shows this list. A test
  * compares it with the collections and TTL indexes of a migrated database.
  */
 export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
@@ -294,7 +294,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   setUpSteps: null,
 };
 
-/** The lifetime of a record whose e-mail addresses are removed earlier, after `KEEP_ADDRESSES_MONTHS`. */
+/** The text for a record whose e-mail addresses are removed after `KEEP_ADDRESSES_MONTHS`, before the record itself. */
 function addresses(record: Text): StoredData['kept'] {
   return ({ KEEP_ADDRESSES_MONTHS: months }) =>
     `${t(record)}. ${
@@ -313,10 +313,10 @@ function monthsOf(count: number): string {
   return t('{count, plural, one {one month} other {# months}}', { count });
 }
 
-/** Something that the scripts of the pages store in the visitor's browser. It is never sent to the listing by itself. */
+/** Data that scripts of the pages store in the visitor's browser. Unlike a cookie, it is not sent with requests. */
 type BrowserData = { storage: 'localStorage' | 'sessionStorage'; data: Text; kept: Text };
 
-/** What the scripts store in the browser, by its key. The privacy page shows this list; a test compares it with them. */
+/** What scripts store in the browser, by key. The privacy page shows this list. A test compares it with the scripts. */
 export const BROWSER_DATA: Record<string, BrowserData> = {
   'player-names': {
     storage: 'localStorage',

@@ -16,7 +16,7 @@ import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
 import { limitClaimKey } from './too-many-calls.ts';
 
-/** The error texts that existing plugins expect. They are sent with status 200. */
+/** The error texts that existing plugins expect. They are sent with the status 200. */
 const WRONG_KEY = 'Error: server key not found';
 const NO_PLAYER = 'Error: username or steamid is missing';
 const CLAIMS_OFF = 'Error: claims are off for this server';
@@ -24,13 +24,13 @@ const MULTIPART =
   'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
-/** The answer about a player in the two plain-text contracts. */
+/** The answer about a player's vote in the two contracts with plain-text answers. */
 const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 
 /**
- * Three contracts that vote plugins already use with other listings (docs/claims.md): ListForge's (with `object`) and
- * the status/claim contract at `/api/`, and VoteReward's at `/api/vrc`. A claim key in the URL is the only credential.
- * Answers are texts without a line feed, and caches must not store them.
+ * Three contracts that vote plugins already use with other listings (docs/claims.md). At `/api/`, calls with a
+ * parameter `object` use the contract of ListForge, and others the status/claim contract; `/api/vrc` has VoteReward's.
+ * The only credential is a claim key in the URL. Answers are texts without a line feed, and caches must not store them.
  */
 export async function claimContracts(
   app: FastifyInstance,
@@ -49,15 +49,14 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
-  // Plugins send any content type, mostly without a body. Only the parameters of a form body are read; any other body
-  // is ignored.
+  // Plugins send any content type, mostly without a body. Form bodies are parsed above; any other body is ignored.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
   );
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   });
-  // Errors are plain text, like all answers of these contracts. The URL contains the key, so it is not logged.
+  // Errors are plain text, like all answers of these contracts. The logged error has no URL, which contains the key.
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error as never, request);
     logRefusal(request, error as Error, refusal);
@@ -80,7 +79,7 @@ export async function claimContracts(
     schema: { hide: true },
     preHandler: requireRightClock(deps),
   };
-  // Some plugins leave out the slash before the query.
+  // Both paths are registered, because some plugins leave out the slash before the query.
   for (const url of ['/api', '/api/']) app.route({ ...options, url, handler: plain });
   app.route({ ...options, url: '/api/vrc', handler: vrc });
 }
@@ -92,9 +91,9 @@ function sendText(reply: FastifyReply, text: string): FastifyReply {
 type Deps = AppDeps & { claimCalls: ClaimCalls };
 
 /**
- * The server and token of the claim key; null for a wrong key.
+ * The server and token of a call's claim key; null if the key is wrong.
  *
- * @throws {RefusedError} 429 when the key was used too often
+ * @throws {RefusedError} 429 if the key was used too often
  */
 async function callerOf(
   deps: Deps,
@@ -112,8 +111,8 @@ async function callerOf(
 }
 
 /**
- * Whether a call is for the server of its key. The call may name the server by id, by its current slug or an earlier
- * one; a call without a server is also valid.
+ * Whether a call is for the server of its key. The call may name the server by its id, its current slug or an earlier
+ * slug. If it names no server, it is for the server of the key.
  */
 async function isServer(
   { servers }: AppDeps,
@@ -127,12 +126,12 @@ async function isServer(
 }
 
 /**
- * The player of a call: a name or a SteamID, which is treated as a name. Undefined if the call has neither; `name` is
- * null if the given text is not a valid name.
+ * The player of a call, from its name or SteamID, which counts as a name. Undefined if the call has no name and no
+ * SteamID. `name` is null if the text is not a valid name.
  */
 function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
   const given = username || steamid;
-  // No vote has an invalid name, so the answer is the same as for a player without a vote.
+  // If the name is invalid, no vote can have it, so the answer is the same as for a player without a vote.
   return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
 }
 
@@ -143,7 +142,7 @@ async function check(deps: AppDeps, { caller, name }: Call): Promise<string> {
   return kind === 'off' ? CLAIMS_OFF : CODES[kind];
 }
 
-/** Claims a vote. Returns `1` if it is claimed now, `before` if it was claimed earlier, `0` if there is no vote. */
+/** Claims a player's vote. Returns `1` if that succeeds, `before` if it was claimed earlier, `0` if there is none. */
 async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): Promise<string> {
   const player = { serverId: caller.serverId, username: name };
   const { kind } = await claimVote(deps, player, { tokenId: caller.token._id });

@@ -12,10 +12,10 @@ const LISTED = 100;
 const MOST_LISTED = 500;
 
 /**
- * Answers `object=servers` of the ListForge contract as JSON text, for `element=voters`, `votes` or `detail`. In this
- * contract, numbers are strings. Fields that the listing does not know are empty.
+ * Answers calls with `object=servers` of the ListForge contract, for `element=voters`, `votes` or `detail`. In this
+ * contract, numbers are strings. Fields whose value the listing does not know are empty.
  *
- * @returns null for another element
+ * @returns JSON, or the text of an error; null for any other element
  */
 export async function answerServers(
   deps: AppDeps,

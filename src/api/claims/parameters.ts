@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The parameters of a plugin's call: those of the query and of the form body. If a parameter is repeated, its first
+ * The parameters of a plugin's call, from the query and the form body. If a parameter occurs several times, its first
  * value counts.
  */
 export type Parameters = Record<string, string | undefined>;

@@ -5,9 +5,9 @@ import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { secondsUntil } from '../v1/schemas.ts';
 
 /**
- * Limits the calls with a claim key. API tokens have no such limit.
+ * Counts a call with a claim key, and refuses it if there were too many. API tokens have no such limit.
  *
- * @param cost - 1, or `LIST_COST` for a list of votes or voters
+ * @param cost - how many calls it counts as: 1, or `LIST_COST` for a list of votes or voters
  * @throws {RefusedError} 429 if the key was used too often
  */
 export function limitClaimKey(
@@ -19,7 +19,7 @@ export function limitClaimKey(
   if (nextAt) throw new RefusedError(tooManyCalls(nextAt, clock));
 }
 
-/** The refusal of a call with a claim key that was used too often, until `nextAt`. */
+/** The refusal if a claim key was used too often. The next call is allowed at `nextAt`. */
 function tooManyCalls(nextAt: Date, clock: Clock): Refusal {
   const next = nextAt.toISOString();
   const seconds = Math.max(1, secondsUntil(nextAt, clock));

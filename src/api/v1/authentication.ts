@@ -14,15 +14,15 @@ import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../se
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Looks the token up for each call instead of using the cache. For endpoints that are called too rarely for the
-     * cache.
+     * True if the token is read from the database for each call, not from the cache. For endpoints that are called
+     * rarely.
      */
     freshAuthentication?: true;
     /** The scope that an API token needs. */
     scope?: TokenScope;
-    /** The kind of token that the endpoint needs instead of an API token with a scope. */
+    /** Set if the endpoint does not need an API token with a scope, but this kind of token. */
     kind?: 'deliver';
-    /** Set if clients call the endpoint all the time: a successful call is logged at the level `debug`. */
+    /** Set if clients call the endpoint all the time. Successful calls are then logged at the level `debug`. */
     isPolled?: true;
     /** Whether a claim key may call the endpoint too. */
     allowsClaimKeys?: true;
@@ -30,8 +30,8 @@ declare module 'fastify' {
 }
 
 /**
- * Every authentication failure has this same answer, so that an outsider cannot find out which servers and tokens
- * exist.
+ * The answer to every failed authentication. It is always the same, so that an outsider cannot find out which servers
+ * and tokens exist.
  */
 export const UNAUTHORIZED = {
   status: 401,
@@ -79,7 +79,7 @@ function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
 
 const CALLER = 'caller';
 
-/** The server and token of a request. Only for routes behind `requireToken`. */
+/** The server and token of a request, which `requireToken` has set. */
 export function callerOf(request: FastifyRequest): AuthenticatedToken {
   return request.getDecorator<AuthenticatedToken>(CALLER);
 }
@@ -92,9 +92,9 @@ function bearerToken(request: FastifyRequest): string {
 }
 
 /**
- * A request that waits, such as a take, calls this to check its token again.
+ * Checks the token of a request again. For requests that wait for long, such as takes.
  *
- * @throws {RefusedError} 401 if the token was revoked or its server was removed meanwhile
+ * @throws {RefusedError} 401 if the token was revoked or its server was removed in the meantime
  */
 export async function requireTokenStill(
   request: FastifyRequest<{ Params: { server_id: string } }>,
@@ -104,7 +104,7 @@ export async function requireTokenStill(
   if (!caller) throw new RefusedError(UNAUTHORIZED);
 }
 
-/** Refuses requests without a token of the server in the path, before their bodies are read. */
+/** Refuses requests that have no valid token of the server in the path, before their bodies are read. */
 export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest(CALLER, null);
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -120,7 +120,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
     if (!caller) throw new RefusedError(UNAUTHORIZED);
     refuseToken(caller.token, request.routeOptions.config);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
-    // Storing the time of the token's last use must not delay the request, so it is not awaited.
+    // The time of the token's last use is stored without `await`, so that it does not delay the request.
     noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });

@@ -60,7 +60,7 @@ function answerOf({ kind, vote }: Exclude<Claimed, { kind: 'off' | 'key-reused' 
   };
 }
 
-/** POST …/votes/claim: claims a player's vote, to reward the player once. */
+/** POST …/votes/claim: claims a player's vote, so that a plugin rewards the player only once. */
 export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
   app,
   { deps, claimCalls },

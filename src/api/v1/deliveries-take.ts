@@ -90,7 +90,7 @@ const takenVotes = z
 
 const FETCH_NOT_SET = failure(422, "The server's vote listener is not one that fetches.");
 
-/** @throws {RefusedError} 422 `fetch-not-set` if `listener` is null */
+/** @throws {RefusedError} 422 `fetch-not-set` if `listener` is null: the server does not fetch its votes */
 function requireFetching(listener: FetchingListener | null): FetchingListener {
   if (listener) return listener;
   throw new RefusedError({
@@ -112,7 +112,7 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
   };
 }
 
-/** The refusal of a take until `nextAt`. */
+/** The error if a server's programs take votes too often. The next take is allowed at `nextAt`. */
 function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
   const next = nextAt.toISOString();
   return new RefusedError({
@@ -125,9 +125,8 @@ function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
 }
 
 /**
- * Watches whether the client of a request has left, which means that it closed its connection. A client that closed
- * only its own side counts as having left too: a program that was killed looks the same. Call `release` when the
- * request ends.
+ * Watches whether the client of a request has closed its connection. If the client has only closed its own side of it,
+ * it counts as gone too, because this looks the same if a program was killed. Call `release` when the request ends.
  */
 function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release(): void } {
   const left = new AbortController();
@@ -147,7 +146,7 @@ function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release()
 /** POST …/deliveries/take: a game server, or a program beside it, takes its votes. */
 export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   const takes = createTakes(deps);
-  // Waiting takes end before the server closes, because the close waits for all requests.
+  // Waiting takes are answered before the server closes, because closing it waits for all requests.
   app.addHook('preClose', async () => takes.waiting.end());
   app.addHook('onClose', async () => takes.waiting.close());
   app.post(
@@ -189,7 +188,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         });
         return listener;
       };
-      // The limit is checked before anything is written, so a refused call costs no write.
+      // The limit is checked before `note` writes to the database, so a refused call causes no write.
       const first = await withinDatabaseTime(request, read());
       const nextAt = refusedUntil(takes, deps.clock, serverId, waitMs > 0);
       if (nextAt) throw tooManyTakes(nextAt, deps.clock);
@@ -199,8 +198,8 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
           await requireTokenStill(request, deps);
           return note(await read());
         } catch (error) {
-          // If the listener was changed or the server was removed, other takes that wait for it are woken, so that they
-          // fail too.
+          // If the listener was changed or the server was removed: other takes that wait for this server are woken, so
+          // that they fail too.
           if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
           throw error;
         }

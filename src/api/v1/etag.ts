@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { isKnownTag } from '../../http/if-none-match.ts';
 
 /**
- * Adds an ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304. The tag is
- * strong: the same tag means the same bytes. @fastify/etag is not used, because it also tags errors and supports only
- * one tag in `If-None-Match`.
+ * Adds an ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304. The ETag is
+ * strong: if it is the same, the bytes are the same. @fastify/etag is not used, because it also adds ETags to errors,
+ * and supports only one ETag in `If-None-Match`.
  */
 export function tagAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -33,7 +33,7 @@ const names = z
 
 const namedServers = serverLoader({ game: 1, bedrockPrefix: 1, provenIdOnly: 1, removedAt: 1 });
 
-/** GET …/player-names: what the vote form of the server asks for. */
+/** GET …/player-names: the kind of name that players enter in the vote form of the server. */
 export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   tagAnswers(app);
   app.get(
@@ -57,7 +57,7 @@ export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = asy
         request,
         deps.batcher.load(namedServers, deps.servers, serverId),
       );
-      // If another process removed the server after the token was authenticated, the answer is that for an unknown
+      // If another process removed the server after the token was authenticated: the same answer as for an unknown
       // token.
       if (!found || found.removedAt) throw new RefusedError(UNAUTHORIZED);
       const kind = nameKindOf(found.game);

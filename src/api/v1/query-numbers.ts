@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A schema for a whole number from 1 to `most` in a query. An empty or absent parameter becomes `fallback`. Any other
- * text is refused.
+ * The schema of a query parameter that is a whole number from 1 to `most`. If the parameter is empty or absent, the
+ * number is `fallback`. Any other text is refused.
  */
 export function wholeNumber({
   most,

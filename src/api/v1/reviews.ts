@@ -19,8 +19,8 @@ import {
 const MOST_PER_PAGE = 50;
 
 /**
- * A schema for a whole number from 1 in a query. A number above `most` becomes `most`. An empty or absent parameter
- * becomes `fallback`.
+ * The schema of a query parameter that is a whole number, 1 or more. If it is greater than `most`, it becomes `most`.
+ * If the parameter is empty or absent, it becomes `fallback`.
  */
 function positive({ fallback, most }: { fallback: number; most: number }) {
   const error = 'must be a whole number, 1 or more';

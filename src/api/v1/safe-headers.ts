@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /**
- * Sets helmet's headers on every answer of `app`. Helmet would compute them for each request, although they never
- * change; so they are computed once.
+ * Sets the headers of helmet on every answer of `app`. Helmet would compute them for each request, although they never
+ * change. So helmet computes them only for the first request, and later ones get a copy.
  */
 export function setSafeHeaders(app: FastifyInstance): void {
   let headers: [name: string, value: string][] | undefined;
@@ -13,7 +13,7 @@ export function setSafeHeaders(app: FastifyInstance): void {
   }
 
   app.addHook('onRoute', (route) => {
-    // Turns helmet off for the route, like `helmet: false`.
+    // Turns helmet off for the route, as the route option `helmet: false` does.
     route.config = Object.assign(route.config ?? {}, { helmet: { skipRoute: true } });
   });
   app.addHook('onRequest', (_request, { raw, helmet }, done) => {

@@ -30,14 +30,14 @@ export const RATE_LIMIT_HEADERS = {
   RateLimit: { type: 'string', description: 'The rest of the limit: r requests; the next one in t seconds.' },
 } satisfies Record<string, HeaderSchema>;
 
-/** Seconds until `at`, rounded up; never negative. */
+/** Seconds until `at`, rounded up; 0 if `at` is in the past. */
 export function secondsUntil(at: Date, clock: Clock): number {
   return Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / SECOND));
 }
 
 /**
- * The headers `RateLimit-Policy` and `RateLimit` for a limit of one request in `windowMs`, whose next request is
- * accepted at `nextAt` (draft-ietf-httpapi-ratelimit-headers-10).
+ * The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10) for a limit of one request
+ * in `windowMs`. `nextAt` is the time at which the next request is accepted.
  */
 export function rateLimitHeaders(
   name: string,
@@ -76,7 +76,7 @@ export const IF_NONE_MATCH = z.looseObject({
   }),
 });
 
-/** The schema of an answer with its description and headers. Its `title` is its name in the OpenAPI document. */
+/** Adds a description and headers to the schema of an answer. Its `title` is its name in the OpenAPI document. */
 export function answer<S extends z.ZodType>(
   schema: S,
   description: string,
@@ -95,17 +95,17 @@ const docUrl = z.string().meta({ description: 'The page that explains this code.
 
 const problem = z.object({ error: sentence, code, doc_url: docUrl }).meta({ title: 'Error' });
 
-/** An error whose body contains only its sentence and its code. Its description lists the codes of `status`. */
+/** The schema of an error whose body has only a sentence and a code. The description lists all codes of `status`. */
 export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
   const codes = codesOf(status).filter((one) => !OF_PAGES.has(one));
   const list = codes.map((one) => `\`${one}\``).join(', ');
   return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
 
-/** Codes that only pages use, so the API's document does not list them. */
+/** Codes that only pages use. The OpenAPI document of the API does not list them. */
 const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
 
-/** The schema of a 429 with the code `code`. Its field `name` is the time at which the next request is accepted. */
+/** The schema of a 429 answer with the code `code`. Its field `name` has the time of the next accepted request. */
 export function tooEarly<N extends string>(
   code: ErrorCode,
   name: N,
@@ -129,7 +129,7 @@ export function tooEarly<N extends string>(
   );
 }
 
-/** The 429 of endpoints that a claim key may call. */
+/** The schema of the 429 answer of endpoints that a claim key may call. */
 export const CLAIM_KEY_LIMIT = tooEarly(
   'too-many-requests',
   'next_allowed_at',

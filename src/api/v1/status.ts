@@ -58,13 +58,13 @@ const body = z
 
 const accepted = z.object({ success: z.literal(true) }).meta({ title: 'ReportAccepted' });
 
-/** POST …/status: a server, or its plugin, reports its status. */
+/** POST …/status: a game server or its plugin reports the server's status. */
 export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   app.post(
     '/status',
     {
-      // If the database does not answer, the uncached lookup of the token fails first. With a cached token, the report
-      // could be refused because of the database and still be stored later.
+      // If the database does not answer: the lookup of the token fails, so nothing is stored. If the token came from
+      // the cache, the report could be answered with an error and still be stored later.
       config: { scope: 'status', freshAuthentication: true },
       preHandler: requireRightClock(deps),
       schema: {

@@ -69,8 +69,8 @@ const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
 /**
- * The refusal during the cooldown. It names the player as the earlier vote spells the name, which may differ from the
- * request.
+ * The refusal during the cooldown. It contains the player's name as it is in the earlier vote. The request may spell it
+ * in another way.
  */
 function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<AppDeps, 'clock'>): Refusal {
   const next = nextVoteAt.toISOString();

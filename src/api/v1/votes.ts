@@ -62,7 +62,7 @@ const page = z
   })
   .meta({ title: 'VotePage' });
 
-/** Decodes a cursor. The list of one player has other cursors than the list of all votes. */
+/** Decodes a cursor. The list of one player's votes has other cursors. @throws {RefusedError} 400 for a wrong cursor */
 function positionOf(cursor: string, ofPlayer: boolean): VotesCursor {
   const from = parseVotesCursor(Buffer.from(cursor, 'base64url').toString());
   if (!from || 'seq' in from !== ofPlayer)

@@ -4,7 +4,7 @@ import type { Typed } from '../shared/form.ts';
 import type { Html } from '../shared/html.ts';
 import { textField } from '../shared/parts.ts';
 
-/** The field for an e-mail address; by default that of the user's account. */
+/** The field for an e-mail address. The defaults are for the address with which the user signs in. */
 export function emailField(
   { values, errors }: Typed,
   { label = t('E-mail address'), autocomplete = 'username', hint }: EmailOptions = {},

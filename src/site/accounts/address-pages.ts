@@ -28,7 +28,7 @@ import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } fro
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
-  // A value that cannot be a token is answered like a link that is no longer valid.
+  // If a value cannot be a token, the answer is the same as for a link that is no longer valid.
   token: z.string().max(MAX_TOKEN_LENGTH).catch(''),
   decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
@@ -91,11 +91,11 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     const retryAt =
       (await countAddressRequest(deps, user._id)) ??
       (await countMail(deps, { email, ...from })) ??
-      // The current address gets a mail too. If it is unconfirmed, it may belong to a stranger, so this mail counts
-      // against the limits of mails.
+      // The current address gets a mail too. If this address is not confirmed, it may belong to a stranger. So the mail
+      // to it is counted as well, and the limits of mails apply to it.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
     if (retryAt) return tooManyLinks(retryAt);
-    // A minimum duration: the response time must not reveal whether another account has the address.
+    // The duration must not depend on whether another account has the address, because that would reveal it.
     await withMinimumDuration(() => requestAddressChange(deps, own, { email }));
     return 'requested';
   };
@@ -112,8 +112,8 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
 }
 
 /**
- * `/confirm-address` is the page behind the links that both addresses get. Opening it changes nothing, because mail
- * scanners open every link.
+ * `/confirm-address`: the page behind the links that both addresses get by mail. To open it changes nothing, because
+ * mail scanners open every link.
  */
 function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): void {
   const { base } = app.site;

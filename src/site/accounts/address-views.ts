@@ -10,7 +10,7 @@ import { badge, button, facts, linkTo } from '../shared/parts.ts';
 import { noPasswordYet, reAuthenticationFields } from '../shared/re-authentication.ts';
 import { emailField } from './account-fields.ts';
 
-/** The address on the account page, and the requested change of it that is not confirmed yet. */
+/** The part of the account page with the address, and with a requested change that is not confirmed yet. */
 export function addressPart(
   base: string,
   { email }: Pick<User, 'email'>,
@@ -42,7 +42,7 @@ type Changing = {
   sendsMail: boolean;
 };
 
-/** The form for a new address, and what happens after it is sent. */
+/** The page with the form for a new address. It says what happens after the form was sent. */
 export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
   const { values, errors } = typed;
   const consequence = sendsMail
@@ -70,7 +70,7 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
   };
 }
 
-/** The page after a request for a new address. It is the same whether or not another account has that address. */
+/** The page after a request for a new address. It does not reveal whether another account has this address. */
 export function sentPage(base: string, from: string, to: string): Page {
   const sent = t(
     'We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.',
@@ -172,7 +172,7 @@ export function confirmedPage(
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
 }
 
-/** The page behind a link whose change was completed or cancelled, or has expired. */
+/** The page behind a link that does not work (any more): the change was completed or cancelled, or has expired. */
 export function invalidLinkPage(base: string): Page {
   const why = t(
     'The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.',

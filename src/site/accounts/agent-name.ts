@@ -1,6 +1,6 @@
 import { t } from '../../language/t.ts';
 
-/** The first match wins: most user agents also contain the names of browsers further down. */
+/** The first match counts, because most user agents also contain names of browsers that are further down here. */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -21,10 +21,10 @@ import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-aut
 import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 
-/** A value that cannot be a token is answered like a link that is no longer valid. */
+/** If a value cannot be a token, the answer is the same as for a link that is no longer valid. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
 
-/** `/account/delete` requests the deletion of an account, and `/keep-account` is the page behind the link that cancels it. */
+/** `/account/delete` requests the deletion of an account. `/keep-account`, to which a mailed link leads, cancels it. */
 export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const sendsMail = () => deps.config.SMTP_URL !== undefined;

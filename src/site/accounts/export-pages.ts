@@ -9,8 +9,8 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import type { AccountParts } from './account-parts.ts';
 
 /**
- * `/account/export`: the user's data as a JSON file. It answers only POST, so that a link on another site cannot use up
- * the user's export limit.
+ * `/account/export`: the user's data as a JSON file. It has no GET route, because then a link on another site could use
+ * up the user's limit of exports.
  */
 export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   formRoute(app, {

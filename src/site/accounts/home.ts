@@ -3,8 +3,8 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
 /**
- * The start page of a user: the page after signing in, if they did not ask for another one. Owners and members go to
- * the dashboard, operators to the admin area, users with a draft to the dashboard, and all others to their favourites.
+ * The start page of a user: the page after the sign-in, unless the user wanted another page. Owners and members get the
+ * dashboard, operators the admin area, users with a draft the dashboard, and all others their favourites.
  */
 export async function homeOf(
   deps: Pick<AppDeps, 'users' | 'servers' | 'serverDrafts'>,

@@ -21,7 +21,7 @@ import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
 import { suspendedText } from './suspension.ts';
 
-/** Messages for failed sign-ins by the library's code (`?error=` of the sign-in page). */
+/** The message for each error code of the sign-in library, which the sign-in page gets as `?error=`. */
 const ERRORS = new Map<string, (name: string) => string>([
   ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
   ['email_not_found', noVerifiedAddress],
@@ -45,8 +45,8 @@ function noVerifiedAddress(name: string): string {
 }
 
 /**
- * Sign-in with other sites, such as Discord, that the operator has configured. The library's OAuth callbacks are the
- * only routes of the library that browsers can reach.
+ * Sign-in through other sites, such as Discord, that the operator has configured. The sign-in library has many routes;
+ * browsers can reach only its OAuth callbacks.
  */
 export function otherSitePages(app: FastifyInstance, parts: AccountParts): void {
   for (const id of OTHER_SITE_IDS) {
@@ -71,8 +71,7 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
     access: ANYONE,
     run: async ({ request, reply, values }) => {
       const { name } = configuredSite(deps, id);
-      // If there is no page to return to: the sign-in page redirects the user, who is signed in by then, to their start
-      // page.
+      // If no page is wanted afterwards: the sign-in page, which redirects signed-in users to their start page.
       const next = nextPage(app, values.next, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
       if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
@@ -89,8 +88,8 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
         });
         if (!response.url) throw new Error(`the sign-in library returned no address at ${id}`);
         giveCookies(reply, headers);
-        // A page with `Refresh` instead of a redirect: browsers apply the `form-action` policy also to redirects after
-        // a form, so the policy would have to name every site that the provider redirects to.
+        // The answer is a page with the header `Refresh`, not a redirect. Browsers apply the policy `form-action` to
+        // redirects after a form too, so the policy would have to name every site to which the provider redirects.
         reply.header('refresh', `0; url=${response.url}`);
         return { page: leavingPage(name, response.url) };
       } catch (error) {
@@ -102,13 +101,13 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
   });
 }
 
-/** Set by the library when a sign-in with another site begins in this browser. */
+/** The cookie that the sign-in library sets when a sign-in through another site begins. */
 const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
 
-/** Set by the library when a session begins; empty when it deletes the cookie. */
+/** The `Set-Cookie` header that begins a session. If the sign-in library deletes the cookie, the value is empty. */
 const SESSION_COOKIE = /^(__Secure-)?tallyport\.session_token=[^;]/;
 
-/** The time limit for all requests to the other site together. The library itself has no time limit for Discord. */
+/** The time limit for all requests to the other site together. The library has no time limit of its own for Discord. */
 const CALLBACK_TIMEOUT_MS = 15 * SECOND;
 
 function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: AccountParts): void {
@@ -117,9 +116,9 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
 
   const options = {
     ...ANYONE,
-    // The other site may hang. So the route takes no slot for pages: two hanging sign-ins would occupy all slots.
+    // The route waits for the other site. It uses no slot for pages: if the site hung, two sign-ins would occupy all.
     config: { ...ANYONE.config, skipsSlotHook: true },
-    // A HEAD request would use up the sign-in that this browser has started.
+    // There is no HEAD route, because a HEAD request would use up the sign-in that this browser has begun.
     exposeHeadRoute: false,
   } as const;
   app.get(`/api/auth/callback/${id}`, options, async (request, reply) => {
@@ -128,8 +127,8 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
     };
-    // If the cookie is missing, another page may have made the browser call this address: the request does not count as
-    // an attempt of the user.
+    // If the cookie is missing: another site may have made the browser call this address. So the request is refused,
+    // and not counted as an attempt.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
     const retryAt = await countOtherSiteCallback(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts.'), retryAt);
@@ -147,26 +146,25 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
     }
     giveCookies(reply, answer.headers);
     const location = redirectOf(answer, origin);
-    // Success is read from the session cookie, not from the address: the page that the user asked for may have a
-    // parameter `error` of its own.
+    // The session cookie shows the success. The address does not: the page that the user wanted may have a parameter
+    // `error` of its own.
     if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);
     }
-    // The `error` that the provider sent. Anybody can send any value in this parameter, so only a short word is
-    // accepted.
+    // The provider sends a code in `error`. Anybody can call this address with any text, so only a short word counts.
     const code = location?.searchParams.get('error') ?? '';
     return refuse(/^\w{1,40}$/.test(code) ? code : 'failed', cause);
   });
 }
 
-/** The target of a redirect by the library; null if the response is no redirect. */
+/** The target of a response of the sign-in library; null if the response is not a redirect. */
 function redirectOf({ status, headers }: Response, origin: string): URL | null {
   const location = headers.get('location');
   return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
 }
 
-/** Why a sign-in failed, for the log. Messages of other errors are left out, because they may contain personal data. */
+/** Why a sign-in failed, for the log. Of most errors only the type is logged: messages may contain personal data. */
 function reasonOf(cause: Error): string {
   return cause instanceof OpenIdError ? cause.message : errorType(cause);
 }
@@ -179,7 +177,7 @@ function logRefusedSignIn(
   request.log.warn({ event: 'account.sign_in_refused', provider, address: request.ip, ...why });
 }
 
-/** Why a sign-in with another site failed (`?error=CODE&from=ID` of the sign-in page). */
+/** The message about a failed sign-in through another site, for the query `?error=CODE&from=ID` of the sign-in page. */
 export function errorOfOtherSite(
   site: Site,
   sites: OtherSite[],
@@ -194,7 +192,7 @@ export function errorOfOtherSite(
   );
 }
 
-/** The buttons on the sign-in and sign-up pages. */
+/** The buttons to sign in through other sites. `next` is the path of the page that the user wants afterwards. */
 export function otherSiteButtons(base: string, sites: OtherSite[], next: string): Content {
   return html`${sites.map(
     ({ id, name }) => html`<form method="post" action="${base}/sign-in/${id}" class="stack">
@@ -204,7 +202,7 @@ export function otherSiteButtons(base: string, sites: OtherSite[], next: string)
   )}`;
 }
 
-/** Shown until the browser has loaded the other site. */
+/** The page that is shown until the browser has loaded the other site. */
 function leavingPage(name: string, url: string): Page {
   return {
     title: t('Sign in'),

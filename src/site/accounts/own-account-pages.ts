@@ -31,7 +31,7 @@ import type { AccountParts } from './account-parts.ts';
 import { accountPage } from './own-account-views.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
-/** At most this many sessions are shown. “Sign out everywhere” also ends those that are not shown. */
+/** At most this many sessions are shown. “Sign out everywhere” also ends the others. */
 const MAX_SESSIONS = 50;
 
 const nameForm = z.object({ name: shownText(60) });
@@ -72,10 +72,10 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
   sessionForms(app, { deps, auth });
 }
 
-/** Makes the account page; `typed` are the values and errors of one of its forms. */
+/** Makes the account page. `typed` has the entered values and errors of the form that was sent. */
 type ShowAccount = (request: FastifyRequest, typed?: Typed) => Promise<Page>;
 
-/** The forms for the user's name, and for the notifications that the user wants. */
+/** The form for the user's name, and the form that selects the user's notifications. */
 function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): void {
   const { base } = app.site;
 

@@ -36,7 +36,7 @@ const MESSAGES = {
 type Account = {
   base: string;
   sendsMail: boolean;
-  /** The other sites that users sign in with. */
+  /** The other sites through which users can sign in, and whether this account is connected with them. */
   sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;

@@ -23,7 +23,7 @@ const REVIEWS_A_PAGE = 20;
 
 type Reviewed = Pick<WithId<Server>, '_id' | 'name' | 'slug' | 'removedAt' | 'hiddenAt'>;
 
-/** `/account/reviews`: the user's own reviews, whether pending, approved or rejected. */
+/** `/account/reviews`: the user's own reviews, also pending and rejected ones. */
 export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   const { base } = app.site;
   const path = `${base}/account/reviews`;

@@ -32,13 +32,13 @@ const forgotForm = z.object({
     .pipe(z.email({ error: () => t('must be an e-mail address') })),
 });
 
-/** Longer than any token in a link. */
+/** If a token is longer than this, it is not valid: the tokens in links are shorter. */
 const MAX_TOKEN_LENGTH = 200;
 
-/** A value that cannot be a token is answered like a link that is no longer valid. */
+/** If a value cannot be a token, the answer is the same as for a link that is no longer valid. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
 
-/** `/forgot-password` sends a link to `/set-password`. */
+/** `/forgot-password`, which mails a link, and `/set-password`, to which the link leads. */
 export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const sendsMail = () => deps.config.SMTP_URL !== undefined;
@@ -100,7 +100,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
     },
   });
 
-  /** The id of the user whose password a link sets; null if the link is invalid. Does not use the link up. */
+  /** The id of the user whose password a link can set; null if the link is invalid. The link stays valid. */
   async function userIdOfLink(token: string): Promise<string | null> {
     if (token.length > MAX_TOKEN_LENGTH) return null;
     const { internalAdapter } = await auth.$context;
@@ -125,7 +125,7 @@ function forgotPage(site: Site, { values, errors }: Typed): Page {
   };
 }
 
-/** The page after a link was requested. It is the same for known and unknown addresses. */
+/** The page after a link was requested. It does not reveal whether an account has the address. */
 function sentPage(email: string): Page {
   return {
     title: t('Check your inbox'),

@@ -5,7 +5,7 @@ import { type Content, html } from '../shared/html.ts';
 
 type Deps = Pick<AppDeps, 'servers'>;
 
-/** Why the page `next` needs an account, as the first sentence of the forms to sign in and up. Empty for other pages. */
+/** A sentence above the forms to sign in and up: why the page `next` needs an account. Empty for most pages. */
 export async function purposeOf(deps: Deps, base: string, next: string): Promise<Content> {
   const [path = ''] = next.split('?');
   if (path === `${base}/dashboard/servers/new`)
@@ -22,7 +22,7 @@ export async function purposeOf(deps: Deps, base: string, next: string): Promise
       )}</p>`;
 }
 
-/** The name of the listed server whose star a visitor pressed; null if there is none with this id. */
+/** The name of the server whose star a visitor clicked; null if no listed server has this id. */
 async function starredName({ servers }: Deps, id: string): Promise<string | null> {
   if (!/^[0-9a-f]{24}$/.test(id)) return null;
   const listed = { _id: new ObjectId(id), removedAt: null, hiddenAt: null };

@@ -20,7 +20,7 @@ import { newPassword, refuseOwn } from './sign-up-pages.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { setUpPage } from './two-factor-views.ts';
 
-/** If the page's script does not run: users paste the code or the whole link. */
+/** The code of a setup link. A script sends it; without scripts, users paste the code or the whole link. */
 const codeText = z
   .string()
   .max(2_048)
@@ -44,15 +44,15 @@ const USELESS = defineMessage(
 );
 
 /**
- * `/setup`: makes the first operator, for somebody with a setup link. Once the site has an operator, these paths answer
- * 404 to everybody else, like unknown paths.
+ * `/setup`: a user with a setup link creates the account of the first operator. Once the site has an operator, these
+ * paths answer 404 to everybody except operators, like unknown paths.
  */
 export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { deps } = parts;
   const onlyWithoutOperator = async ({ signedIn }: FastifyRequest) => {
     if (!(await hasOperator(deps))) return null;
-    // If the new operator reloads the page after the form: a redirect to the next step.
+    // If the new operator opens or reloads the page again: a redirect to the next step.
     if (signedIn?.user.role === 'operator') return `${base}/operator/setup`;
     throw unknownPath();
   };
@@ -92,12 +92,12 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   });
 }
 
-/** The answer for a path that does not exist. */
+/** The error for a path that does not exist. */
 function unknownPath(): RefusedError {
   return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
 }
 
-/** Counts a try of a code. Returns the refusal if the code does not work; null if it works. */
+/** Counts an attempt with a code and checks the code. Returns null if the code is valid, otherwise the refusal. */
 async function refuseCode(
   { deps }: AccountParts,
   request: FastifyRequest,
@@ -116,7 +116,7 @@ function uselessCode(base: string): FormAnswer {
   return { errors, on: codePage(base, { values: {}, errors }) };
 }
 
-/** Makes the operator, signs them in, and shows the secret of the second factor. */
+/** Creates the operator's account, signs the operator in, and shows the secret of the second factor. */
 async function makeOperator(
   parts: AccountParts,
   request: FastifyRequest,
@@ -126,14 +126,14 @@ async function makeOperator(
   const { deps, auth } = parts;
   const { base } = request.server.site;
   const made = await hashingFor(hashingClientOf(request), () => makeFirstOperator(deps, auth, given));
-  // If somebody else used the link while this form was filled in or sent: nothing was made.
+  // If another request created an operator meanwhile, or used up the link: this request created nothing.
   if (made === 'has-operator') return { page: takenPage(base), status: 409 };
   if (made === 'useless-link') return uselessCode(base);
   request.log.info({ event: 'setup.operator_made', userId: made._id.toHexString() });
   try {
     return await enter(parts, request, reply, given);
   } catch (error) {
-    // If signing in failed: the operator exists and the link is used up, so the user continues on the sign-in page.
+    // If the sign-in failed: the account exists and the link is used up. So the user continues on the sign-in page.
     request.log.warn({ event: 'setup.sign_in_failed', error: String(error) });
     return `${base}/sign-in?done=operator-made`;
   }
@@ -160,7 +160,7 @@ async function enter(
   return { page: setUpPage(`${base}/account/two-factor`, begun.totpURI, { skip }) };
 }
 
-/** The headers of a request in the session that the library has just begun. */
+/** The request's headers with the cookies of the session that the sign-in library has just begun. */
 function inNewSession(request: FastifyRequest, given: Headers): Headers {
   const headers = signInHeaders(request);
   const cookies = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
@@ -217,7 +217,7 @@ function operatorPage(base: string, typed: Typed): Page {
   };
 }
 
-/** The page if another request with a valid code made the operator a moment earlier. */
+/** The page for the case that another request with a valid code created the operator a moment earlier. */
 function takenPage(base: string): Page {
   const made = t('The operator was made a moment ago, with this or another link. Nothing was changed now.');
   return {

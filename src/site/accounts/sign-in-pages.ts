@@ -62,7 +62,7 @@ const MESSAGES = {
   'not-sent': defineMessage('Your session has ended, so nothing was saved. Sign in and try again.'),
 };
 
-/** Messages by the library's code. All other codes mean a wrong address or password. */
+/** The messages for error codes of the sign-in library. All other codes mean that the address or password is wrong. */
 const REFUSALS: Record<string, Text> = {
   EMAIL_NOT_VERIFIED: defineMessage(
     'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.',
@@ -75,7 +75,7 @@ const CODE_REFUSALS: Record<string, Text> = {
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
 };
 
-/** `/sign-in`, `/sign-in/code` for the second factor, and `/sign-out`. */
+/** Registers `/sign-in`, `/sign-in/code` (for the second factor) and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   passwordPages(app, parts);
@@ -157,7 +157,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
   });
 }
 
-/** The second step of the sign-in, after the right password: a code of the second factor. */
+/** The second step of a sign-in: after the right password, the user enters a code of the second factor. */
 function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPage(app, next, '');
@@ -202,8 +202,8 @@ function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts):
 }
 
 /**
- * The request's headers with the cookie of the pending sign-in only. Within a session, the sign-in library neither
- * counts wrong codes nor marks codes as used.
+ * The request's headers, without any cookie except that of the pending sign-in. If the request had a session, the
+ * sign-in library would neither count wrong codes nor mark codes as used.
  */
 async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<Headers> {
   const headers = signInHeaders(request);

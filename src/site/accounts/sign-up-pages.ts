@@ -42,7 +42,7 @@ export const newPassword = z
     error: () => t('This password is too common. Choose another one.'),
   });
 
-/** Refuses a password that is the user's own address or name. */
+/** Returns the refusal if the password is the user's own address or name; otherwise null. */
 export function refuseOwn(password: string, user: { email: string; name: string }): Refused | null {
   if (!isOwnPassword(password, user)) return null;
   return {
@@ -62,15 +62,15 @@ const addressForm = z.object({
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
 /**
- * The fields of both forms: of a listing that sends mail, and of one that does not. An operator may switch while it
- * runs.
+ * The fields of both forms: the form of a listing that sends mail, and the form of a listing that does not. An operator
+ * may switch between them while the process runs.
  */
 const anyForm = signUpForm.partial({ name: true, password: true });
 
 /**
- * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form asks only for the address, and
- * the user chooses name and password behind a link (see verify-email-pages.ts). Without mail: the form creates the
- * account at once. In both cases the user then goes to `next`, or else to their start page (`homeOf`).
+ * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form only has the address, and a
+ * mailed link leads to the form for name and password (verify-email-pages.ts). If it does not: the form creates the
+ * account at once. Then the user gets to the page `next`, by default to the start page (`homeOf`).
  */
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
@@ -111,7 +111,7 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
 
 type Sent = Pick<SentForm<typeof anyForm>, 'request' | 'reply'>;
 
-/** The form of a listing that sends mail: it mails a link. The response is the same for every address. */
+/** For a listing that sends mail: returns the function that mails a link. Its answer is the same for every address. */
 function linkSender({ deps }: AccountParts) {
   return async (request: FastifyRequest, email: string, next: string): Promise<FormAnswer> => {
     const usedUp = await networkSignUpsUsed(deps, request.ip);
@@ -123,7 +123,7 @@ function linkSender({ deps }: AccountParts) {
   };
 }
 
-/** The form of a listing without mail: it creates an account whose address cannot be confirmed. */
+/** For a listing without mail: returns the function that creates an account. Its address cannot be confirmed. */
 function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
   type NewAccount = { name: string; email: string; password: string };
   return async ({ request, reply }: Sent, account: NewAccount, next: string): Promise<FormAnswer> => {
@@ -156,7 +156,7 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
 }
 
 /**
- * Error codes that mean “this address has an account”. The last one comes from the unique index, when two sign-ups with
+ * Error codes that mean “this address has an account”. The last one comes from the unique index, if two sign-ups with
  * the same address run at the same time.
  */
 const TAKEN = new Set([
@@ -187,7 +187,7 @@ function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: 
   };
 }
 
-/** The page after the form. It is the same for known and unknown addresses. */
+/** The page after the form was sent. It does not reveal whether an account has the address. */
 function sentPage(email: string): Page {
   return {
     title: t('Confirm your e-mail address'),

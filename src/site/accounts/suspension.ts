@@ -3,7 +3,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** Shown to a suspended user after the right password: the reason, and how to contact the operator. */
+/** As `suspendedText`, for the user with this address. Call it only after the right password. */
 export async function suspensionNotice(
   { users }: Pick<AppDeps, 'users'>,
   site: Pick<Site, 'url' | 'pages' | 'contact'>,

@@ -37,7 +37,7 @@ const PROOF = {
 type Parts = Pick<AccountParts, 'deps' | 'auth'>;
 type Start = (request: FastifyRequest, typed?: Typed, sent?: SentForm) => Page;
 
-/** `/account/two-factor`: the authenticator app and backup codes. Secrets are shown once, in answers to forms. */
+/** `/account/two-factor`: the authenticator app and backup codes. A secret is shown once, in an answer to a form. */
 export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const path = `${base}${PATH}`;
@@ -77,8 +77,8 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     access: SIGNED_IN,
     schema: codeForm,
     secrets: ['code'],
-    // With the second factor on, a right code would show new backup codes. Only the form `backup-codes` may do that,
-    // because it also asks for the password.
+    // If the second factor is on already: refused, because a right code would show new backup codes. These need the
+    // password too, which the form `backup-codes` has.
     check: (request) => (userOf(request).twoFactorEnabled ? path : null),
     show: (_request, typed) => codePage(path, typed),
     run: async ({ request, reply, data }) => {
@@ -105,7 +105,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
   });
 }
 
-/** Where a user goes after turning the second factor on. The operator of a site without servers goes to the set-up. */
+/** The page after the second factor was turned on. For operators of a site without servers it is the set-up. */
 async function onwardsFrom(deps: Parts['deps'], base: string, user: User): Promise<string> {
   if (user.role !== 'operator') return `${base}/account`;
   const server = await deps.servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
@@ -154,7 +154,7 @@ function formsWhenOn(app: FastifyInstance, { deps, auth }: Parts, start: Start):
   });
 }
 
-/** Signs the user out of all other sessions, which began with the password alone. */
+/** Signs the user out of all other sessions, because these began without the second factor. */
 async function endOthers({ deps, auth }: Parts, request: FastifyRequest, given: Headers): Promise<void> {
   const cookie = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
   const { signedIn } = await whoIs(auth, new Headers({ cookie: cookie.join('; ') }));

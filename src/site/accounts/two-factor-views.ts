@@ -6,7 +6,7 @@ import type { Page } from '../shared/layout.ts';
 import { badge, card, confirmed, copyable, linkTo, notice, textField } from '../shared/parts.ts';
 import { codeField, passwordField } from '../shared/re-authentication.ts';
 
-/** The page while the second factor is off. `isRequired`: operators must turn it on. */
+/** The page while the second factor is off. `isRequired`: the user is an operator and must turn it on. */
 export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
   const required = t(
     'Operators of this listing must use two-factor authentication. Set it up to open the admin area.',
@@ -27,10 +27,10 @@ export function offPage(path: string, { errors }: Typed, { isRequired }: { isReq
   };
 }
 
-/** The forms of the page when the second factor is on. Errors are shown in the form that was sent. */
+/** The forms of the page while the second factor is on. Errors are shown in the form that was sent. */
 export type SentForm = 'backup-codes' | 'off';
 
-/** The page while the second factor is on; `sent` is the form that `typed` comes from. */
+/** The page while the second factor is on. `sent` is the form to which the errors belong. */
 export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
   const errorsIn = (form: SentForm) => (form === sent ? errors : {});
   return {
@@ -65,14 +65,14 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
   };
 }
 
-/** The fields that confirm a change. `suffix` makes the ids of the two forms distinct. */
+/** The fields that confirm a change. The page has two such forms; `suffix` makes the ids of their fields distinct. */
 function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
   return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
 /**
- * The page with the new secret as a QR code and as text. It asks for a first code. `skip`: the address of a link for
- * users who want no second factor now.
+ * The page with the new secret as a QR code and as text, and the form for the first code. `skip`: the target of a link
+ * for users who want no second factor now.
  */
 export function setUpPage(path: string, totpUri: string, { skip }: { skip?: string | undefined } = {}): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
@@ -97,7 +97,7 @@ export function setUpPage(path: string, totpUri: string, { skip }: { skip?: stri
   };
 }
 
-/** The page after a wrong code. It asks for another code and does not show the secret again. */
+/** The page after a wrong first code, with the form for another one. It does not show the secret again. */
 export function codePage(path: string, { errors }: Typed): Page {
   return {
     title: t('Set up two-factor authentication'),
@@ -123,7 +123,7 @@ function codePart(path: string, error: string | undefined): Html {
   </form>`;
 }
 
-/** The page with new backup codes, which are shown only once. `isNew`: the second factor was just turned on. */
+/** The page with new backup codes, which are shown only once. `isNew`: whether the second factor was just turned on. */
 export function backupCodesPage(codes: string[], onwards: string, { isNew = false } = {}): Page {
   const done = isNew ? t('Two-factor authentication is on.') : t('The old backup codes no longer work.');
   const advice = t(

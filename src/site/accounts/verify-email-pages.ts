@@ -26,8 +26,8 @@ const finishForm = z.object({
 });
 
 /**
- * `/verify-email`: the page behind a sign-up link, where the user chooses name and password. Opening it changes nothing,
- * because mail scanners open every link.
+ * `/verify-email`: the page behind a sign-up link, where the user chooses name and password. To open it changes
+ * nothing, because mail scanners open every link.
  */
 export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
@@ -69,7 +69,7 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
         () => hashingFor(hashingClientOf(request), () => finishSignUp(deps, auth, data)),
         (result) => typeof result !== 'string',
       );
-      // If the limit of accounts refused: the link was not used up, so it still works later.
+      // If too many accounts were created: the link is not used up, so it works later.
       if (made.retryAt) return tooManyAccounts(made.retryAt);
       const finished = made.result;
       if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };

@@ -20,7 +20,7 @@ import { usersPages } from './users-page.ts';
 import { votePage } from './vote-page.ts';
 import { votePages } from './vote-pages.ts';
 
-/** The admin area. It is registered with its own path prefix. */
+/** Registers the admin area. `app` is a Fastify context with its path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
   attentionPage(app, parts);
   figuresPage(app, parts);

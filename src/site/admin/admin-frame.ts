@@ -21,7 +21,7 @@ const PARTS = [
 
 type AdminPart = (typeof PARTS)[number][0];
 
-/** The path of a page in the admin area. */
+/** The path of a page of the admin area. `path` is below the admin area: `/votes`. */
 export function adminPath(base: string, path = ''): string {
   return `${base}/operator${path}`;
 }

@@ -26,7 +26,7 @@ const MESSAGES = inEnglish({
 
 const form = z.object({ text: z.string(), level: z.string(), until: optionalUtcMoment });
 
-/** `/operator/announcement`: the text at the top of all pages. */
+/** `/operator/announcement`: the form for the announcement, which is shown at the top of all pages. */
 export function announcementPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base, announcement: cache } = app.site;
   const path = adminPath(base, '/announcement');

@@ -24,7 +24,7 @@ const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
 
 /**
- * `/operator`: the inbox, one tab for each kind. If the query names no tab: the first tab that has an item is shown.
+ * `/operator`: the inbox, with a tab for each kind of item. If the query names no tab: the first tab with an item.
  */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
@@ -61,7 +61,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
     });
   });
 
-  // Earlier versions had the page of reports at this path. So bookmarks of it still work.
+  // In earlier versions, this was the path of the page of reports. It redirects, so that bookmarks still work.
   app.get('/complaints', OPERATOR, async (_request, reply) =>
     reply.redirect(inboxPath(base, 'reports'), 301),
   );

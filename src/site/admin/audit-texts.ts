@@ -2,7 +2,7 @@ import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 
 type Details = AuditEntry['details'];
 
-/** The title of each action, and the details that are added to it. */
+/** The title of each action, and a function that makes the text after the title from the entry's details. */
 const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
   'settings.change': { title: 'Changed settings', more: settingsText },
   'settings.undo': { title: 'Undid a change of settings', more: settingsText },
@@ -160,7 +160,7 @@ function asText(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Each changed setting with its values: `WEB_VOTES: on → off`. */
+/** The changed settings with their old and new values: `WEB_VOTES: on → off`. */
 function settingsText(details: Details): string {
   const changes = Object.entries(details as Record<string, { before: string | null; after: string | null }>);
   return changes

@@ -191,7 +191,7 @@ function lifting(path: string, block: Block, now: Date): Content {
   });
 }
 
-/** The path of the block form, filled with a name or network. */
+/** The path of the form to block, with a name or network filled in. */
 export function blockPath(base: string, kind: Block['kind'], value: string): string {
   return adminPath(base, `/blocks${queryText({ kind, value })}`);
 }

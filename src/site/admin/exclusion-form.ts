@@ -5,7 +5,7 @@ import { type Refused, refused } from '../shared/form-route.ts';
 
 export const idField = z.string().refine(isId, { error: 'must be an id' });
 
-/** The refusal of an exclusion form for an `ExclusionError`; undefined for other errors. */
+/** The refusal of a form that excludes votes, for an `ExclusionError`; undefined for any other error. */
 export function exclusionRefusal(error: unknown): Refused | undefined {
   return error instanceof ExclusionError ? refused(400, error.message) : undefined;
 }

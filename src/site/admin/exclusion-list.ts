@@ -13,15 +13,15 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** While an exclusion is in progress: the votes processed so far. For a block: the votes held back so far. */
+  /** While an exclusion is in progress: how many votes are processed. For a block: how many votes were held back. */
   marked: number | undefined;
 };
 
 /**
- * Exclusions with their state and a button to undo each. While one is in progress, the list refreshes every three
- * seconds.
+ * A list of exclusions with their state, each with a button that undoes it. While an exclusion is in progress, the list
+ * refreshes every three seconds.
  *
- * @param of - the server of all the exclusions; null if they belong to several servers
+ * @param of - the server, if all exclusions belong to one server; otherwise null
  */
 export async function exclusionList(
   deps: AppDeps,

@@ -49,7 +49,7 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** A time range of a server's votes; with `token`, only the votes cast with that token. */
+/** A time range of a server's votes. If `token` is set: only the votes that were cast with this token. */
 type Range = {
   server: WithId<Server>;
   token: { _id: ObjectId; name: string } | null;
@@ -134,7 +134,7 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   });
 }
 
-/** The reason that is stored when an operator excludes the votes of a quarantine with its button. */
+/** The stored reason if an operator excludes the votes of a quarantine with the button of the quarantine. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 async function rangeOf(

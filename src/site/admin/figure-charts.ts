@@ -8,7 +8,7 @@ import { type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 import { bytes } from './figure-rows.ts';
 
-/** The charts of the site's figures: levels as lines, sums as bars, with their numbers as tables. */
+/** The charts of the site's figures, each with a table of its numbers. Levels are lines, and sums are bars. */
 export function figureCharts(days: SiteDay[]): Html {
   const deliveries = days.map(({ day, figures }) => ({ ...(figures?.deliveries ?? noDeliveries()), day }));
   return html`${card({ title: 'Votes by source', body: sourcesChart(deliveries) })}

@@ -5,19 +5,19 @@ import type { SiteFigures } from '../../workflows/figures/site-figures.ts';
 import { shareOrDash, timeOrDash } from '../shared/delivery-charts.ts';
 import { count, decimal } from '../shared/format.ts';
 
-/** A figure of the site over one or several days. */
+/** How a figure of the site is computed over one or several days, and how it is shown. */
 export type Figure = {
   title: string;
   /** The column in the CSV file. */
   column: string;
-  /** Its value over these days, the oldest first; null if it is unknown. */
+  /** Computes the value over these days, which are ordered from the oldest; null if the value is unknown. */
   of: (days: SiteFigures[]) => number | null;
   shown: (value: number | null) => string;
 };
 
 const number = (value: number | null) => (value === null ? '–' : count(Math.round(value)));
 
-/** A figure that is added up. */
+/** Makes a figure whose value over several days is the sum of the days' values. */
 const sum = (title: string, column: string, of: (day: SiteFigures) => number | undefined): Figure => ({
   title,
   column,
@@ -25,7 +25,7 @@ const sum = (title: string, column: string, of: (day: SiteFigures) => number | u
   shown: number,
 });
 
-/** A figure whose value is that of the last day. */
+/** Makes a figure whose value over several days is the value of the last day on which it is known. */
 const last = (
   title: string,
   column: string,
@@ -33,7 +33,7 @@ const last = (
   shown = number,
 ): Figure => ({ title, column, of: (days) => days.map(of).findLast(isKnown) ?? null, shown });
 
-/** A figure of all deliveries of the days together. */
+/** Makes a figure that is computed from the deliveries of all days together. */
 const delivery = (
   title: string,
   column: string,
@@ -62,7 +62,7 @@ export function bytes(value: number | null): string {
   return value >= GB ? `${decimal(value / GB)} GB` : `${decimal(value / MB)} MB`;
 }
 
-/** The average of the days with samples. */
+/** The average number of players, over the days on which it was sampled. */
 const players: Figure = {
   title: 'Players online on average',
   column: 'players_average',
@@ -98,7 +98,7 @@ export const FIGURES: Figure[] = [
   last('Storage: indexes', 'index_bytes', ({ storage }) => storage?.indexBytes, bytes),
 ];
 
-/** How a figure changed: `+12 %`; for shares, the difference in points. Empty if it is equal, or a value is unknown. */
+/** How a figure changed: `+12 %`, or `+1.2 points` for a share. Empty if nothing changed, or if a value is unknown. */
 export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
   if (now === null || before === null || now === before) return '';
   if (column === 'success_rate') return signed(100 * (now - before), ' points');

@@ -4,21 +4,21 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { dataTable, figure as keyFigure } from '../shared/parts.ts';
 import { changeOf, FIGURES, type Figure } from './figure-rows.ts';
 
-/** The counted days of a range that ends `ago` days before today. */
+/** The figures of `length` days; the last of them is `ago` days before today. Days without figures are left out. */
 function range(days: SiteDay[], ago: number, length: number): SiteFigures[] {
   const end = days.length - ago;
   return days.slice(Math.max(0, end - length), end).flatMap(({ figures }) => figures ?? []);
 }
 
-/** The 7 whole days before today, or the 7 days before them (`n` 2). */
+/** The figures of the 7 whole days before today (`n` is 1), or of the 7 days before those (`n` is 2). */
 export function week(days: SiteDay[], n: 1 | 2): SiteFigures[] {
   return range(days, 1 + 7 * (n - 1), 7);
 }
 
-/** The columns of the figures that are shown large, in their order. */
+/** The figures that are shown large, by the names of their CSV columns. */
 const LARGE = ['votes_page', 'votes_api', 'success_rate', 'p95_ms', 'players_average', 'sign_ups'];
 
-/** The most important figures of the last week, against the week before. */
+/** The most important figures of the last week, each with its change from the week before. */
 export function weekFigures(days: SiteDay[]): Html {
   const [now, before] = [week(days, 1), week(days, 2)];
   const large = LARGE.flatMap((wanted) => FIGURES.find(({ column }) => column === wanted) ?? []);
@@ -31,7 +31,7 @@ export function weekFigures(days: SiteDay[]): Html {
   </div>`;
 }
 
-/** Each figure of today so far, of yesterday and of the last week, the last two with their change. */
+/** A table of all figures: today so far; yesterday and the last week with their changes from the day or week before. */
 export function comparison(days: SiteDay[]): Html {
   const today = range(days, 0, 1);
   const [day, dayBefore] = [range(days, 1, 1), range(days, 2, 1)];

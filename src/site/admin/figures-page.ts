@@ -16,13 +16,13 @@ import { figureCharts } from './figure-charts.ts';
 import { FIGURES, type Figure } from './figure-rows.ts';
 import { comparison, week, weekFigures } from './figures-comparison.ts';
 
-/** The days of the charts, four weeks; and of the CSV file, two years. */
+/** The number of days in the charts (four weeks) and in the CSV file (two years). */
 const PAGE_DAYS = 28;
 const FILE_DAYS = 731;
-/** If the last count is older than this: the page says that no figures are counted. */
+/** If the figures were last counted longer ago than this: the page says that they are not counted any more. */
 const LATE_MS = 130 * MINUTE;
 
-/** `/operator/figures`: the figures of the site by UTC day, and days and weeks against those before. */
+/** `/operator/figures`: the figures of the site by UTC day, and comparisons with the day and the week before. */
 export function figuresPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/figures', OPERATOR, async (request, reply) => {
@@ -136,7 +136,7 @@ function titleOf(name: string): string {
   return Object.hasOwn(QUEUES, name) ? QUEUES[name as keyof typeof QUEUES].title : name;
 }
 
-/** One line per UTC day from the first counted one on; unknown values are empty cells. */
+/** The CSV file, with one line per UTC day from the first counted day on. Unknown values are empty cells. */
 function fileOf(days: SiteDay[]): string {
   const first = days.findIndex(({ figures }) => figures !== null);
   const rows = (first === -1 ? [] : days.slice(first)).map(({ day, figures }) => [

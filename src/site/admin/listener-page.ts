@@ -25,7 +25,7 @@ const listenerPageQuery = z.object({
   from: votesCursor,
 });
 
-/** `/operator/listeners/:listenerId`: a vote listener. Jobs in Bull Board link to this page. */
+/** `/operator/listeners/:listenerId`: the state of a vote listener. Jobs in Bull Board link to this page. */
 export function listenerPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {

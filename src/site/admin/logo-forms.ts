@@ -37,7 +37,7 @@ export function logoCard({ base, logo }: Site, config: Config): Html {
   return card({ id: 'logo', title: GROUP_TITLES.logo, body: html`${picture}${body}` });
 }
 
-/** `/operator/settings/logo`: uploading a logo, its preview, and its use. */
+/** `/operator/settings/logo`: the forms to upload a logo, to see its preview, and to use it. */
 export async function logoForms(
   app: FastifyInstance,
   { parts: { deps } }: { parts: AdminParts },

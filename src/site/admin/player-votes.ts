@@ -13,10 +13,10 @@ import { type Html, html } from '../shared/html.ts';
 import { dataTable } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 
-/** A player's votes on a server. */
+/** A player's votes for one server; `server` is undefined if the server does not exist any more. */
 export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'name'> | undefined };
 
-/** Counts a player's votes for each server and adds the servers' names; or says why they cannot be counted. */
+/** Counts a player's votes for each server, and reads the servers' names. `error` says why they cannot be counted. */
 export async function playerVotes(
   deps: AppDeps,
   range: PlayerRange,

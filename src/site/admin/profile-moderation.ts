@@ -14,8 +14,8 @@ import { reasonFields } from './reason-fields.ts';
 type View = { base: string; server: WithId<Server>; typed: Typed };
 
 /**
- * The card in which operators see a server's texts and pictures and can remove them. It is empty if the server has no
- * profile.
+ * The card in which operators see a server's texts and pictures and can remove them. Empty if the profile has none and
+ * none was removed, or if the server was removed.
  */
 export function profileModeration({ base, server, typed }: View): Content {
   const { profile = {}, removedAt } = server;

@@ -14,10 +14,10 @@ import { describeForwarding } from './queue-texts.ts';
 
 type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
 
-/** How long to wait for an answer of Redis. */
+/** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** The policy for Bull Board's pages. Bull Board uses inline styles; content of other sites is not allowed. */
+/** The content security policy of Bull Board. It allows inline styles, which Bull Board needs, but no other sites. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -30,15 +30,15 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Matches the link with which Bull Board loads two fonts from Google. It is removed, so that system fonts are used. */
+/** Matches the link that loads two fonts from Google. The link is removed from Bull Board, so it uses system fonts. */
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
 /**
- * Bull Board with every queue under `app`'s path, for operators only.
+ * Registers Bull Board with all queues under the path of `app`, for operators only.
  *
- * Its buttons can only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two buttons that
- * write a payload (add a job, change a job) answer 403. Nobody needs them, because the sweep triggers every listener
- * that has due votes.
+ * Its buttons can only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two actions that
+ * write a payload (add a job, change a job) are answered with 403. Nobody needs them, because the sweep adds a job for
+ * every listener with due votes.
  */
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDeps }): Promise<void> {
   const { site } = app;
@@ -91,9 +91,9 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
   });
   app.addHook('preHandler', async (request, reply) => {
-    // Compare the route's pattern, because a path can be spelled in many ways, such as %61pi.
+    // The pattern of the route is compared, because the same path can be written in many ways: `%61pi` is `api`.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
-    // If Redis is unavailable: a command would wait in memory and run much later. So it is refused.
+    // If Redis is unavailable: the request is refused, because its commands would wait in memory and run much later.
     const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
     if (unavailable.length === 0) return auditButton(deps, app.prefix, request);
     return reply
@@ -123,8 +123,8 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
 }
 
 /**
- * Writes the audit log entry of a button before its action runs. The entry names the action (`retry/:queueStatus`), the
- * queue and the job.
+ * Writes the audit log entry of a button before its action runs. The entry has the action (`retry/failed`), the queue
+ * and the job.
  */
 async function auditButton(deps: BoardDeps, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
@@ -165,7 +165,7 @@ function boardQueue({ queues, clock }: BoardDeps, name: QueueName, adminPath: st
   return adapter;
 }
 
-/** The link to the admin page of a job's listener; to the admin area if the payload is unknown. */
+/** A link to the admin page of a job's listener; if the payload has an unknown shape, a link to the admin area. */
 function listenerLink(data: unknown, adminPath: string): { displayText: string; href: string } {
   const payload = QUEUES['forward-votes'].payload.safeParse(data);
   if (!payload.success) return { displayText: 'Admin area', href: adminPath };

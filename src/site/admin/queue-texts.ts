@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DAY } from '../../platform/clock.ts';
 
-/** The progress of a forward-votes job, as the worker writes it. `since` is an ISO 8601 time. */
+/** The progress that workers write into a forward-votes job. `since` is an ISO 8601 time. */
 const progressSchema = z.object({
   server: z.string(),
   /** Absent while a worker processes the job. */
@@ -15,8 +15,8 @@ const timeOfDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /**
- * The name of a forward-votes job in Bull Board: `alpha: 1,204 votes waiting, connection refused since 14:02 UTC`. For
- * a listener without failures: `Forward votes: alpha`. Before the worker has written any progress: `title`.
+ * The name of a forward-votes job in Bull Board: `alpha: 1,204 votes waiting, connection refused since 14:02 UTC`.
+ * While a worker processes the job: `Forward votes: alpha`. If no worker has written any progress yet: `title`.
  */
 export function describeForwarding(progress: unknown, title: string, now: Date): string {
   const parsed = progressSchema.safeParse(progress);

@@ -10,8 +10,8 @@ import { rankVotesTables } from '../shared/rank-votes.ts';
 import { adminServerPath } from './admin-frame.ts';
 
 /**
- * How many of a server's votes count for its rank, and the form that sets its allowance: how many votes a day need no
- * evidence.
+ * The card that says how many of a server's votes count for its rank. Its form sets the server's allowance: how many
+ * votes of a day count without evidence.
  */
 export function rankVotesCard(view: {
   base: string;

@@ -2,13 +2,13 @@ import type { Typed } from '../shared/form.ts';
 import { type Html, html } from '../shared/html.ts';
 import { textArea } from '../shared/parts.ts';
 
-/** The names of the two reason fields of a form, and which of them is required. */
+/** The names of a form's two fields for reasons, and which of them are required. */
 type Reasons = {
   typed: Typed;
-  /** The field whose text the owner or author reads. `reader` names them in its label: `the author`. */
+  /** The field whose text the owner or author reads. `reader` says in the label who reads it: `the author`. */
   forOwner: { name: string; reader: string; required?: boolean };
   internal: { name: string; required?: boolean };
-  /** A suffix that makes the ids unique, if a page has several such forms. */
+  /** If a page has several such forms: a suffix that makes the ids of the fields unique. */
   of?: string;
 };
 

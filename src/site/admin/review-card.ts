@@ -12,13 +12,13 @@ import { keyed, resultNotice } from './inbox/inbox-parts.ts';
 import { reasonFields } from './reason-fields.ts';
 import { selection } from './review-selection.ts';
 
-/** Where the operator decides: in the inbox, or (undefined) on the page of reviews. */
+/** The page that shows the review: the inbox, or (undefined) the page of reviews. A decision redirects back to it. */
 export type ReviewList = 'inbox' | undefined;
 
-/** What the cards of reviews need. `servers` is by id. */
+/** The data that all cards of reviews share. `servers` has the reviewed servers by id. */
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: ReviewList };
 
-/** The servers of reviews, by id. */
+/** Reads the servers to which the reviews belong, by id. */
 export async function serversOf(
   { servers }: Pick<AdminParts['deps'], 'servers'>,
   rows: Review[],
@@ -34,7 +34,7 @@ const DECIDED: Record<ReviewState, string> = {
   rejected: 'is rejected',
 };
 
-/** Why a decision was not stored: another operator decided first, or the review was changed. */
+/** Why a decision was not stored, by the state of the review: it was changed, or another operator decided first. */
 const MEANWHILE: Record<ReviewState, string> = {
   pending: 'The review has changed since you opened it. ',
   approved: 'Another operator decided first. ',
@@ -80,7 +80,7 @@ export const TABS: Record<ReviewState, string> = {
 
 const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
 
-/** The title of a review, what helps to decide about it, and its decisions. */
+/** The parts of a review's card: its title, what helps to decide about it, and the buttons that decide. */
 export function reviewParts(
   view: ReviewView,
   review: WithId<Review>,
@@ -115,7 +115,7 @@ function reviewActions({ base, list }: ReviewView, review: WithId<Review>): Cont
     ${state === 'rejected' ? '' : keyed('x', rejection(base, review, list))}`;
 }
 
-/** A card of the page of reviews. */
+/** The card of a review on the page of reviews. */
 export function reviewCard(
   view: ReviewView,
   review: WithId<Review>,
@@ -146,7 +146,7 @@ function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Da
   return html`<p class="small">${account} ${vote}</p>`;
 }
 
-/** When the author last edited the review, and a link to the author's account. Empty without an edit and an account. */
+/** When the author last edited the review (if ever), and a link to the author's account (if there is one). */
 function changedBy(base: string, { personId: userId, editedAt }: Review, now: Date): Content {
   const writer = userId
     ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by a registered user</a>`

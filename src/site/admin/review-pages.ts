@@ -92,7 +92,7 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
       const seen = { seenAs, revision, ...given };
       const review = await moderateReview(deps, reviewId, state, userOf(request).email, seen);
       if (!review) return refused(404, 'This review does not exist.');
-      // The redirect leads back to the list in which the button was pressed.
+      // The redirect goes to the list from which the form was sent.
       const done = review.state === state ? state : 'meanwhile';
       const decided = { done, review: reviewId.toHexString() };
       if (list === 'inbox') return inboxPath(base, 'reviews', decided);

@@ -9,10 +9,10 @@ import { adminPath } from './admin-frame.ts';
 /** The maximum number of reviews that one form approves. */
 const MOST = 20;
 
-/** The id of the form for several reviews. Its check boxes are in the cards of the reviews. */
+/** The id of the form that approves several reviews. Its check boxes are in the cards of the reviews. */
 const MANY = 'approve-many';
 
-/** A review and the revision that is shown, as `seenReviews` reads them. */
+/** The value of a review's check box: its id and the shown revision. `seenReviews` parses it. */
 export function reviewValue({ _id, revision = 0 }: WithId<Review>): string {
   return `${_id.toHexString()}-${revision}`;
 }
@@ -43,7 +43,7 @@ export function seenReviews(values: string[]): SeenReview[] {
   });
 }
 
-/** The result of approving several reviews. */
+/** A notice with the result after several reviews were approved. Empty if the query has no such result. */
 export function manyNotice({ approved: text, of }: Record<string, string>): Content {
   const [approved, all] = [Number(text), Number(of)];
   if (!Number.isInteger(approved) || !Number.isInteger(all)) return '';

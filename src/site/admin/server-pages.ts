@@ -39,7 +39,7 @@ const EMPTY: Record<ServerList, string> = {
 
 const FIRST_ROWS = `Showing the first ${ROWS} results. Enter more of the name to narrow them down.`;
 
-/** `/operator/servers`: the list and search of servers, and the actions on one. */
+/** `/operator/servers`: the list and search of servers, and the page of each server. */
 export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
   listPage(app, deps);
   oneServerPage(app, deps);
@@ -87,7 +87,7 @@ function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
     sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  /** Registers the route of an action on a server. `done` is the code of its message. */
+  /** Registers the form of an action on a server. `done` is the code of the message after the action. */
   const action = <S extends z.ZodObject>(
     name: string,
     { done, act, ...form }: Pick<Form<S>, 'fields' | 'refusalOf'> & Action<S>,

@@ -42,7 +42,7 @@ const MESSAGES = inEnglish({
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
-/** The admin page of a server: its state and the operators' actions. It also shows removed servers. */
+/** The admin page of a server, which may be removed: its state and the operators' actions. */
 export async function serverPage(
   deps: AppDeps,
   base: string,
@@ -115,7 +115,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const players = playersHidden(current)
     ? 'players hidden'
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
-  // If the server was listed today, it has no full day yet: nothing is shown, because zeros would be wrong.
+  // If there is no full day yet, because the server was listed today: nothing is shown, because zeros would be wrong.
   const inDays = daily.peakPlayers
     ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';

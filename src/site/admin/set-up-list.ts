@@ -6,14 +6,14 @@ import { card } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { adminPath } from './admin-frame.ts';
 
-/** A step of the set-up, and whether it is still open. */
+/** A step of the set-up with its texts, and whether it is still open. */
 export type ListedStep = {
   step: SetUpStep;
   title: string;
   why: string;
-  /** The pages on which it is done, each with the text of its link. */
+  /** The pages on which an operator does this step, each with the text of its link. */
   links: { path: string; text: string }[];
-  /** `closed`: an operator has looked at it, or calls it not needed. */
+  /** `closed`: an operator marked the step as not needed, or as seen. */
   state: 'open' | 'done' | 'closed';
 };
 
@@ -61,7 +61,7 @@ const STEPS: Record<SetUpStep, Step> = {
 
 type StepDeps = Pick<AppDeps, 'config' | 'setUpSteps' | 'servers'>;
 
-/** All steps in their order. Whether a step is done follows from the settings and the data. */
+/** All steps in their order. The settings and the data decide whether a step is done. */
 export async function listSteps(deps: StepDeps, site: Site): Promise<ListedStep[]> {
   const [closed, done] = await Promise.all([readClosedSteps(deps), doneSteps(deps, site)]);
   return SET_UP_STEPS.map((step) => ({
@@ -75,7 +75,7 @@ async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Rec
   const server = await servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
   return {
     name: site.name !== DEFAULTS.SERVICE_NAME,
-    // Tallyport cannot know whether an operator has looked at the checks: the operator closes this step by hand.
+    // Tallyport cannot know whether an operator has read the results of the checks. So operators close this step.
     checks: false,
     mail: config.SMTP_URL !== undefined,
     contact: site.contact !== undefined || site.pages.has('contact'),
@@ -85,7 +85,7 @@ async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Rec
   };
 }
 
-/** A card that leads to the open steps of the set-up; empty when none is open. */
+/** A card with a link to the open steps of the set-up; empty if none is open. */
 export async function setUpCard(deps: StepDeps, site: Site): Promise<Content> {
   const steps = await listSteps(deps, site);
   const open = steps.filter(({ state }) => state === 'open');

@@ -11,10 +11,10 @@ import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { type ListedStep, listSteps } from './set-up-list.ts';
 
-/** The form value that means all steps that are still open. */
+/** The form value that closes all steps that are still open. */
 const REST = 'rest';
 
-/** `/operator/setup`: the steps after the first operator was made, until each is done or not needed. */
+/** `/operator/setup`: the list of steps with which the first operator sets up a new site. */
 export function setUpPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/setup');

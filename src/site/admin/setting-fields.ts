@@ -27,7 +27,7 @@ type Field = {
   label: string;
   hint: string;
   kind?: 'number' | 'lines' | 'secret' | 'page' | 'picture';
-  /** The choices: value and text. */
+  /** The choices of a select field, each with its value and text. */
   options?: [value: string, text: string][];
 };
 
@@ -142,7 +142,7 @@ export function labelOf(name: string): string {
   return (FIELDS as Record<string, Field>)[name]?.label ?? name;
 }
 
-/** The text to store for what was entered in a field; null for an empty field, which means the default. */
+/** Converts the entered text of a field to the text to store; null for an empty field, which means the default. */
 export function textOfField(name: ChangeableName, entered: string): string | null {
   const text =
     FIELDS[name].kind === 'lines'
@@ -154,10 +154,10 @@ export function textOfField(name: ChangeableName, entered: string): string | nul
   return text === '' ? null : text;
 }
 
-/** What the fields of settings are made from. */
+/** The data from which the fields of settings are made. */
 export type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
 
-/** The field of a setting. If the environment gives its value, the value is shown instead. */
+/** The field of a setting. If an environment variable gives the value, the value is shown without a field. */
 export function settingField(parts: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint, kind, options } = FIELDS[name];
   if (parts.config.given.has(name)) return fixedValue(parts.config, name);
@@ -176,7 +176,7 @@ export function settingField(parts: FieldParts, name: ChangeableName, typed: Typ
   return textField({ ...field, spellcheck: false, ...(kind === 'number' ? { inputmode: 'numeric' } : {}) });
 }
 
-/** A setting that the environment gives. */
+/** The value of a setting that an environment variable gives, so that it cannot be changed here. */
 export function fixedValue(config: Config, name: ChangeableName): Html {
   const value = config[name];
   const isSecret = FIELDS[name].kind === 'secret';
@@ -189,7 +189,7 @@ export function fixedValue(config: Config, name: ChangeableName): Html {
 /** The name of the check box that removes a stored secret. */
 export const removalOf = (name: ChangeableName) => `remove_${name}`;
 
-/** A secret is never in a page: its field is empty, and an empty field keeps what is stored. */
+/** The field of a secret. No page contains the secret: the field is empty, and if it stays empty, the secret stays. */
 function secretField({ stored, secrets }: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint } = FIELDS[name];
   const sealed = stored?.texts[name];
@@ -222,7 +222,7 @@ function shown(value: unknown): string {
 }
 
 /**
- * How a colour will look on light and dark pages, with its contrasts. If the text is no colour: the rule for colours.
+ * Shows a colour as it looks on light and dark pages, with its contrasts. If the text is not a colour: an error.
  */
 export function colourPreview(colour: string): Html {
   if (!/^#[0-9a-f]{6}$/i.test(colour.trim()))

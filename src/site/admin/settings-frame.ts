@@ -14,7 +14,7 @@ import { notice, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import { labelOf } from './setting-fields.ts';
 
-/** The pages of settings: the path below `/settings`, the text of the tab, the groups of settings. */
+/** The pages of settings: the path below `/operator/settings`, the text of the tab, and the groups of settings. */
 export const SECTIONS: readonly { path: string; text: string; groups: readonly SettingGroup[] }[] = [
   { path: '', text: 'Site', groups: ['site', 'look'] },
   { path: '/mail', text: 'Mail', groups: ['mail'] },
@@ -29,10 +29,10 @@ export const SETTINGS_MESSAGES = inEnglish({
   undone: 'The last change is undone. Every process uses it within 5 seconds.',
 });
 
-/** What a page of settings shows besides the stored values: the answer to one of its forms. */
+/** What a page of settings shows after one of its forms was sent: the group of the form, its values, a preview. */
 export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
 
-/** Makes the page of settings at `path`. */
+/** Makes the page of settings at `path`, a path of `SECTIONS`. */
 export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
 
 /** The path of a page of settings. */
@@ -40,7 +40,7 @@ export function settingsPath(base: string, path = ''): string {
   return adminPath(base, `/settings${path}`);
 }
 
-/** The frame of the pages of settings. `path` is that of the current one. */
+/** The frame of the pages of settings. `path` is the path of the current page. */
 export function settingsFrame(frame: {
   base: string;
   path: string;
@@ -69,7 +69,7 @@ function introduction(base: string, stored: StoredSettings | null): Html {
     log has each change.</p>${last}</div>`;
 }
 
-/** A warning while processes of an earlier version run; empty if none do, or if MongoDB does not say. */
+/** A warning while processes of an earlier version run. Empty if none run, or if MongoDB does not answer. */
 export async function earlierWarning({ mongo }: Pick<AppDeps, 'mongo'>): Promise<Content> {
   try {
     await refuseEarlierProcesses(mongo);

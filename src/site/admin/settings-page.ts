@@ -42,7 +42,7 @@ import { undoForms } from './undo-settings.ts';
 
 const GROUPS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
-/** `/operator/settings`: the settings that operators change while processes run. */
+/** `/operator/settings`: the settings that operators can change while processes run. */
 export async function settingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { base } = app.site;
   const { deps } = parts;
@@ -61,7 +61,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
     return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
   };
 
-  /** `typed` belongs to the form of one group; the other forms show what is stored. */
+  /** The card with a group's form. If this form was sent, it has the entered values; otherwise the stored ones. */
   function groupCard(
     request: FastifyRequest,
     stored: StoredSettings | null,
@@ -134,7 +134,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
   ownPagesForms(app, parts);
   await app.register(logoForms, { parts });
 
-  /** The fields of a form. A missing field must not become the default, so only those without an input are optional. */
+  /** The schema of a group's form. A field with an input must not be missing, because that would mean the default. */
   function fieldsOf(group: SettingGroup) {
     const names: readonly ChangeableName[] = CHANGEABLE[group];
     const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);
@@ -145,7 +145,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
     });
   }
 
-  /** The changes of a form. Settings of the environment have no field, so they are left out. */
+  /** The changes in a form. Settings that environment variables give have no field, so they are left out. */
   function changesOf(group: SettingGroup, fields: Record<string, string | undefined>): SettingChanges {
     const names: readonly ChangeableName[] = CHANGEABLE[group];
     const entries = names
@@ -156,7 +156,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
   }
 }
 
-/** The new text of a setting; null for the default; undefined for a secret that stays. */
+/** The text to store for a setting; null to store the default; undefined if it is a secret that stays unchanged. */
 function changeOf(
   name: ChangeableName,
   fields: Record<string, string | undefined>,

@@ -11,7 +11,7 @@ import { button, notice } from '../shared/parts.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { type ShowSettings, settingsPath } from './settings-frame.ts';
 
-/** The buttons that try the stored settings of a group. */
+/** The buttons that test the stored settings of a group. Empty if there is nothing to test. */
 export function testButtons(base: string, group: SettingGroup, config: Config): Content {
   if (group === 'mail' && config.SMTP_URL !== undefined)
     return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });
@@ -21,7 +21,7 @@ export function testButtons(base: string, group: SettingGroup, config: Config): 
 }
 
 /**
- * The routes of `testButtons`. A worker connects to the mail server or the provider; the request waits for its result.
+ * The routes of `testButtons`. A worker connects to the mail server or the provider. The request waits for the result.
  */
 export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
   formRoute(app, {

@@ -11,7 +11,7 @@ import { type Findings, readRedis } from '../../process/redis-findings.ts';
 import { exactTime } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 
-/** The result of one check: what the site found, and what the operator can do about it. */
+/** The result of a check: `saw` is what Tallyport found, `mend` is what the operator can do about it. */
 export type Check = {
   id: 'address' | 'https' | 'proxy' | 'mail' | 'clock' | 'versions';
   title: string;
@@ -23,7 +23,7 @@ export type Check = {
 type Seen = Omit<Check, 'id' | 'title'>;
 type CheckDeps = Pick<AppDeps, 'config' | 'clock' | 'clockSkew' | 'mongo' | 'producerRedis'>;
 
-/** How long the checks wait for MongoDB and Redis. */
+/** The maximum wait of a check for MongoDB or Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
 /** The page with the settings of the mail server, under the site's base. */
@@ -31,7 +31,7 @@ const MAIL_SETTINGS = '/operator/settings/mail';
 
 const restart = 'and restart web, worker and scheduler';
 
-/** Checks the site by this request and its services. Never throws, and changes nothing. */
+/** Checks the site with data from this request, the configuration, MongoDB and Redis. It never throws. */
 export async function checkSite(deps: CheckDeps, request: FastifyRequest): Promise<Check[]> {
   const { base } = request.server.site;
   const [clock, versions] = await Promise.all([clockCheck(deps), versionCheck(deps)]);
@@ -80,7 +80,7 @@ function httpsCheck(deps: CheckDeps): Seen {
   };
 }
 
-/** The headers in which a reverse proxy passes on the client's address. */
+/** The headers in which reverse proxies send the client's address. */
 const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 function proxyCheck(deps: CheckDeps, { headers, ip, ips }: FastifyRequest): Seen {

@@ -25,7 +25,7 @@ export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   });
 }
 
-/** At least one process of each of these kinds must run. The text says what stops otherwise. */
+/** At least one process of each of these kinds must run. If none runs, the page shows the text. */
 const NEEDED = {
   worker: 'No worker runs: votes are accepted, but not forwarded.',
   scheduler: 'No scheduler runs: servers are not checked, and figures and ranks are not computed.',
@@ -83,7 +83,7 @@ function versionNotice(versions: string[], earlierHosts: string[] | null): Conte
   return notices;
 }
 
-/** The machine and the process number in the id of a process, such as `web-1:7`: without the last part of the id. */
+/** The host and process number in the id of a process, such as `web-1:7`. The last part of the id is left out. */
 function machineOf(processId: string): string {
   return processId.split(':').slice(0, -1).join(':');
 }

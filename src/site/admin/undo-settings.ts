@@ -24,7 +24,7 @@ import { settingsPath } from './settings-frame.ts';
 
 const revision = z.object({ revision: z.string().regex(/^\d{1,9}$/) });
 
-/** `/operator/settings/undo`: what the last change did, and its undo. */
+/** `/operator/settings/undo`: shows the last change of the settings, and undoes it. */
 export function undoForms(app: FastifyInstance, parts: AdminParts): void {
   const { base } = app.site;
   const { deps } = parts;
@@ -89,7 +89,7 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
   });
 }
 
-/** Whether the last change was one of settings that need the password again. */
+/** Whether the last change concerned settings that need re-authentication. */
 function needsProof({ texts, before }: StoredSettings): boolean {
   return Object.keys(shownChanges(texts, before)).some(isGuarded);
 }

@@ -15,7 +15,7 @@ type View = {
   typed: Typed;
 };
 
-/** The form with which an operator changes a user's address, and the requested change that is not confirmed yet. */
+/** The form with which an operator changes a user's address; above it the change that waits for a confirmation. */
 export function addressPart({ users, user, change, sendsMail, typed }: View): Html {
   const { values, errors } = typed;
   const consequence = sendsMail

@@ -86,7 +86,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
     sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  /** Registers the route of a button. `done` is the code of its message. */
+  /** Registers the form of an action on a user. `done` is the code of the message after the action. */
   const decision = (
     name: string,
     done: keyof typeof MESSAGES,
@@ -208,7 +208,7 @@ function ownCard({ base }: UserPage): Html {
   });
 }
 
-/** The ways to sign in, by the provider of the stored credential. */
+/** The names of the ways to sign in, by the provider id in a stored credential. */
 const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
 
 function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {

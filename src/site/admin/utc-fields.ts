@@ -5,12 +5,12 @@ export function minuteOf(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
 
-/** The error text of both kinds of fields. */
+/** The error of `utcMoment` and `optionalUtcMoment`. */
 const RULE = 'must be a time such as 2026-11-21T14:02';
 
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/;
 
-/** Reads the value of a `datetime-local` field as UTC. A day without a time means its start. */
+/** Parses the value of a `datetime-local` field as UTC. If it is a day without a time: the start of the day. */
 export const utcMoment = z
   .string()
   .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(asUtc(text))), {
@@ -18,7 +18,7 @@ export const utcMoment = z
   })
   .transform((text) => new Date(asUtc(text)));
 
-/** The same for an optional field: an empty field gives null. */
+/** As `utcMoment`, for an optional field. If the field is empty: null. */
 export const optionalUtcMoment = z.union([z.literal('').transform(() => null), utcMoment], RULE);
 
 function asUtc(text: string): string {

@@ -21,11 +21,11 @@ import { playerTable, playerVotes } from './player-votes.ts';
 import { stateBadges } from './server-badges.ts';
 import { readSearch, type VoteQuery } from './vote-search.ts';
 
-/** Votes per page; and the number of exclusions below the votes. */
+/** The number of votes on a page, and of exclusions below the votes. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
-/** `/operator/votes`: search for the votes of a server, and exclusions. */
+/** `/operator/votes`: a search for votes by server, player and time, and the newest exclusions. */
 export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
@@ -184,7 +184,7 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** Whether the search can become an exclusion: it needs a time range or a player. */
+/** Whether the found votes can be excluded. This needs the start of a time range, or a player. */
 function canExclude({ since, player }: VoteQuery): boolean {
   return Boolean(player ? usernameSchema.safeParse(player).success && !UUID.isValid(player) : since);
 }
@@ -200,7 +200,7 @@ function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): 
   return html`<a class="button quiet" href="${adminPath(base, path)}">${text}</a>`;
 }
 
-/** Shown if several servers have the entered name: each link repeats the search for one of them. */
+/** The card for the case that several servers have the entered name. Each link repeats the search with one of them. */
 function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQuery): Html {
   const { from: _, done: __, ...rest } = typed.values;
   const href = ({ _id }: WithId<Server>) =>
@@ -232,7 +232,7 @@ function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQu
   });
 }
 
-/** How many votes a player has on each server. */
+/** The card with the number of a player's votes for each server. */
 async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promise<Html> {
   const { player = '', since = null, until = deps.clock.now(), typed } = search;
   const { values } = typed;

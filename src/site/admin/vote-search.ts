@@ -7,10 +7,10 @@ import { type NamedServer, serverNamed } from '../../workflows/find-servers.ts';
 import type { Typed } from '../shared/form.ts';
 import { utcMoment } from './utc-fields.ts';
 
-/** If several servers have the entered name: at most this many are offered. */
+/** If several servers have the entered name: the operator can choose among at most this many of them. */
 const CHOICES = 20;
 
-/** The entered search for votes; `tokenId` is one of the server's tokens. */
+/** The search for votes that an operator entered. `tokenId` is the id of one of the server's tokens. */
 export type VoteQuery = {
   server: WithId<Server> | null;
   /** The servers with the entered name, if there are several. */

@@ -23,7 +23,7 @@ import {
 
 const newServerForm = serverForm.extend({ draft: hiddenId.optional() });
 
-/** `/dashboard/servers/new`: the form for a new server, or for editing a draft (`?draft=<id>`). */
+/** `/dashboard/servers/new`: the form to add a server, or to edit a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
@@ -63,7 +63,7 @@ function tooManyDrafts() {
   return refused(400, sentence);
 }
 
-/** @param draft - the id of the draft that is being edited */
+/** @param draft - the id of the edited draft; absent for a new server */
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
   const title = draft ? t('Edit the server') : t('Add a server');
   const intro = t(

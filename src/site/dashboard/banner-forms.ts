@@ -21,7 +21,7 @@ import { bannerImage, iconImage } from '../shared/profile-parts.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-/** The limit of uploads for a user. Encoding one upload can take a worker several seconds of CPU time. */
+/** A user may upload this many banners. To encode one can take a worker several seconds of CPU time. */
 const UPLOADS = { times: 20, windowMs: HOUR };
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
@@ -70,13 +70,13 @@ export async function bannerForms(
   });
 }
 
-/** Whether an uploaded banner waits for a worker, so that the page refreshes itself. */
+/** Whether an uploaded banner waits for a worker. If so, the page refreshes itself. */
 export function isPreparing({ profile }: Server, now: Date): boolean {
   const { bannerUpload } = profile ?? {};
   return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
 }
 
-/** Why an uploaded banner was refused; undefined while it waits for a worker. Uploads are stored for a day. */
+/** Why an uploaded banner was refused; undefined while it waits for a worker. `late`: it waited for a day in vain. */
 function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | undefined {
   return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
 }
@@ -116,7 +116,7 @@ export function picturesCard(
   });
 }
 
-/** The banner, and the state of the newest upload. The part refreshes itself until the upload is encoded. */
+/** The banner, and the state of the newest upload. Until the upload is encoded, this part refreshes itself. */
 function bannerPart(base: string, path: string, { name, profile }: Server, now: Date): Html {
   const { banner, bannerUpload } = profile ?? {};
   const failure = bannerUpload && failureOf(bannerUpload, now);

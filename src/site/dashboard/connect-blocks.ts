@@ -6,7 +6,7 @@ import type { Server } from '../../servers/server.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** The values that the configurations of a server contain. */
+/** The values from which the configurations of plugins are made. */
 export type Connected = {
   /** The listing's name, and its URL without a slash at the end. */
   name: string;
@@ -18,7 +18,7 @@ export type Connected = {
 };
 
 /**
- * How a plugin gets votes. `push`: a vote listener receives them. `claim`: the plugin asks for them with a claim key.
+ * How a plugin gets votes. `push`: a vote listener receives them. `claim`: the plugin calls Tallyport with a claim key.
  */
 export type Way = 'push' | 'claim';
 
@@ -27,12 +27,12 @@ export type Block = {
   id: string;
   title: string;
   way: Way;
-  /** One or two sentences that say where to paste the text. */
+  /** One or two sentences that say where the owner must paste `text`. */
   about: string;
   text: string;
 };
 
-/** The placeholder for the claim key. The key itself is shown only once, when it is created. */
+/** Replaces the claim key in a configuration. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
 /** Whether the relay is shown before other plugins: if the game is Minecraft, or if the server fetches its votes. */
@@ -40,7 +40,7 @@ export function usesRelay({ server: { game }, listener }: Connected): boolean {
   return listener?.protocol === 'fetch' || (game?.startsWith('minecraft') ?? false);
 }
 
-/** The configurations for a server: `first` are those that fit its game. */
+/** The configurations for a server: `first` has those that fit the server's game. */
 export function blocksOf(connected: Connected): { first: Block[]; others: Block[] } {
   const { game } = connected.server;
   const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp].map((block) => block(connected));
@@ -53,7 +53,7 @@ export function blocksOf(connected: Connected): { first: Block[]; others: Block[
   return { first: all.filter(({ id }) => fitting(id)), others: all.filter(({ id }) => !fitting(id)) };
 }
 
-/** The URL of the vote page. `name` is the placeholder that the plugin replaces with the player's name. */
+/** The URL of the vote page, for a plugin that links to it. `name` is the plugin's placeholder for a player's name. */
 function voteLink({ url, server }: Connected, name: string): string {
   return `${url}${publicPath(server, '/vote')}?username=${name}`;
 }

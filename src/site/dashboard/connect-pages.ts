@@ -28,7 +28,7 @@ const keyForm = z.object({
 const relayForm = z.object({ newId: hiddenId });
 const checkForm = z.object({ username: usernameSchema, block: z.string() });
 
-/** The result of a test: what a plugin would get as the answer about this player. */
+/** The result of a test: what the API would answer to a plugin that asks about this player. */
 const ANSWERS = {
   off: defineMessage(
     'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
@@ -50,7 +50,7 @@ type Showing = {
   /** A new delivery token for the relay. */
   relayKey?: string;
   message?: Html;
-  /** The result of a test, and the block on the page in which it is shown. */
+  /** The result of a test, and the id of the configuration below which it is shown. */
   tested?: { block: string; username: string; answer?: Html; error?: string | undefined };
 };
 
@@ -76,7 +76,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     sendPage(request, reply, await page(request)),
   );
 
-  /** Issues a token and shows it in the page; a form that is sent twice gets a message instead. */
+  /** Issues a token and shows it in the page. If the form was sent twice, the second answer has a message instead. */
   const issue = async (
     request: FastifyRequest,
     wanted: { name: string; kind: TokenKind; tokenId: ObjectId; expiresInMs?: number },
@@ -144,7 +144,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     },
   });
 
-  // If a user reloads the address of one of the forms: a redirect to the page.
+  // The answer to a form has the form's path. If a user opens this path again, it redirects to the page.
   for (const part of ['key', 'relay', 'check']) {
     app.get(`/servers/:serverId/connect/${part}`, OWNER, (request, reply) =>
       reply.redirect(serverPath(base, serverOf(request), '/connect'), 303),
@@ -164,7 +164,7 @@ function connectBody(
   const shown = (block: Block) => blockCard(base, connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
   const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
-  // If the key of the relay was just made: its card is visible for every game, because it shows the key.
+  // If the relay's key was just created: the card of the relay is visible for every game, because it shows the key.
   const isForRelay = usesRelay(connected) || relayKey !== undefined;
   const twoWays = t(
     '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',

@@ -4,13 +4,13 @@ import { defineMessage, type Text } from '../../language/t.ts';
 type CurlLine = { title: Text; line: string };
 
 /**
- * The endpoints of a server as curl commands.
+ * The endpoints of the API for a server as curl commands.
  *
- * @param address - of the server's API, without a slash at its end
+ * @param address - the URL of the API for this server, without a slash at its end
  * @param token - the token itself, or `$TOKEN`
  */
 export function curlLines(address: string, token: string): CurlLine[] {
-  // Double quotes, so that the shell expands `$TOKEN`.
+  // The quotes are double quotes, so that the shell expands `$TOKEN`.
   const call = (endpoint: string, ...rest: string[]) =>
     [`curl "${address}/${endpoint}"`, `-H "Authorization: Bearer ${token}"`, ...rest].join(' \\\n  ');
   const json = (body: object) => ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`];

@@ -18,9 +18,9 @@ import { tokenPages } from './token-pages.ts';
 import { votePage } from './vote-page.ts';
 import { votesPage } from './votes-page.ts';
 
-/** The owners' pages. They are registered with their own path prefix. */
+/** Registers the owners' pages. `app` is a Fastify context with their path prefix. */
 export async function dashboard(app: FastifyInstance, parts: DashboardParts): Promise<void> {
-  // At shutdown, stop waiting for tests of listeners: a test can take half a minute, longer than a shutdown may take.
+  // At shutdown, requests stop waiting for tests of listeners, because a test may take longer than a shutdown may take.
   app.addHook('preClose', async () => parts.deps.answers.giveUp());
   serverList(app, parts);
   addServerPages(app, parts);

@@ -10,7 +10,7 @@ import { dataTable } from '../shared/parts.ts';
 
 type Cause = { code: OutcomeCode; attempts: number; lastDay: string };
 
-/** The causes of failed attempts, the most frequent first, with the last day of each; empty without failures. */
+/** A table of the causes of failed attempts, most frequent first, each with its last day; empty if none failed. */
 export function causesTable(days: DayOfDeliveries[]): Content {
   const causes = Object.entries(totalOf(days).causes) as [OutcomeCode, number][];
   const rows: Cause[] = causes

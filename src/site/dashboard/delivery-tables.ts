@@ -17,7 +17,7 @@ const COLUMNS = {
   p95_ms: ({ times }) => percentile(times, 0.95),
 } satisfies Record<string, (day: DayOfDeliveries) => number | null>;
 
-/** The CSV downloads by file name, one line per UTC day, or per day and cause. Unknown values are empty cells. */
+/** The CSV files by name. Each line is a UTC day, or a cause of failures on a day. Unknown values are empty cells. */
 export const DELIVERY_TABLES = {
   'deliveries.csv': (days: DayOfDeliveries[]) =>
     csv(

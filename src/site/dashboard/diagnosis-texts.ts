@@ -32,7 +32,7 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> =
   acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
 };
 
-/** The one step of a listener that fetches. */
+/** The only step of a test if the server fetches its votes. */
 const FETCH_STEP: [name: Text, question: Text] = [
   defineMessage('Call'),
   defineMessage('Does a program ask for votes?'),
@@ -43,7 +43,7 @@ const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 /** The settings of a listener that decide which steps its test has. */
 export type Tested = { protocol: Protocol; url?: string | null; serviceName?: string };
 
-/** Whether a test has this step: an `http://` URL has no encryption, and HTTP no version and no token. */
+/** Whether a test has this step. An `http://` URL has no encryption to test; HTTP has no protocol version or token. */
 function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
   if (protocol === 'fetch') return step === 'acknowledgement';
   if (protocol !== 'http') return true;
@@ -69,7 +69,7 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }
 
-/** The result of a test: each step with its result, then the cause and the fix. */
+/** The result of a test: the cause if it failed, advice, and each step with its result. */
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, reply, detail } = diagnosis;
   const { cause, advice } = withServiceName(diagnosis, tested.serviceName);
@@ -106,7 +106,7 @@ function headOf(outcome: Diagnosis['outcome']): string {
       return t('The test vote arrived');
     case 'sent-not-confirmed':
       return t('The test vote was sent, but not confirmed');
-    // Its cause says that the vote may have arrived.
+    // The vote may have arrived, so this title must not say that it did not.
     case 'ambiguous':
       return t('The test vote got no answer that confirms it');
     default:

@@ -25,12 +25,12 @@ export const DISCORD_MESSAGES = {
   'discord-removed': defineMessage('Webhook removed. No more messages go to Discord.'),
 };
 
-/** The values of the card that are not stored with the webhook. */
+/** What the card shows after one of its forms was sent: the entered values with errors, or a message. */
 export type DiscordShowing = { typed?: Typed; message?: Html };
 
 type DiscordPage = (request: FastifyRequest, showing: DiscordShowing) => Promise<Page>;
 
-/** The forms of a server's Discord messages, on its settings page. */
+/** The forms for a server's Discord messages. They are on the server's settings page. */
 export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, page: DiscordPage): void {
   const path = '/servers/:serverId/settings/discord';
   const back = (request: FastifyRequest, done: keyof typeof DISCORD_MESSAGES) =>
@@ -222,7 +222,7 @@ function statusIn(reason: string): string {
   return /^HTTP \d{3}/.exec(reason)?.[0] ?? t('no status');
 }
 
-/** @param reason - either a status code with the beginning of the response, or why the connection failed */
+/** @param reason - `HTTP`, the status code and the beginning of the response; or the code of a connection error */
 function unavailableText(reason: string): string {
   if (reason.startsWith('HTTP'))
     return t('Discord answered with an error ({reason}). Try again in some minutes.', {

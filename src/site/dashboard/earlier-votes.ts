@@ -10,7 +10,7 @@ import { type Html, html } from '../shared/html.ts';
 import { button } from '../shared/parts.ts';
 import { noListener } from './listener-refusals.ts';
 
-/** The hint that votes were cast before the listener was set, with a button that sends them. */
+/** The notice that some votes are older than the listener and were never sent, with a button that sends them. */
 export function earlierVotesNotice(path: string, votes: number): Html {
   const sentence =
     votes < EARLIER_COUNTED

@@ -5,7 +5,7 @@ import { settingsProof } from '../../listeners/listener-state.ts';
 import { type Content, html } from '../shared/html.ts';
 import { notice } from '../shared/parts.ts';
 
-/** A warning if a listener has the game's own port and no vote has arrived with these settings. */
+/** A warning if the listener's port is the port of the game, and no vote has arrived with these settings. */
 export function gamePortWarning(
   listener: Pick<
     Listener,

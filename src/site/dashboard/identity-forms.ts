@@ -16,7 +16,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { button, card, textField } from '../shared/parts.ts';
 
-/** The card about the names of players, if there is something to decide for the server's game. */
+/** The card with the settings about players' names. Empty if there are none for the server's game. */
 export function identityCard(
   path: string,
   config: Pick<Config, 'STEAM_SIGN_IN'>,

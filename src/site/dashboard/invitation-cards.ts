@@ -23,7 +23,7 @@ type Shown = {
   now: Date;
 };
 
-/** The open invitations to a server, and the form that invites. */
+/** The card with the open invitations to a server, and the form to invite a user. */
 export function inviteCard({ path, open, isMailed, typed, now }: Shown): Html {
   return card({
     title: t('Invite'),
@@ -77,7 +77,7 @@ function inviteForm(path: string, isMailed: boolean, { values, errors }: Typed):
   </form>`;
 }
 
-/** The invitations that a user has received, on the page of their servers. */
+/** The open invitations of a user, for the list of the user's servers. */
 export function receivedInvitations(
   base: string,
   invitations: Awaited<ReturnType<typeof invitationsOf>>,

@@ -48,8 +48,8 @@ export function listenerForm(form: Form): Html {
 }
 
 /**
- * The field for the maximum number of sendings of a vote that was not answered. With several sendings a player may be
- * rewarded twice; with one sending the vote may be lost.
+ * The field for how often a vote is sent if no answer comes. If it is sent several times, the player may be rewarded
+ * twice. If it is sent once, the vote may be lost.
  */
 function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   return select({
@@ -66,12 +66,12 @@ function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
   });
 }
 
-/** The choice of rewards for a new listener. If a plugin can claim votes too: no option is preselected. */
+/** The choice of rewards for a new listener. If plugins can also claim the votes: no option is preselected. */
 function newRewardsField({ hasClaimKeys, typed: { values, errors } }: Form): Html {
   return rewardsField(values.rewards ?? (hasClaimKeys ? undefined : 'push'), errors.rewards);
 }
 
-/** The choice of what happens to unconfirmed votes. Empty if there are none. */
+/** The check box that decides whether unconfirmed votes are sent again. Empty if the server has none. */
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
@@ -145,7 +145,7 @@ function votifierFields(form: Form): Content {
   ];
 }
 
-/** A listener that fetches has neither an address nor a secret. */
+/** The fields for a server that fetches its votes, which needs no address and no secret. */
 function fetchFields(form: Form): Content {
   const about = t(
     'Nothing is sent to your server: it needs neither an address nor an open port. The next page has the program and its key.',
@@ -173,7 +173,7 @@ function typedSecret({ secret = '' }: Typed['values']): string {
   return holdsPrivateKey(secret) ? '' : secret;
 }
 
-/** The field for the token or key. It never shows a stored secret. After an error it shows what was entered. */
+/** The field for the token or key. It never contains a stored secret. After an error it contains what was entered. */
 function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
   const keepHint = isSet ? ` ${t('Leave empty to keep the current one.')}` : '';
   const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };

@@ -44,7 +44,7 @@ import type { RunTest } from './listener-test-page.ts';
 import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards.ts';
 import { serverFrame } from './server-frame.ts';
 
-/** Messages after settings were stored. The result of a test vote follows below them. */
+/** Messages after settings were stored. The result of a test vote is below the message. */
 const SAVED = {
   set: defineMessage('Vote listener saved. The test vote below shows whether votes arrive.'),
   'set-and-resent': defineMessage(
@@ -66,7 +66,7 @@ const MESSAGES = {
 
 const protocolField = z.enum(PROTOCOLS).optional().catch(undefined);
 
-/** The fields of all protocols. The feature validates the fields of the chosen protocol. */
+/** The fields of all protocols. `setListener` and the functions like it validate those of the chosen protocol. */
 const settingsForm = z.object({
   protocol: protocolField,
   url: fieldText,
@@ -162,8 +162,8 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
     id: 'listener-state',
     href: path,
     announcement: listenerAnnouncement(listener),
-    // If the listener fetches and no call has come yet: the part refreshes often, so the owner sees the first call at
-    // once.
+    // If the server fetches its votes and has not called yet: the part refreshes often, so that the owner sees the
+    // first call at once.
     open: listener.waiting > 0 || (listener.protocol === 'fetch' && !listener.fetched),
     body: card({
       title: t('Status'),
@@ -173,7 +173,7 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
   });
 }
 
-/** The form that stores settings, and the one that replaces the secret. */
+/** The form that stores settings, and the form that replaces the secret. */
 function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage, runTest: RunTest): void {
   formRoute(app, {
     path: '/servers/:serverId/listener',
@@ -185,12 +185,12 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     refusalOf: settingsRefusal,
     run: async ({ request, data }) => {
       const { _id: serverId } = serverOf(request);
-      // If the server has a claim key: there are two ways to reward players, and the owner must choose one.
+      // If the server has a claim key: players could be rewarded in two ways, so the owner must choose one of them.
       if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
       const { set, secret } = await store(deps, serverId, data, userOf(request).email);
-      // If there is a new secret: it is shown without a test vote, because the owner must first set it on the server.
+      // If a secret was created: no test vote is sent, because the owner must first set the secret on the server.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
-      // If the server will fetch its votes: no program fetches yet, so the owner first gets the relay and its key.
+      // If the server fetches its votes: a test would fail, because the owner must first install the relay.
       if (set.protocol === 'fetch')
         return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
       const saved = notice('good', t(SAVED[await doneOf(deps, set)]));
@@ -235,8 +235,8 @@ async function store(
   const unanswered = {
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
-    // If the form has no choice: the listener is the only way to reward players. A listener that exists keeps its
-    // choice.
+    // If the form has no choice of rewards: players are rewarded by the listener only. An existing listener keeps its
+    // own choice.
     rewards: data.rewards ?? 'push',
   };
   if (protocol === 'fetch') {

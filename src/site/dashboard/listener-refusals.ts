@@ -5,14 +5,14 @@ import { UnsealError } from '../../platform/secrets.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
 /**
- * The refusal for an error of the secret, or because processes of an earlier version run; undefined for other errors.
+ * The refusal if the entered or stored secret is wrong, or processes of an earlier version run; otherwise undefined.
  */
 export function settingsRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
   if (!(error instanceof EarlierProcessesError)) return secretRefusal(error, values);
   return refused(409, t(EARLIER_PROCESSES[error.code]));
 }
 
-/** The sentences for owners. They do not name the machines of the processes, as the error's message does. */
+/** The sentences for owners. Unlike the error's message, they do not name the machines on which the processes run. */
 const EARLIER_PROCESSES = {
   'earlier-processes': defineMessage(
     'Nothing was saved: a part of this listing still runs an earlier version, which does not know servers that fetch their votes. Try again when its operator has finished the upgrade.',
@@ -22,7 +22,7 @@ const EARLIER_PROCESSES = {
   ),
 };
 
-/** The refusal for an error of the entered or the stored secret; undefined for other errors. */
+/** The refusal if the entered secret is invalid or the stored one cannot be read; undefined for any other error. */
 function secretRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
   if (error instanceof CredentialError) return { errors: { secret: error.message } };
   if (!(error instanceof UnsealError)) return undefined;
@@ -31,7 +31,7 @@ function secretRefusal(error: unknown, values: Record<string, string>): Refused 
     : refused(400, t('The stored secret cannot be read. Remove the listener and set it up again.'));
 }
 
-/** The refusal if the listener was removed meanwhile. */
+/** The refusal if the listener was removed while the page was open. */
 export function noListener(): Refused {
   return refused(404, t('This server has no vote listener.'));
 }

@@ -8,7 +8,7 @@ import { LISTENER_STATES } from '../shared/listener-state.ts';
 import { button, card } from '../shared/parts.ts';
 import { diagnosisResult } from './diagnosis-texts.ts';
 
-/** The card that explains the test vote, with a button to send one, and the steps of the last one. */
+/** The card that explains the test vote, with a button that sends one, and the result of the last test. */
 export function testCard(path: string, listener: ListenerView, now: Date): Html {
   const { state, protocol } = listener;
   if (protocol === 'fetch') return fetchTestCard(path, listener, now);
@@ -27,7 +27,7 @@ export function testCard(path: string, listener: ListenerView, now: Date): Html 
   });
 }
 
-/** The card of the test of a listener that fetches. */
+/** The card of the test if the server fetches its votes. */
 function fetchTestCard(path: string, listener: ListenerView, now: Date): Html {
   const about = t(
     'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
@@ -40,7 +40,7 @@ function fetchTestCard(path: string, listener: ListenerView, now: Date): Html {
   });
 }
 
-/** The steps of the last test with the present settings, until they change. */
+/** The result of the last test. Empty if the settings have changed since then. */
 function lastResult(listener: ListenerView, now: Date): Content {
   const last = lastTest(listener);
   if (!last) return '';

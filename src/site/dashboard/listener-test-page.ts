@@ -25,8 +25,8 @@ import { serverFrame } from './server-frame.ts';
 /**
  * Answers a form with a page that shows the steps of a test vote as they happen.
  *
- * @param saved - a message above the test, if settings were just saved. Saving already counted as a check, so the test
- * does not count again.
+ * @param saved - a message above the test, if settings were just saved. Saving already used one of the user's checks,
+ * so the test does not use another one.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
@@ -34,11 +34,11 @@ export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAns
  * `POST /dashboard/servers/<id>/listener/test`: lets a worker send a test vote. The page is streamed while the test
  * runs, so it needs no script.
  *
- * @returns the function that runs the test; the form of the settings uses it too
+ * @returns the function that runs the test, for the form that saves the settings
  */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
-  // If a user opens or reloads the address of the result: a redirect to the listener's page.
+  // The result is shown at the path of the form. If a user opens this path again: a redirect to the listener's page.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
     reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
@@ -60,7 +60,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     if (refusal) return refuse(refusedFor(refusal));
     const ids = { serverId: serverId.toHexString() };
     const test = begin((onStep) => answerNow(deps, 'test-listener', ids, onStep));
-    // Wait for the first step: until then, a refusal can still be answered with its own status code.
+    // Wait for the first step: once the page is streamed with status 200, a refusal could not get its own status code.
     const first = await Promise.race([test.begun, test.result]);
     if (first !== 'begun' && !diagnosisIn(first)) return refuse(missingResult(first));
     const listener = await deps.listeners.findOne(
@@ -99,7 +99,7 @@ function testPage(site: Site, server: WithId<Server>, now: Date, content: Conten
 /** The pieces of the streamed page: each step when it begins, then the result. */
 async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
-  // The HTML of the list stays unclosed until all steps have been sent.
+  // The end tag of the list follows after the last step. Until then, browsers show the unclosed list.
   yield html`<p class="soft under-way">${underWay}</p>
     <ol class="steps under-way" aria-live="polite">`;
   for await (const [step] of test.steps) yield beginning(step, tested);
@@ -136,16 +136,16 @@ function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
-/** The message if a test has no diagnosis. */
+/** The refusal if a test has no diagnosis. */
 function missingResult(ending: Ending): Refused {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
-  // If the listener was changed between the request and the test: the test was refused.
+  // The worker checks the request again. If the listener was changed meanwhile: the worker refused the test.
   if (result.kind === 'refused') return refusedFor(result);
   return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }
 
-/** The message if a diagnosis is refused. */
+/** The answer if a worker refused the test. */
 function refusedFor(refusal: DiagnosisRefusal): Refused {
   switch (refusal.code) {
     case 'ownership-not-proven':

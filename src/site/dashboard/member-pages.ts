@@ -63,7 +63,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
 
 type ShowMembers = (request: FastifyRequest, typed: Typed) => Promise<Page>;
 
-/** The forms for invitations: the owner's, and those of the invited user. */
+/** The forms for invitations: those of the owner, and those with which the invited user accepts or declines. */
 function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers): void {
   const { base } = app.site;
 
@@ -109,7 +109,7 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
     access: SIGNED_IN,
     run: async ({ request }) => {
       const { email, emailVerified } = userOf(request);
-      // An unconfirmed address may belong to somebody else, so it must not decline an invitation.
+      // If the user's address is not confirmed, it may belong to somebody else, whose invitation must stay.
       if (emailVerified) await withdrawInvitation(deps, idParam(request, 'serverId'), email, email);
       return `${base}/dashboard?done=declined`;
     },

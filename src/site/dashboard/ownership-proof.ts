@@ -148,7 +148,7 @@ function messageWay({ code }: ServerDraft): Html {
   </section>`;
 }
 
-/** Whether the address is a host name: an IP address has no DNS records for a proof. */
+/** Whether the address is a host name. If it is an IP address, no DNS record can prove the ownership. */
 function hasName({ address }: ServerDraft): boolean {
   return isIP(address) === 0;
 }

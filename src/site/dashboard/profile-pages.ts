@@ -35,7 +35,7 @@ const MESSAGES = {
   'banner-removed': defineMessage('Banner removed.'),
 };
 
-/** In bytes: the longest description if each of its characters is encoded as 12 bytes, plus the other fields. */
+/** The body limit in bytes: the longest description, with 12 bytes per encoded character, plus the other fields. */
 const PROFILE_FORM_LIMIT = 160 * 1_024;
 
 const profileForm = z.object({
@@ -54,7 +54,7 @@ type Showing = {
   typed?: Typed;
   /** The chosen tags. The browser sends one form field for each of them. */
   tags?: string[];
-  /** A preview of the profile that is not saved. */
+  /** The entered texts, if the user asked for a preview. They are not saved. */
   preview?: ProfileTexts;
   /** Why the uploaded banner was refused. */
   bannerError?: string;
@@ -112,7 +112,7 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
   });
 }
 
-/** The parts of the profile that an operator removed, with the reasons. */
+/** Notices about the parts of the profile that an operator removed, with the reasons. */
 function removals({ profile }: Server): Content {
   return (profile?.removals ?? []).map(({ part, at, reason }) => {
     const removed = { part: t(PART_TEXTS[part]), day: day(at), reason };

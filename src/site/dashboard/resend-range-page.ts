@@ -24,13 +24,13 @@ import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
 
-/** The number of votes that one request sends again; it takes some seconds. A further request sends the next ones. */
+/** One request sends at most this many votes again, which takes some seconds. A further request sends the next ones. */
 const RESEND_BATCH_SIZE = 5_000;
 
 /** The time at which the confirmation page was shown. Votes cast later are not sent again. */
 const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
 
-/** `/dashboard/servers/<id>/votes/resend`: sends all votes of a filter again, after a confirmation with their number. */
+/** `/dashboard/servers/<id>/votes/resend`: says how many votes a filter selects, and sends them again if confirmed. */
 export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
@@ -108,7 +108,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
 }
 
 /**
- * The filter, if its votes can be sent again.
+ * Checks that the votes of a filter can be sent again, and returns the filter.
  *
  * @throws {PageError} 400 for states whose votes are already queued
  */

@@ -57,7 +57,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     };
   };
 
-  /** A redirect to the review, on the page of the list that contains it. */
+  /** The address of a review: the page of the list that contains it, with the anchor of the review. */
   const back = (request: FastifyRequest, reviewId: ObjectId, done: keyof typeof MESSAGES) =>
     `${serverPath(base, serverOf(request), '/reviews')}?page=${pageOf(request)}&done=${done}#review-${reviewId.toHexString()}`;
 

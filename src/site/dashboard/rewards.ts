@@ -57,18 +57,18 @@ export function rewardsRoute(
   });
 }
 
-/** Whether a listener is set for the first time, and a plugin can claim the same votes. */
+/** Whether the server has claim keys but no listener yet. If so, the owner must choose how players are rewarded. */
 export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
   const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
   return existing === null && (await hasClaimKeys(deps, serverId));
 }
 
-/** The refusal of a form without a choice. */
+/** The refusal of a form in which no way of rewards was chosen. */
 export function notChosen(): Refused {
   return { errors: { rewards: t('Choose how players are rewarded.') } };
 }
 
-/** The choice between pushed and claimed rewards; `value` undefined: nobody has chosen yet. */
+/** The field to choose between pushed and claimed rewards. If `value` is undefined, no option is selected. */
 export function rewardsField(value: string | undefined, error?: string): Html {
   return radios({
     name: 'rewards',
@@ -85,7 +85,7 @@ export function rewardsField(value: string | undefined, error?: string): Html {
 }
 
 /**
- * The card with the choice for a listener that exists.
+ * The card with the choice between pushed and claimed rewards, for an existing listener.
  *
  * @param hasClaimKeys - whether the server has a claim key, so that a plugin can claim votes
  */

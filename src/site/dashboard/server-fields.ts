@@ -12,11 +12,11 @@ import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH, select, textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** A port as a number; NaN if the field is empty. The feature validates the number. */
+/** A port as a number; NaN if the field is empty. The schema of servers validates it later. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
 const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
 
-/** The form of a server, in the shape that the feature takes. The feature validates the values. */
+/** The form of a server. It only converts the values; the schema of servers validates them later. */
 export const serverForm = z.object({
   name: z.string(),
   address: z.string(),
@@ -26,16 +26,16 @@ export const serverForm = z.object({
   countryCode: textOrNull,
 });
 
-/** The address part of a server form. */
+/** The fields of the address, for moving a server to another address. */
 export const addressForm = serverForm.pick({ address: true, port: true });
 
-/** The details of a listed server, which can change without verification. */
+/** The other fields of a listed server. Changing them needs no ownership proof. */
 export const detailsForm = serverForm.omit({ address: true, port: true });
 
-/** The games in the select. Games that share another game's name are left out. Some of these games are not probed. */
+/** The games that can be chosen. If several games have the same name, only one of them is here. */
 const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
-/** If only the operator can solve an error: the refusal with the operator's contact. Undefined for other errors. */
+/** The refusal, with the operator's contact, if another server has the address; undefined for any other error. */
 export function namingContact(site: Site, error: unknown): Refused | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const { address } = error.errors;

@@ -20,7 +20,7 @@ type Frame = {
   body: Content;
 };
 
-/** The frame of each page of a server: name, status and tabs. */
+/** The frame of the dashboard pages of a server: name, status and tabs. */
 export function serverFrame({ site, server, now, part, body }: Frame): Html {
   const { base } = site;
   const hasRemovals = Boolean(server.profile?.removals?.length);

@@ -74,7 +74,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
   });
 }
 
-/** The user's role and a button to leave, if the user is a member. Empty for the user's own servers. */
+/** If the user is a member of the server: the role, and a button to leave. Empty if the user is the owner. */
 function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
   const role = roleOf(server, userId);
   if (!role || role === 'owner') return '';

@@ -44,7 +44,7 @@ export function voteFormCard(path: string, { webVotes }: Server): Html {
   });
 }
 
-/** The card for the text about voting. `preview` is the rendered text that is not saved yet. */
+/** The card for the owner's text about rewards and how to vote. `preview` is an entered text that is not saved. */
 export function howToVoteCard(
   path: string,
   { howToVote }: Server,
@@ -77,7 +77,7 @@ export function howToVoteCard(
   });
 }
 
-/** The card for the address. `move` is the new address whose ownership is not proven yet. */
+/** The card for the address. `move` is set if the owner entered a new address whose ownership is not proven yet. */
 export function addressCard(
   path: string,
   server: WithId<Server>,

@@ -49,7 +49,7 @@ type Showing = {
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
-/** `/dashboard/servers/<id>/settings`: details, text on voting, address and removal of a server. */
+/** `/dashboard/servers/<id>/settings`: a server's details, vote form, address, Discord messages and removal. */
 export function settingsPages(app: FastifyInstance, parts: DashboardParts): void {
   const page = settingsPage(app.site, parts.deps);
   app.get('/servers/:serverId/settings', OWNER, async (request, reply) =>
@@ -126,7 +126,7 @@ function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
   });
 }
 
-/** The form that turns the public vote form on or off, and the form for the text about voting. */
+/** The form that turns the public vote form on or off, and the form for the text about rewards and how to vote. */
 function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { base } = app.site;
 
@@ -181,8 +181,7 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
         await saveMove(deps, server, data, user._id);
         return prove(request);
       }
-      // If an operator changes the address: no ownership proof is needed, as on the command line, so it changes at
-      // once.
+      // If an operator changes the address: it changes at once, without an ownership proof, as on the command line.
       const tooMany = await takeCheck(request);
       if (tooMany) return tooMany;
       await editServer(deps, server._id, data, user.email);

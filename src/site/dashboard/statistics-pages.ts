@@ -82,7 +82,7 @@ function spanOf(query: unknown): (typeof SPANS)[number] {
   return (query as { days?: unknown }).days === '90' ? 90 : 30;
 }
 
-/** The file name contains the slug, whose characters are safe in headers and file names. */
+/** The file name of a download. The characters of a slug are safe in headers and file names. */
 function fileName({ slug }: WithId<Server>, table: string): string {
   return `${slug}-${table}`;
 }
@@ -102,7 +102,7 @@ function part(title: string, path: string, file: string, body: Html): Html {
   return card({ title, actions: html`<a href="${path}/${file}" download>${download}</a>`, body });
 }
 
-/** How many of the votes count for the rank, and why others do not. */
+/** The card that says how many votes count for the rank, and why others do not. */
 function rankPart(base: string, days: RankDay[]): Html {
   const about = t(
     'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).',
@@ -115,7 +115,7 @@ function rankPart(base: string, days: RankDay[]): Html {
   });
 }
 
-/** The values that the server reported itself, as charts of their own: the other charts have the values of probes. */
+/** Charts of the values that the server reported itself. The other charts have the values of probes. */
 function reportedPart(path: string, reported: History, now: Date, days: number): Html {
   const about = t(
     'The server reported these values through the API. The charts above, averages and uptime come from our own checks.',

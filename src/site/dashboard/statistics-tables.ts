@@ -10,7 +10,7 @@ import { csv } from '../shared/csv.ts';
 /** The maximum number of players in `voters.csv`. */
 const MAX_VOTERS = 1_000;
 
-/** The points of the last `days` full days. The newest is yesterday. */
+/** The daily points of the last `days` full days, up to yesterday. */
 export function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }
@@ -24,7 +24,7 @@ export function withoutEmptyEnds(points: HistoryPoint[]): HistoryPoint[] {
 
 type Table = (deps: AppDeps, serverId: ObjectId, days: number) => Promise<string>;
 
-/** A daily table of a server's history or reports. `values` gives the cells after the first column. */
+/** Returns a function that makes a CSV table with one line per day. `values` returns the cells after the day. */
 function dailyTable(
   columns: string[],
   values: (point: HistoryPoint) => (number | null)[],
@@ -44,7 +44,7 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(100 * value) / 100;
 }
 
-/** The CSV downloads by file name, one line per UTC day or player. Unknown values are empty cells. */
+/** The CSV files by name. Each line is a UTC day or a player. Unknown values are empty cells. */
 export const TABLES = {
   'votes.csv': async (deps, serverId, days) => {
     const votes = await votesByDay(deps, serverId, days);

@@ -25,7 +25,7 @@ export const lifetimeSchema = z.enum(Object.keys(LIFETIMES) as [Lifetime, ...Lif
   error: () => t('Choose one of these.'),
 });
 
-/** The field for the lifetime of a new token. One year is selected at first. */
+/** The field for the lifetime of a new token. By default, one year is selected. */
 export function lifetimeField(value: string | undefined, error: string | undefined): Html {
   return select({
     name: 'lifetime',

@@ -53,7 +53,7 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
   read: defineMessage('Read votes, figures and reviews'),
 };
 
-/** The value of a check box: browsers send `yes` or nothing. */
+/** The schema of a check box: browsers send `yes` if it is checked, otherwise nothing. */
 const box = z.literal('yes', { error: () => t(INCOMPLETE) }).optional();
 
 const issueForm = z.object({
@@ -133,7 +133,7 @@ function tokenPage(site: Site, deps: AppDeps): TokenPage {
 
 /** The forms that create and replace a token. */
 function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): void {
-  /** Runs `issue` and shows the page with the new token. If the form was sent twice, it shows a message instead. */
+  /** Runs `issue` and shows the new token. If the form was sent twice, the second answer has a message instead. */
   const issuing = async (
     request: FastifyRequest,
     issue: () => Promise<IssuedToken | null>,

@@ -11,7 +11,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, type Column, confirmed, dataTable, notice, type Tone } from '../shared/parts.ts';
 import { newIdField } from './hidden-ids.ts';
 
-/** A token that expires within this time is marked in the table. */
+/** If a token expires within this time, the table marks it. */
 const SOON_MS = 30 * DAY;
 
 /** The choices for how long the old token stays valid after a rotation, in milliseconds. */

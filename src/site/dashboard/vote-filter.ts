@@ -27,7 +27,7 @@ export const voteQuery = z.object({
 
 export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;
 
-/** The filter as a database selection. Both of its days are included. */
+/** The filter as a selection of votes. The votes of both days, `since` and `until`, are included. */
 export function wantedBy({ state, player, since, until }: VoteFilter): VotesWanted {
   return {
     state,

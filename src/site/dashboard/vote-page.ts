@@ -152,7 +152,7 @@ function about(vote: Vote, status: DeliveryStatus): Html {
   ]);
 }
 
-/** A vote's status in sentences, and what to do about its listener. */
+/** The status of a vote's delivery as a sentence; if the vote waits because of its listener, advice for the owner. */
 function statusNotice(timeline: VoteTimeline, { queuePaused }: ListenerStatus, now: Date): Content {
   const text = statusText(timeline.status, pageTimes(now), queuePaused, timeline);
   const { status } = timeline;

@@ -32,9 +32,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
   const { base } = app.site;
   const statusOf = listenerStatusReader(deps);
 
-  /**
-   * The listener's fields that the page shows. Each delivery changes them, so they decide whether the page has changed.
-   */
+  /** The fields of the listener that the page shows. If they and the votes are unchanged, the page is unchanged. */
   const listenerStateOf = (serverId: ObjectId) =>
     deps.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
 
@@ -116,7 +114,7 @@ const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
 
 const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
 
-/** A link that sends the filtered votes again. Empty for a filter of queued votes, because they are sent anyway. */
+/** A link to send the filtered votes again. Empty if the filter selects queued votes, because they are sent anyway. */
 function resendLink({ path, filter, status }: Shown): Content {
   const { state } = filter;
   if (!status.listener || (state && !isResendable(state))) return '';
@@ -158,13 +156,13 @@ function provenMark(): Html {
   return html` <span class="small soft" title="${t('proven: Steam confirmed the SteamID')}">${t('proven')}</span>`;
 }
 
-/** Why a vote waits, or how its delivery ended. For a confirmed vote: the duration of the attempt. */
+/** Why a vote waits, or how its delivery ended. If the listener confirmed the vote: how long that took. */
 function detailsOf(vote: Vote, { listener, queuePaused }: ListenerStatus, now: Date): string {
   const { delivery, votedAt } = vote;
   const { attempts, attemptCount, deliveredAt } = delivery;
   if (!isConfirmed(delivery) || !deliveredAt)
     return statusText(briefStatus(vote, listener, now), pageTimes(now), queuePaused);
-  // After a manual resend no duration is shown. The vote's own page shows the duration of the first attempt.
+  // After a manual resend, the time since the vote was cast would say nothing about the delivery. It is not shown.
   if (attempts.at(-1)?.wokenBy === 'resend') return t('confirmed after a manual resend');
   const took = t('confirmed after {duration}', {
     duration: duration(deliveredAt.getTime() - votedAt.getTime()),

@@ -2,8 +2,9 @@
 type Colour = [number, number, number];
 
 /**
- * The accent colours for the light or the dark scheme: `accent` for links and buttons, `soft` as the background of
- * marked parts, `on` for the text on a button; `deep` for the head of a page, with its quieter texts and its edges.
+ * The shades of the accent colour for the light or the dark scheme: `accent` for links and buttons, `soft` for the
+ * background of marked parts, `on` for the text on a button. `deep` is the background of a page's head, `onDeepSoft`
+ * its quieter text and `deepEdge` its edges.
  */
 type Shades = {
   accent: string;
@@ -15,8 +16,8 @@ type Shades = {
 };
 
 /**
- * For each scheme: the backgrounds of pages and cards in site.css, the colour towards which an accent with too little
- * contrast is mixed, and the contrast of the head with its text.
+ * For each scheme: `grounds` and `card` are backgrounds of site.css. If an accent has too little contrast, it is mixed
+ * with `towards`. `depth` is the contrast of the head with its text.
  */
 const SCHEMES = {
   light: {
@@ -39,13 +40,13 @@ const SCHEMES = {
 
 /** The minimum contrast for text in WCAG 2.2, level AA. */
 const LEAST_CONTRAST = 4.5;
-/** The contrasts of the quieter text and of the edges in the head. The head is dark in both schemes. */
+/** The head, which is dark in both schemes: its text colour, and the contrasts of its quieter text and its edges. */
 const ON_DEEP = { text: '#f1f7f4', soft: 7, edge: 4 };
 const STEP = 0.02;
 
 /**
- * The shades of an operator's colour for light and dark pages. If a shade has too little contrast as text, it is made
- * darker or lighter until it has 4.5 : 1 on every background.
+ * The shades of an operator's colour for light and dark pages. If the colour has too little contrast as text, it is
+ * made darker or lighter until its contrast is 4.5 : 1 on every background.
  *
  * @param colour - `#0f6168`
  */
@@ -107,7 +108,7 @@ function parsed(colour: string): Colour {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)) as Colour;
 }
 
-/** CSS rules that replace Tallyport's accent colour with the operator's. They must follow the stylesheet. */
+/** CSS rules that replace Tallyport's accent colour with the operator's. They only work after site.css. */
 export function accentRules(colour: string): string {
   const { light, dark } = accentShades(colour);
   const tokens: Record<string, keyof Shades> = {
@@ -121,6 +122,6 @@ export function accentRules(colour: string): string {
   const rules = Object.entries(tokens).map(
     ([token, shade]) => `--${token}:light-dark(${light[shade]},${dark[shade]})`,
   );
-  // The drawing of the home page takes the hue of the head, too.
+  // This gives the drawing on the home page the hue of the head.
   return `:root{${rules.join(';')};--hero-blend:luminosity}\n`;
 }

@@ -4,19 +4,18 @@ import { inspectPicture } from '../../platform/pictures/inspect-picture.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { isSvg, SvgError, svgSize } from './svg-size.ts';
 
-/** The listing's logo. It is also the favicon. */
+/** The listing's logo, which is also the favicon. `width` and `height` are CSS pixels in the head of a page. */
 export type Logo = {
   bytes: Buffer;
   extension: 'svg' | 'png' | 'webp';
   type: string;
-  /** Its width in the head of a page, in CSS pixels. */
   width: number;
   height: number;
 };
 
 const MOST_KILOBYTES = 256;
 const MOST_PIXELS = 2_000;
-/** Its height in the head of a page, in CSS pixels. */
+/** The height and the maximum width of a logo in the head of a page, in CSS pixels. */
 const HEIGHT = 28;
 const WIDEST = 168;
 
@@ -26,7 +25,7 @@ const TYPES = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp' } as 
  * Reads and checks the operator's logo: SVG, PNG or WebP, at most 256 KB and 2,000 pixels wide and high. The file is
  * served unchanged, so only its structure is checked, without an image library.
  *
- * @throws {ConfigError} when it cannot be used
+ * @throws {ConfigError} if the file cannot be read or breaks one of these rules
  */
 export async function readLogo(file: string): Promise<Logo> {
   const refuse = (why: string) => new ConfigError([`LOGO (“${file}”) ${why}`]);
@@ -56,9 +55,9 @@ export function logoSize({ width, height }: { width: number; height: number }) {
 }
 
 /**
- * The format of a logo that an operator uploads.
+ * Checks a logo that an operator uploads, and returns its format.
  *
- * @throws {PictureError | SvgError} if it cannot be used
+ * @throws {PictureError | SvgError} if it is not an SVG, PNG or WebP picture, or has too many pixels
  */
 export function uploadedFormat(bytes: Buffer): 'svg' | 'png' | 'webp' {
   const { extension, width, height } = inspectLogo(bytes);

@@ -1,10 +1,10 @@
 import { AppError } from '../../platform/app-error.ts';
-/** The file is no usable SVG. The message continues the sentence “is no usable … picture: ”. */
+/** The file is not a valid SVG. The message can follow the words “is no usable … picture: ”. */
 export class SvgError extends AppError {
   readonly code = 'svg';
 }
 
-/** Whether a text begins like an XML document. */
+/** Whether a file begins like an XML document. */
 export function isSvg(bytes: Buffer): boolean {
   return /^\ufeff?\s*</.test(bytes.toString('utf8', 0, 200));
 }
@@ -27,14 +27,14 @@ const UNITS: Record<string, number> = {
   cm: 96 / 2.54,
   in: 96,
 };
-/** The width and height of an SVG that states none, in CSS pixels. */
+/** The width and height, in CSS pixels, of an SVG that does not state its size. */
 const WITHOUT_SIZE = 100;
 
 /**
- * The size of an SVG in CSS pixels, from the attributes of its root element. Checks that the elements are well nested,
- * but not what they mean: no renderer is loaded.
+ * The size of an SVG in CSS pixels, from the attributes of its root element. It checks that the elements are well
+ * nested. It does not check their meaning, which would need a renderer.
  *
- * @throws {SvgError} for a file that is no SVG
+ * @throws {SvgError} for a file that is not an SVG
  */
 export function svgSize(bytes: Buffer): { width: number; height: number } {
   const text = bytes
@@ -71,7 +71,7 @@ function rootOf(name: string, attributes: string): Map<string, string> {
   return root;
 }
 
-/** The size from width and height; or from the view box; or from one length and the view box's ratio. */
+/** The size from `width` and `height`, or from one of them and the ratio of `viewBox`, or from `viewBox` alone. */
 function sizeOf(root: Map<string, string>): { width: number; height: number } {
   const [, , boxWidth, boxHeight] = (root.get('viewBox') ?? '')
     .trim()
@@ -86,7 +86,7 @@ function sizeOf(root: Map<string, string>): { width: number; height: number } {
   return hasBox ? { width: boxWidth, height: boxHeight } : { width: WITHOUT_SIZE, height: WITHOUT_SIZE };
 }
 
-/** A length in CSS pixels; undefined if it is missing or a percentage. */
+/** Converts a length to CSS pixels; undefined if the length is missing or a percentage. */
 function lengthOf(value = ''): number | undefined {
   const [, number, unit = ''] = /^\s*(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(value) ?? [];
   const pixels = UNITS[unit.toLowerCase()];

@@ -1,4 +1,4 @@
-/** Colours of site.css in pictures for other sites, which have no stylesheet: those of a page's head, on `deep`. */
+/** Colours for images that other sites show, which cannot use site.css: the colours of a page's head, on `deep`. */
 export const CARD_COLOURS = {
   deep: '#0c3b41',
   line: '#1d555b',
@@ -10,10 +10,10 @@ export const CARD_COLOURS = {
   onMedal: '#10262a',
 } as const;
 
-/** The degrees of the hues `.h0` to `.h11` of servers.css. */
+/** The OKLCH hues of `.h0` to `.h11` of servers.css, in degrees. */
 const DEGREES = [205, 245, 165, 25, 60, 130, 265, 5, 185, 85, 150, 225];
 
-/** The colours of a server without a banner or an icon: ground, pattern and figure, as `#rrggbb`. */
+/** The colours, as `#rrggbb`, of the generated banner and icon of a server that has none of its own. */
 export function generatedColours(hue: number): { ground: string; pattern: string; figure: string } {
   const degrees = DEGREES[hue] ?? 0;
   return {
@@ -23,7 +23,7 @@ export function generatedColours(hue: number): { ground: string; pattern: string
   };
 }
 
-/** A colour of CSS `oklch()` as `#rrggbb` (CSS Color 4, "OKLCH to sRGB"). The renderer of drawings knows only sRGB. */
+/** Converts a colour of CSS `oklch()` to `#rrggbb` (CSS Color 4, "OKLCH to sRGB"). The SVG renderer knows only sRGB. */
 function oklch(lightness: number, chroma: number, degrees: number): string {
   const [a, b] = [Math.cos, Math.sin].map((of) => chroma * of((degrees * Math.PI) / 180)) as [number, number];
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;

@@ -40,9 +40,9 @@ const starred = z.object({
 const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
 
 /**
- * `/favourites`: the user's favourite servers, with the time of the next vote for each. The form of
- * `/favourites/:serverId` adds or removes one. If nobody is signed in: the form redirects to the sign-up page, because
- * most visitors have no account, and a cookie remembers the server until they have one.
+ * `/favourites`: the user's favourite servers, with the time of the next vote for each. A form that is sent to
+ * `/favourites/:serverId` adds or removes a server. If nobody is signed in: a cookie remembers the server, and the form
+ * redirects to the sign-up page, because most visitors have no account.
  */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
@@ -108,7 +108,7 @@ function nothing(base: string): Html {
   });
 }
 
-/** The data for the rows of the list. */
+/** What all rows of the list need. */
 type List = { base: string; config: Config; now: Date };
 
 function serverList(list: List, rows: Favourite[]): Html {
@@ -141,7 +141,7 @@ function players(server: WithId<Server>, now: Date): Content {
   return html`<span class="players"><b>${count(onlinePlayers)}</b>${playersBar(onlinePlayers, maxPlayers)}</span>`;
 }
 
-/** The link to vote. During the cooldown: the time of the player's vote, and the time of the next one. */
+/** The link to vote. During the cooldown: the times of the player's last vote and of the next possible one. */
 function voteOf(
   { base, config, now }: List,
   { username, nextVoteAt }: Favourite,

@@ -17,15 +17,15 @@ import { imageText } from './svg-text.ts';
 
 const ATOM = 'application/atom+xml; charset=utf-8';
 
-/** The time of a feed without entries. */
+/** The time of the last change that a feed without entries states. */
 const NEVER = new Date(0);
 
-/** The path of the feed of new servers, of all games or of one. */
+/** The path of the feed of new servers, of one game or (if `game` is absent) of all. */
 export function feedPath(game?: string | undefined): string {
   return `${game ? gamePath(game) : ''}/feed.atom`;
 }
 
-/** The title of the feed of new servers, of all games or of one. */
+/** The title of the feed of new servers, of one game or (if `game` is absent) of all. `listing` is the site's name. */
 export function feedTitle(listing: string, game?: string | undefined): string {
   return game
     ? t('New {game} servers on {listing}', { game: gameName(game), listing })
@@ -33,8 +33,8 @@ export function feedTitle(listing: string, game?: string | undefined): string {
 }
 
 /**
- * `/feed.atom` and `/games/<game>/feed.atom`: the 20 newest servers as Atom (RFC 4287). The language is English, or that
- * of the address (`?lang=de`), because feed readers share an answer.
+ * `/feed.atom` and `/games/<game>/feed.atom`: the 20 newest servers as Atom (RFC 4287). The language is that of the
+ * address (`?lang=de`), otherwise English. It does not depend on the reader, because the answer is cached for all.
  */
 export function feeds(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   app.get('/feed.atom', CACHED, (request, reply) => send(request, reply));
@@ -67,7 +67,7 @@ function noSuchGame(): PageError {
 
 type Feed = { rows: ListedRow[]; game: string | undefined; path: string; language: Language };
 
-/** The feed. Its id is its address; an entry's id has the server's id, so a renaming does not change it. */
+/** The feed as XML. The id of an entry contains the server's id, so that a renamed server stays the same entry. */
 function newServersFeed({ url, name }: Site, { rows, game, path, language }: Feed): Html {
   const updated = rows[0]?.listedAt ?? NEVER;
   const listing = imageText(name);

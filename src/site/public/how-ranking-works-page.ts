@@ -26,7 +26,7 @@ import { ruleItem, voteWeights } from './vote-weights.ts';
 
 const PATH = '/how-ranking-works';
 
-/** `/how-ranking-works`: the formula, and the figures behind any server's rank. */
+/** `/how-ranking-works`: the formula of the ranking, and a form that shows the figures of any server. */
 export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): void {
   const { base } = app.site;
   app.get(PATH, CACHED, (request, reply) => {
@@ -178,7 +178,7 @@ function explained(base: string, explanation: RankExplanation): Html {
     ${votesByDay(days)}`;
 }
 
-/** The weighted sum of the server's votes. Empty if each vote has its full weight. */
+/** A sentence with the weighted sum of the server's votes. Empty if each vote has its full weight. */
 function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content {
   if (rankVotes === null || rankVotes === votesCount) return '';
   return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', {

@@ -8,13 +8,13 @@ import { searchListing } from '../../ranking/search-listing.ts';
 import { PageError } from '../error-pages.ts';
 import { refundPage } from '../limited-pages.ts';
 
-/** The limit for a network address, because a search costs far more than a page of the ranking. */
+/** A network address may make this many searches. A search costs far more than a page of the ranking. */
 const SEARCHES = { times: 60, windowMs: MINUTE };
 
 /**
- * Counts a search before its page is made. Each network address has a limit, which counts over all web processes.
- * A search counts here only and not as a page (`limitPages`), so searches never close other pages, such as that of a
- * vote. Results from the cache do not count.
+ * Counts a search before its page is made. The limit of a network address holds for all web processes together. A
+ * search does not count as a page (`limitPages`). So if searches are refused, the network can still open other pages,
+ * such as the vote page. A search whose result is cached is not counted.
  *
  * @throws {PageError} 429, with the time of the next allowed search
  */
@@ -24,7 +24,7 @@ export async function limitSearches(deps: AppDeps, { ip }: FastifyRequest): Prom
 }
 
 /**
- * Searches servers for a page that was counted already. If the search is refused, the page is not counted.
+ * Searches servers for a page that `limitPages` has counted already. If the search is refused, takes this count back.
  *
  * @throws {PageError} 429, with the time of the next allowed search
  */

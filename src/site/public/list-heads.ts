@@ -29,7 +29,7 @@ function mostListed(games: Html): Html {
   return html`<section class="game-tiles" aria-label="${t('Most listed games')}">${games}</section>`;
 }
 
-/** The figures of the whole listing. A summary of an older version has no players and votes. */
+/** The figures of the whole listing. A summary that an older version stored has no players and votes. */
 function totals({ servers, playing, votes }: ListingSummary): Html {
   const b = (text: Html) => html`<b>${text}</b>`;
   const playingNow = () => t('<b>{players}</b> playing now', { players: count(playing ?? 0), b });

@@ -13,7 +13,7 @@ import { filterForm, sortTabs } from './ranking-filters.ts';
 import { type RankingQuery, randomPath, rankingPath } from './ranking-query.ts';
 import { viewSwitch } from './server-list.ts';
 
-/** The line above a list: its order, its filters and the view. Search results have no other order. */
+/** The line above a list: its order, its filters and the view. The order of search results cannot be changed. */
 export function listBar(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const filters = filterForm(base, query, summary, tags);
   return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filters}${viewSwitch()}</div>`;
@@ -28,7 +28,7 @@ type Pages = {
   next: string | undefined;
 };
 
-/** What follows a list: a link to a random server of it, the other pages, and a note on its order. */
+/** The end of a list: a link to a random one of its servers, links to its other pages, and a note on its order. */
 export function listEnd(
   base: string,
   query: RankingQuery,
@@ -66,7 +66,7 @@ export function nothingFound(site: Site, { q, filters }: RankingQuery): Html {
   return emptyState(site, html`<p>${advice}</p>`, html`${isNarrowed(filters) ? search : ''}${all}`);
 }
 
-/** A list without servers: that of a game or tag offers to add one; other filters can be removed. */
+/** The text for an empty list. The page of a game or tag offers to add a server; otherwise, filters can be removed. */
 export function noMatches(site: Site, { filters, tagName }: RankingQuery): Html {
   const { game, tag, country, version, online } = filters;
   const all = html`<a class="button quiet" href="${site.base}/">${t('All servers')}</a>`;

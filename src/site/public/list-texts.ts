@@ -18,7 +18,7 @@ import type { RankingQuery } from './ranking-query.ts';
 /** The size of the picture in the head of the page of a game or tag, in CSS pixels. */
 const HEAD_PIXELS = 80;
 
-/** The description for search engines, which show it below the title. */
+/** The description of a list for search engines, which show it below the page's title. */
 export function describe(
   { filters, sort, tagName }: RankingQuery,
   { rows, total }: ListPage,
@@ -36,7 +36,6 @@ export function describe(
   return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
 }
 
-/** The order of the list as text. It follows the number of servers in a sentence. */
 function orderText(sort: Sort): string {
   return ORDERS[sort]();
 }
@@ -45,7 +44,7 @@ export function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
-/** The texts for the orders. They follow the number of servers in a sentence. */
+/** The texts for the orders, as the end of a sentence: “12 servers, ranked by votes in 30 days”. */
 const ORDERS: Record<Sort, () => string> = {
   rank: () => t('ranked by votes in {days} days', { days: RANKING_DAYS }),
   players: () => t('with the most players first'),
@@ -55,7 +54,7 @@ const ORDERS: Record<Sort, () => string> = {
   uptime: () => t('with the highest uptime in 30 days first, by our own checks'),
 };
 
-/** The number of servers in the list, and its order. */
+/** A sentence with the number of servers in the list, and its order. */
 export function listSummary(
   { filters, sort }: RankingQuery,
   total: number,
@@ -70,12 +69,12 @@ export function listSummary(
     return `${counted(total, 'server')}, ${order}${age}`;
   }
   if (total === 0) return '';
-  // If the totals are older than the first listed server: they are 0 and are not shown.
+  // If no server was listed yet when the summary was made, its figures are 0. They are not shown.
   const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
   return `${counted(total, 'server')}${among}, ${order}`;
 }
 
-/** A remark for orders that are older than the figures on the page. */
+/** Remarks for orders that are stored, so that they may not fit the current figures on the page. */
 const AGES: Partial<Record<Sort, Text>> = {
   players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
 };
@@ -103,7 +102,7 @@ function matches(found: number, named: Html): Content {
     : t('The {rows} best matches for {named} among names, texts and addresses.', { rows: ROWS, named });
 }
 
-/** The result of a search for an address: the servers at it, or else those at its host. */
+/** The result of a search for an address as a sentence: the servers at this address, or else those of its host. */
 function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress, narrowed: boolean): Content {
   const named = t('“<bdi>{words}</bdi>”', { words: q });
   const [first] = rows;
@@ -119,7 +118,7 @@ function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress,
     : t('No server has the address {named}. With another port at this host: {many}.', { many, named });
 }
 
-/** What the head of a list says about it: a sentence, and a picture for a game or tag. */
+/** The sentence below the heading of a list and, for a game or tag, the picture beside it. */
 export function aboutList(
   site: Site,
   { filters: { game, tag }, tagName = '' }: RankingQuery,

@@ -17,23 +17,23 @@ import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts
 import type { Site } from '../shared/site-settings.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** At most this many favourites (the newest ones) are read, favourites are shown, and similar servers are shown. */
+/** The most favourites that are read (the newest ones); the most favourites and similar servers that are shown. */
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;
 
-/** A favourite that can be voted for on its page, now or later, and the player name for it. */
+/** A favourite whose vote form is on, and the player name to fill in. If `nextVoteAt` is null, there is no cooldown. */
 type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
 /** The servers that a player may vote for next. */
 export type OtherServers = {
-  /** The user's favourites, those that are due first. Null for visitors. */
+  /** The user's favourites, ordered by the time from which the user can vote again. Null for visitors. */
   favourites: Votable[] | null;
   similar: ListedRow[];
   now: Date;
 };
 
-/** Reads the servers that a player may vote for after (or instead of) `server`. */
+/** Reads the servers that the vote pages of `server` suggest to vote for next. */
 export async function readOtherServers(
   deps: AppDeps,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
@@ -57,8 +57,8 @@ function votableOf({ config }: AppDeps, favourite: Favourite, than: WithId<Serve
 }
 
 /**
- * The servers that a player may vote for next. For visitors, a script fills in those that this browser has voted for
- * (scripts/voted.js), so that nobody else learns them.
+ * The servers that a player may vote for next. For visitors, a script adds the servers for which this browser has voted
+ * (scripts/voted.js). The server does not know them.
  */
 export function otherServers(site: Site, { favourites, similar, now }: OtherServers): Html {
   return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${similarPart(site, similar)}`;
@@ -95,7 +95,7 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
     <p class="meta"><span>${detail}</span></p></div>${action}</li>`;
 }
 
-/** An empty, hidden list for the script, with its texts. */
+/** An empty, hidden list, which the script fills and shows. It contains the texts that the script needs. */
 function votedInBrowser(): Html {
   const texts = {
     vote: t('Vote'),

@@ -13,7 +13,7 @@ import { button, card, confirmed, linkTo, select, textArea, textField } from '..
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** A signed-in user on a server's page. */
+/** The signed-in user for whom a server's page is made. */
 export type Reader = {
   user: User;
   /** Whether the user may open the server's dashboard. */
@@ -33,7 +33,7 @@ export const WHY_NOT: Record<WhyNot, Text> = {
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
-/** The card with the user's own review and its state. Without a review: the form for one. */
+/** The card with the user's own review and its state; if there is no review, the form to write one. */
 export function ownReviewCard(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
   const path = `${base}${publicPath(server)}`;
   return card({
@@ -54,7 +54,7 @@ function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Ht
     ${reviewText(review, server, now)}`;
 }
 
-/** The buttons for an existing review; without one, the form for a first review. */
+/** The buttons for the user's review; if there is none, the form to write one. */
 function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);

@@ -18,13 +18,13 @@ import type { Server } from '../../servers/server.ts';
 import { addressOf } from '../shared/server-status.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** A card without texts. It is sent until a worker has drawn the server's card. */
+/** A preview card without texts. It is sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
-/** The limit of drawings that a network may cause. Above it, requests get the stored drawing. */
+/** How many new drawings the requests of a network may cause. Further requests get the stored drawing. */
 const DRAWINGS = { times: 60, windowMs: MINUTE };
 
-/** The version of the drawing. Increment it when cards must look different: then all cards are drawn again. */
+/** The version of the card's design. If you change the design, increment it: then all cards are drawn again. */
 const DRAWING = 2;
 
 type Look = Pick<Site, 'name' | 'logo'>;
@@ -45,8 +45,8 @@ export async function previewImage(
 }
 
 /**
- * The path of the preview image, for a server's page. It contains the time of the drawing, so that a chat which has
- * cached the placeholder requests it again. If the drawing is outdated, a new one is started now, because a chat
+ * The path of the preview image, for a server's page. It contains the time of the drawing, so that a chat that has
+ * cached the placeholder requests the new drawing. If the stored drawing is outdated, a new one is started now: a chat
  * requests the image right after the page.
  */
 export async function previewPath(

@@ -8,12 +8,12 @@ import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { rankingPath, rankingQuery } from './ranking-query.ts';
 
-/** The limit for a network address. It is needed because these redirects are not cached. */
+/** A network address may request this many random servers. The redirects are not cached, so each costs a query. */
 const DRAWS = { times: 60, windowMs: MINUTE };
 
 /**
- * Redirects to a random server that passes the filters of the request. If no server does, redirects to the filtered
- * list.
+ * Redirects to a random server that passes the filters of the request. If no server passes them, redirects to the
+ * filtered list, which says so.
  *
  * @throws {PageError} 429, with the time of the next allowed draw
  */

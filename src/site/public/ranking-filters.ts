@@ -22,7 +22,7 @@ type FilterName = keyof typeof NAMES;
 
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
-/** The form for the filters: chips on a line, and on a phone a sheet that a button opens. It needs no script. */
+/** The form for the filters: a row of select fields; on a phone, a button opens them as a sheet. It needs no script. */
 export function filterForm(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
@@ -67,7 +67,7 @@ function chip(name: string, label: string, value: string | undefined, choices: O
   )}</select></span>`;
 }
 
-/** A filter that cannot be combined with the chosen ones. It stays in its place, and `why` says the reason. */
+/** A disabled field for a filter that cannot be combined with the chosen filters; `why` is shown in it. */
 function unavailable(name: string, label: string, why: string): Html {
   return html`<span class="chip"><select name="${name}" aria-label="${label}" disabled><option
     value="">${why}</option></select></span>`;
@@ -77,7 +77,7 @@ function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
-/** The versions of the chosen game. Without a game there are none to choose. */
+/** The field for the version of the chosen game. If no game is chosen, there is no field. */
 function versionChip({ filters: { game, version, tag } }: RankingQuery, summary: ListingSummary): Content {
   if (!game) return '';
   if (tag) return unavailable('version', t('Version'), t('Not with a tag'));
@@ -85,7 +85,7 @@ function versionChip({ filters: { game, version, tag } }: RankingQuery, summary:
   return chip('version', t('Version'), value, versionOptions(summary, game, version));
 }
 
-/** The search field. It keeps the filters, which are not in the form. */
+/** The search form. Its hidden fields repeat the current filters, so that a search does not remove them. */
 export function searchForm(base: string, { q, filters }: Pick<RankingQuery, 'q' | 'filters'>): Html {
   const kept = FILTERS.filter((name) => filters[name]).map((name) =>
     hidden(name, name === 'online' ? 'yes' : String(filters[name])),
@@ -150,13 +150,13 @@ function versionOptions(
   ];
 }
 
-/** The options. If the selected value is not among the most frequent values, it is added. */
+/** Adds the chosen value to `choices`, which has only the most frequent values, if it is missing. */
 function withChosen(choices: Choice[], chosen: string | undefined): Choice[] {
   const isThere = !chosen || choices.some(({ value }) => value === chosen);
   return isThere ? choices : [...choices, { value: chosen, servers: 0 }];
 }
 
-/** The active filters. Each is a link that removes it. */
+/** The active filters and the search, each as a link to the list without this filter. */
 export function activeFilters(base: string, query: RankingQuery): Content {
   const { q, filters } = query;
   const without = (name: FilterName) =>

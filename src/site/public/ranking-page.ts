@@ -28,21 +28,20 @@ import { serverList } from './server-list.ts';
 import { starForm } from './star.ts';
 import { searchDataOf } from './structured-data.ts';
 
-/** How long the choices of the filters are cached. They change only with a ranking, every ten minutes. */
+/** How long a process caches the summary and the tags, for the filters. The summary changes every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
 
 /** How long browsers may cache the redirect from an old address of a list. */
 const REDIRECT_SECONDS = 60;
 
-/** The page of a game or tag shows this many newcomers. */
+/** The most recently listed servers that the page of a game or tag shows. */
 const NEWCOMERS = 3;
 
-/** What the page of a list is made of. */
 type Asked = { request: FastifyRequest; query: RankingQuery; summary: ListingSummary; tags: Tag[] };
 
 /**
  * `/`: the ranking, with filters or a search; `/games/<game>` and `/tags/<tag>`: the ranking of one game or tag;
- * `/games` and `/tags`: all of them. Their other addresses redirect to these.
+ * `/games` and `/tags`: all games or tags. Other addresses of the same list, such as `/?game=<game>`, redirect.
  */
 export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
   const { site } = app;
@@ -96,7 +95,7 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       : sendPublicPage(request, reply, path, async () => listPage(await of()));
   }
 
-  /** The signed-in user's favourites; none for visitors, who share their pages. */
+  /** The ids of the signed-in user's favourites; none for visitors, whose pages are the same for all. */
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
     signedIn ? favouriteIds(deps, signedIn.user._id) : new Set<string>();
 
@@ -170,12 +169,12 @@ function noSuchGame(): PageError {
   return new PageError(404, t('There is no game at this address.'));
 }
 
-/** Whether the page is the first one of a whole list by rank: the home page, or that of a game or tag. */
+/** Whether this is the first page of a whole ranking: the home page, or the page of one game or tag. */
 function isCollection({ q, page, sort, filters: { game, tag, ...others } }: RankingQuery): boolean {
   return !q && page === 1 && sort === 'rank' && !isNarrowed(others) && !(game && tag);
 }
 
-/** Whether search engines may index the page: only the ranking, and the lists with one game, country or tag. */
+/** Whether search engines may index the page: the ranking, and the rankings of one game, country or tag. */
 function isForSearchEngines({
   sort,
   filters: { game, country, version, online, tag },

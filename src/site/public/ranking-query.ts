@@ -3,7 +3,7 @@ import type { Filters } from '../../ranking/filters.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 
-/** The query of a ranking page. */
+/** The query of a page with a list of servers. */
 export type RankingQuery = {
   /** The text of a search for a name. Empty if the page is not a search. */
   q: string;
@@ -21,8 +21,8 @@ const MAX_NAME_LENGTH = 100;
 
 /**
  * Reads the query of a request. Invalid values, such as a country of five letters, are ignored. On a game's page, the
- * game is in the path. A version from the form contains its game (`minecraft:1.21`); it is ignored if another game is
- * chosen.
+ * game is in the path. The form sends a version with its game (`minecraft:1.21`). If the user chose another game, the
+ * version is ignored.
  */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', country, online, version, sort, page, ...query } = queryOf(request);

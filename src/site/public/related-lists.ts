@@ -22,7 +22,7 @@ export function newcomers(base: string, rows: ListedRow[]): Content {
   return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
 }
 
-/** Links to the lists that narrow the page of a game or tag, and to other tags. Each of these lists has servers. */
+/** Links to the lists of the same game or tag with one more filter, and to other tags. No such list is empty. */
 export function relatedLists(
   base: string,
   query: RankingQuery,

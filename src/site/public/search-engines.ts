@@ -29,7 +29,7 @@ const DISALLOWED = [
   '/*&q=',
 ];
 
-/** `/robots.txt` and the sitemaps: an index, a file of pages, and files with the servers of each game. */
+/** `/robots.txt` and the sitemaps: an index, a file with the lists, and files with the servers of each game. */
 export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, url } = app.site;
 
@@ -87,7 +87,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     });
   });
 
-  /** The pages that are not servers'. They change with each ranking, so nothing is known about their last change. */
+  /** The entries for all pages except those of servers. They have no time of change: each ranking changes them. */
   async function pages(): Promise<Entry[]> {
     const [{ games, tags = [] }, known] = await Promise.all([readListingSummary(deps), readTags(deps)]);
     const keys = new Set(known.map(({ key }) => key));
@@ -108,11 +108,9 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
 
 type Entry = { path: string; changedAt?: Date | null | undefined };
 
-/** The file of the pages that are not servers'. */
+/** The name of the file with all pages except those of servers. */
 const PAGES = 'pages.xml';
-/**
- * The names of the files with servers without a game begin with this. No game has this id, because ids have no hyphen.
- */
+/** Stands for “no game” where other files of servers have a game's id in their name. Ids of games have no hyphen. */
 const WITHOUT_GAME = 'without-game';
 
 /** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */

@@ -8,7 +8,7 @@ import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** How long browsers may cache the redirect. It is short, because a renamed server may take its old name back. */
+/** How long browsers may cache the redirect. It is short, because a renamed server may get its old slug again. */
 const REDIRECT_SECONDS = 60;
 
 /** The request used another address of the server: an earlier slug, its id, or capital letters. */
@@ -21,7 +21,7 @@ class HasAnotherAddress extends AppError {
   }
 }
 
-/** The same error for servers that never existed, were removed or are hidden. */
+/** The error for servers that never existed, were removed or are hidden: nobody can find out which of these it is. */
 function noServer(): PageError {
   return new PageError(404, t('No server is listed at this address.'));
 }
@@ -30,8 +30,8 @@ function noServer(): PageError {
 const SLUG_OR_ID = /^[a-z0-9-]+$/i;
 
 /**
- * The slug or id in the path of a request. It becomes part of the cache key of pages, so encoded slashes and question
- * marks are refused.
+ * The slug or id in the path of a request. Other characters, such as an encoded slash or question mark, are refused:
+ * the text becomes part of the cache key of a page, where they could make it the key of another page.
  *
  * @throws {PageError} 404 if it cannot be a slug or an id
  */
@@ -73,8 +73,8 @@ export async function listedServer(
 }
 
 /**
- * The listed server of a form that was sent, by any of its addresses. If the server was renamed while the form was
- * open: a redirect would lose what the user typed, so there is none.
+ * The listed server of a sent form, by its current slug, an earlier slug or its id. If the server was renamed while the
+ * form was open: there is no redirect, because it would lose what the user typed.
  *
  * @throws {PageError} 404 when there is none
  */

@@ -31,8 +31,8 @@ const MESSAGES = {
 };
 
 /**
- * The body of a server's page; `reader` adds the parts for a signed-in user. The order follows a player's questions:
- * what it is, how to join and vote, how good it is, then the charts.
+ * A server's page; if `view.reader` is set, with the parts for a signed-in user. The order follows a player's
+ * questions: what the server is, how to join and vote, how good it is; then the charts.
  */
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
@@ -69,7 +69,7 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/** The bar at the foot of the window, on phones only. If this browser has voted here, CSS shows only the last link. */
+/** The bar at the foot of the window, on phones. If this browser has voted here, the last link replaces “Vote”. */
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">

@@ -7,7 +7,7 @@ import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view
 
 const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 
-/** The charts of a server's page: players and latency over a range, uptime, votes and rank over days. */
+/** The charts of a server's page: players and latency over the chosen range; uptime, votes and rank per day. */
 export function chartSections(base: string, view: View): Html {
   const { seen, wanted } = view;
   const { info, history, now, uptime, votes, ranks } = seen;

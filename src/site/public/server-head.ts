@@ -15,7 +15,7 @@ import { gamePath } from './ranking-query.ts';
 import type { Seen, View } from './server-view.ts';
 import { starAnchor } from './star.ts';
 
-/** The head of a server's page: banner, icon, name, one line, and what kind of server it is. */
+/** The head of a server's page: banner, icon, name, the owner's short text, and a line of details. */
 export function serverHead(site: Site, view: View): Html {
   const { server, seen } = view;
   const { base } = site;
@@ -34,8 +34,8 @@ export function serverHead(site: Site, view: View): Html {
 }
 
 /**
- * Country, game with version, languages, and marks, as far as they are known. The stylesheet shows the rating here only
- * on narrow pages, where the key figures are far below.
+ * Rating, country, game with version, languages, and marks; what is not known is left out. The stylesheet shows the
+ * rating here only on narrow pages, where the key figures are far below.
  */
 function about(base: string, server: Server, { info, found }: Seen): Content {
   const { game, profile } = server;
@@ -56,7 +56,7 @@ function rating({ averageRating, total }: Seen['found']): Html {
   return html`<span class="rated">${icon('star', 'solid')} ${oneDecimal(averageRating)} · ${reviews}</span>`;
 }
 
-/** The mark of a proven ownership, and how it was proven. */
+/** A mark if the ownership is proven; its tooltip says how it was proven, and when. */
 function ownershipMark({ ownerId, proof }: Server): Content {
   if (!ownerId || !proof) return '';
   const { how, text } =
@@ -77,7 +77,7 @@ function tools(site: Site, view: View): Html {
   return html`<div class="tools">${favourite(site, view)}${share}${dashboard}</div>`;
 }
 
-/** The button that makes the server a favourite. Visitors sign in first. */
+/** The button that adds the server to the favourites or removes it. A visitor is redirected to sign up first. */
 function favourite({ base }: Site, { server, reader }: View): Content {
   const path = `${base}${publicPath(server)}`;
   const isFavourite = reader?.isFavourite ?? false;

@@ -17,7 +17,7 @@ import { followingRenames, listedServer, slugOfRequest } from './server-address.
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
-/** Any site may embed the images. If somebody opens an image as a page, it may neither load nor run anything. */
+/** Headers of the images. Any site may embed them. An image that is opened as a page cannot load or run anything. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
 const SVG = 'image/svg+xml; charset=utf-8';
 const SANDBOXED = {

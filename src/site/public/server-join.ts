@@ -20,7 +20,7 @@ import { writtenText } from '../shared/written-text.ts';
 import type { Seen, View } from './server-view.ts';
 import { voteForm } from './vote-form.ts';
 
-/** The column that stays in view: players now, address, vote form, how to join, links. */
+/** The column that stays visible while the page scrolls: players now, address, vote form, how to join, links. */
 export function joinColumn(site: Site, view: View): Html {
   const { server, seen, voting } = view;
   return html`<aside class="join" aria-label="${t('Join and vote')}">
@@ -39,9 +39,9 @@ export function joinColumn(site: Site, view: View): Html {
 }
 
 /**
- * Instead of the form, in a browser that has voted here within 24 hours: when the next vote is possible. Scripts show
- * it (theme.js, vote.js), because the page is the same for all visitors. The link has an empty `username`, so that the
- * script of the vote page does not fill in the remembered name.
+ * The hidden part that says when the next vote is possible. The page is the same for all visitors. So if this browser
+ * has voted here in the last 24 hours, scripts (theme.js, vote.js) show this part instead of the form. The link has an
+ * empty `username`, so that the vote page does not fill in the remembered name.
  */
 function votedHere({ base }: Site, server: Server): Html {
   const time = t('You voted here; next vote in <b>{time}</b> hours.', {
@@ -52,7 +52,7 @@ function votedHere({ base }: Site, server: Server): Html {
   return html`<div class="voted-here" hidden><p>${icon('check')} ${time}</p><p class="small">${other}</p></div>`;
 }
 
-/** How many play now. Otherwise why that is not known, and when the server was last online. */
+/** The number of players now. If it is not known: why, and when the server was last online. */
 function playersNow(server: Server, seen: Seen): Html {
   const { status, playersHidden, onlinePlayers, maxPlayers, playersSource, lastCheckedAt } = seen.info;
   if (status === 'offline') {
@@ -65,7 +65,7 @@ function playersNow(server: Server, seen: Seen): Html {
   if (playersHidden) {
     return html`<p class="now-state">${icon('eye-off')} ${t('Online, players hidden')}</p>`;
   }
-  // If no probe and no report has told the number of players yet: only the status is shown.
+  // If no probe and no report has stated a number of players yet: only the status is shown.
   if (lastCheckedAt === null) return html`<p class="now-state">${t('Online')}</p>`;
   const b = (text: Html) => html`<b>${text}</b>`;
   const players = count(onlinePlayers);
@@ -95,7 +95,7 @@ function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
 }
 
-/** Why this listing does not check servers of this game. Empty if it does. */
+/** Why this listing does not check servers of this game. Empty if it checks them. */
 function notProbed(game: string | null | undefined): Content {
   const reason = whyNotProbed(game);
   return reason === null

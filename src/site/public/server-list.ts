@@ -15,27 +15,27 @@ import { addressOf } from '../shared/server-status.ts';
 import { sparkline } from './sparkline.ts';
 import { star } from './star.ts';
 
-/** A row shows this many tags. The server's page shows all. */
+/** A row shows this many of a server's tags. The server's page shows all. */
 const SHOWN_TAGS = 3;
 
-/** The first servers of a podium are shown as cards. */
+/** How many servers at the top of a list with a podium are shown as cards. */
 const ON_PODIUM = 3;
 
 /** The settings of a list of servers. */
 export type ServerListSettings = {
   base: string;
   now: Date;
-  /** All tags, for the names of those of a server. */
+  /** All tags of the listing, in which the names of a server's tags are looked up. */
   tags: Tag[];
-  /** Whether the list begins with a podium. Only the first page by rank does. */
+  /** Whether the list begins with a podium. Only the first page of a ranking does. */
   hasPodium?: boolean;
-  /** The order of the list, whose figure each server shows. By default the votes. */
+  /** The order of the list; by default by rank. Each server shows the figure by which the list is ordered. */
   sort?: Sort;
   /** The user's favourites (`favouriteIds`); empty when nobody is signed in. The page must contain a `starForm`. */
   favourites: Set<string>;
 };
 
-/** Servers in their order. The stylesheet makes a podium, rows or a compact list of the same elements. */
+/** A list of servers. The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
   const { hasPodium = false } = settings;
   // A script shows the text instead of “Vote” where this browser has voted (scripts/page.js).
@@ -104,7 +104,7 @@ function tagLinks({ tags: keys }: ListedRow, { base, tags }: ServerListSettings)
   return html`<ul class="tags">${shown.map(link)}</ul>`;
 }
 
-/** How many players are online. The status is said only if the server is not online. */
+/** The number of players online; if the server is not online, its status. */
 function players(row: ListedRow, now: Date): Html {
   const { status, game, lastSeenAt, playersHidden, onlinePlayers, maxPlayers, source } = row;
   if (status === 'offline') {
@@ -125,7 +125,7 @@ function players(row: ListedRow, now: Date): Html {
   return html`<div class="players"><p><b>${count(onlinePlayers)}</b> ${most} ${word}</p>${bar}</div>`;
 }
 
-/** The figure by which the list is sorted; by rank and by players, the votes. */
+/** The figure by which the list is ordered. If the order is by rank or by players: the votes. */
 function figure(
   { votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow,
   sort: Sort = 'rank',

@@ -46,7 +46,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       readerOf(deps, request, server, typed),
       ownNameOf(deps, request, server),
     ]);
-    // The page is cached for all visitors, so it cannot contain the SteamID that Steam confirmed for one browser.
+    // The page is cached for all visitors, so it must not contain the SteamID that Steam confirmed for one browser.
     const voting = { config: deps.config, account: accountOf(deps, request), ownName, provenId: null };
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
@@ -80,7 +80,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
   }
 
-  // A review form with errors is shown at this path. If a user reloads or shares it: a redirect to the server's page.
+  // A review form with errors is shown at this path. If a user opens the path again, it leads to the server's page.
   app.get('/servers/:slug/review', ANYONE, (request, reply) =>
     reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
   );

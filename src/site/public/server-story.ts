@@ -7,7 +7,7 @@ import { description } from '../shared/profile-parts.ts';
 import type { Seen, View } from './server-view.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** A longer description is cut, with a link to its end. In characters. */
+/** If a description has more characters than this: it is cut, with a link that shows the whole text. */
 const LONG_TEXT = 1_500;
 
 /** The key figures, as one line of cells. */
@@ -47,7 +47,7 @@ export function keyFigures(seen: Seen): Html {
   )}</dl>`;
 }
 
-/** How many places the server rose or fell since the last recorded day. */
+/** By how many positions the rank has changed since the last recorded day. */
 function rankChange({ ranks, info: { rankPosition } }: Seen): Content {
   const before = ranks.at(-1)?.rank ?? rankPosition;
   const places = before - rankPosition;
@@ -66,7 +66,7 @@ function playersOnAverage(players: number): string {
   return players < 10 ? decimal(players) : count(Math.round(players));
 }
 
-/** The owner's description. A long one is cut until it is opened or has the focus; that needs no script. */
+/** The owner's description. If it is long, CSS cuts it until the user opens it or it gets the focus. */
 export function aboutSection(text: string | undefined): Content {
   if (!text) return '';
   if (text.length <= LONG_TEXT) return section('about', t('About'), description(text));

@@ -27,7 +27,7 @@ export const RANGES = [
 
 const VOTE_DAYS = 30;
 const RANK_DAYS = 60;
-/** How many similar servers are shown: one line of cards. */
+/** How many similar servers are shown: as many cards as fit on one line. */
 const SIMILAR = 3;
 
 /** The query of a server's page. */
@@ -48,7 +48,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
   return publicPath(server, query.size > 0 ? `?${query}` : '');
 }
 
-/** Reads everything on a server's page that is the same for all visitors. */
+/** Reads the data of a server's page, except what depends on the user. */
 export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
   const [info, history, uptime, ranks, votes, found, topVoters, tags, similar] = await Promise.all([
     serverInfo(deps, server),
@@ -81,7 +81,7 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
 /** The result of `readServer`. */
 export type Seen = Awaited<ReturnType<typeof readServer>>;
 
-/** A server's page for one reader. */
+/** The data of a server's page, for one user or for all visitors. */
 export type View = {
   server: WithId<Server>;
   seen: Seen;
@@ -93,7 +93,7 @@ export type View = {
   voting: Pick<VoteFormView, 'config' | 'account' | 'ownName' | 'provenId'>;
 };
 
-/** The rank on each day from the first recorded one to yesterday; null for days without a rank. */
+/** The rank on each day from the first recorded day to yesterday; null for days whose rank was not recorded. */
 function ranksByDay(ranks: { day: string; rank: number }[], now: Date) {
   const yesterday = addDays(dayOf(now), -1);
   const since = addDays(yesterday, 1 - RANK_DAYS);

@@ -9,7 +9,7 @@ import { addressOf } from '../shared/server-status.ts';
 import { CARD_COLOURS, generatedColours } from './card-colours.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
-/** The characters that the fonts contain. If a name has others, the address is drawn instead. */
+/** Matches a text if the fonts contain its characters. If a name does not match, the address is drawn instead. */
 const DRAWABLE =
   /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
 
@@ -19,15 +19,15 @@ function drawable(text: string, fallback: string): string {
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;
 }
 
-/** The fonts of drawings are wider than those for which `fitted` estimates widths, by this factor. */
+/** By this factor, the fonts of the drawing are wider than those for which `fitted` estimates widths. */
 const WIDER = 1.1;
 
-/** The display face (src/site/look/), by the name in its file. */
+/** The font for headings (src/site/look/). The renderer knows it by the name that its file states. */
 const DISPLAY = html`font-family="Bricolage Grotesque 96pt ExtraBold" font-weight="700"`;
 const BOLD = html`font-family="DejaVu Sans" font-weight="700"`;
 const MONO = html`font-family="DejaVu Sans Mono"`;
 
-/** The display face, or DejaVu for a text with characters that the display face lacks. */
+/** The font for a heading: DejaVu if the display font lacks characters of the text. */
 function face(text: string): Html {
   return /^[\u0020-\u00ff‐–—‘’‚“”„†•…‹›€™]*$/.test(text) ? DISPLAY : BOLD;
 }
@@ -55,14 +55,14 @@ export type Card = {
   site: string;
   /** The operator's logo, beside the site's name. */
   logo?: { png: Buffer; width: number; height: number } | undefined;
-  /** The server's own pictures; without one, a generated one is drawn. */
+  /** The server's own pictures. If one is missing, a generated picture is drawn. */
   pictures?: DrawnPictures;
 };
 
 /**
  * The preview card as an SVG of 1,200 × 630 pixels: banner, icon, name, address, players, rank and votes. A worker
- * converts it to PNG with the display face and the fonts of `dejavu-fonts-ttf`. It names the server's pictures
- * (`picture:banner`), and the picture process inserts them.
+ * converts it to PNG with the display font and the fonts of `dejavu-fonts-ttf`. The SVG has placeholders for the
+ * server's pictures (`picture:banner`, `picture:icon`), which the picture process replaces.
  */
 export function shareDrawing({ info, game, site, logo, pictures = {} }: Card): string {
   const { width, height } = SHARE_IMAGE;
@@ -83,7 +83,7 @@ function ownBanner(): Html {
   return html`<image width="${width}" height="${height}" href="picture:banner"/>`;
 }
 
-/** The ground of a server without a banner: squares in the colours of its pages, and its initials. */
+/** The banner of a server that has none: squares in the colours of the server's page, and its initials. */
 function plainBanner(name: string, game: string | null | undefined): Html {
   const { width, height } = CARD_BANNER;
   const { ground, pattern, figure } = generatedColours(hueOf({ name, game }));
@@ -95,7 +95,7 @@ function plainBanner(name: string, game: string | null | undefined): Html {
   text-anchor="middle">${letters}</text>`;
 }
 
-/** The icon above the lower edge of the banner, with a ring in the colour of the card. */
+/** The icon, across the lower edge of the banner, in a frame of the card's colour. */
 function icon(name: string, pictures: DrawnPictures): Html {
   const { width: side } = CARD_ICON;
   const ring = html`<rect x="${LEFT - 10}" y="${ICON_TOP - 10}" width="${side + 20}" height="${side + 20}"
@@ -122,7 +122,7 @@ function heading(name: string, address: string): Html {
 <text x="${BESIDE}" y="418" font-size="30" ${MONO} fill="${CARD_COLOURS.soft}">${below}</text>`;
 }
 
-/** Players or status, rank and votes, each as a large value with its words below. */
+/** Players or status, rank, and votes, each as a large value with its name below. */
 function figures(info: ServerInfo): Html {
   const { rankPosition, votesCount } = info;
   const [players, words] = playersFigure(info);
@@ -132,7 +132,7 @@ ${figureAt(540, medal ? medalOf(rankPosition, medal) : count(rankPosition), 'ran
 ${figureAt(800, count(votesCount), `${counted(votesCount, 'vote').replace(/^\S+ /, '')} in 30 days`)}`;
 }
 
-/** The number of players and the words after it; without a number, the status. */
+/** The number of players and the text after it; if the number is not known, the status. */
 function playersFigure(info: ServerInfo): [value: string, words: string] {
   const [, number, words] = /^([\d,]+) (.+)$/.exec(playersText(info)) ?? [];
   if (number && words) return [number, words];

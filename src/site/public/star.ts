@@ -9,7 +9,7 @@ export type Starred = { id: string; name: string; slug: string; isFavourite: boo
 /** The id of the form that all star buttons of a page belong to. */
 const FORM = 'stars';
 
-/** The form of all star buttons of a page. `path` is the page to which the form returns. */
+/** The form of all star buttons of a page. `path` is the page to which the form redirects the user afterwards. */
 export function starForm(path: string): Html {
   return html`<form id="${FORM}" method="post" hidden><input type="hidden" name="next" value="${path}" /></form>`;
 }
@@ -20,14 +20,14 @@ export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
 }
 
 /**
- * The button that adds a server to the user's favourites or removes it. Visitors sign in first. The page must contain a
- * `starForm`.
+ * The button that adds a server to the user's favourites or removes it. A visitor is redirected to sign up first. The
+ * page must contain a `starForm`.
  */
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
   const sign = icon('star', isFavourite ? 'solid' : 'outline');
-  // Screen readers skip the visible text, because the words for them contain it.
+  // Screen readers skip the visible text, because the hidden text for them says the same.
   const seen = text ? html`<span aria-hidden="true">${text}</span>` : '';
   const words = html`<span class="for-readers">${does}: ${name}</span>`;
   return html`<button class="star" type="submit" form="${FORM}"

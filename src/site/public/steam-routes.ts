@@ -17,15 +17,15 @@ import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverOfForm, slugOfRequest } from './server-address.ts';
 
-/** How many sign-ins through Steam a network may begin, and how many it may finish. A school shares one network. */
+/** A network may begin this many sign-ins through Steam, and finish as many. A whole school may share a network. */
 const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };
 
-/** HEAD is not answered: such a request of a link checker would begin or use up a sign-in. */
+/** No HEAD routes: if a link checker sent HEAD, the request would begin a sign-in, or use one up. */
 const OPTIONS = { ...ANYONE, exposeHeadRoute: false } as const;
-/** Steam may hang. So the return takes no slot for pages: some hanging sign-ins would occupy all slots. */
+/** The return waits for Steam. It uses no slot for pages: if Steam hung, such requests would occupy all slots. */
 const RETURN_OPTIONS = { ...OPTIONS, config: { ...ANYONE.config, skipsSlotHook: true } } as const;
 
-/** `/servers/<slug>/vote/steam`: signing in through Steam on the vote form, the return from there, and its end. */
+/** The routes under `/servers/<slug>/vote/steam`: begin a sign-in through Steam, return from it, drop the SteamID. */
 export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: ProvenIds): void {
   const { site } = app;
   const signIn = createSteamSignIn(deps, deps.clock);
@@ -40,7 +40,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
 
   app.get('/servers/:slug/vote/steam', OPTIONS, async (request, reply) => {
     const server = await steamServer(deps, request);
-    // If the player of this browser has signed in before: a cached page shows the link to sign in anyway.
+    // A cached page shows the link to sign in even if this browser already has a SteamID. Then nothing is to be done.
     if (provenIds.find(request.headers.cookie)) return redirect(reply, formOf(server));
     await take(deps, 'steam-sign-in', request);
     const { address, cookie } = signIn.begin(placeOf(request, server), request.headers.cookie);

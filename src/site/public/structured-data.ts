@@ -14,10 +14,10 @@ import { headingOf } from './ranking-filters.ts';
 import { gamePath, type RankingQuery } from './ranking-query.ts';
 
 type Place = Pick<Site, 'url' | 'name'>;
-/** A step of the way to a page. `path` is under the site's base; the page itself has none. */
+/** An entry of the breadcrumbs of a page. `path` is below the site's base; the entry of the page itself has no path. */
 type Step = { name: string; path?: string };
 
-/** The listing, and how to search it. */
+/** The listing as a schema.org `WebSite`, with the address of its search. */
 export function webSite({ url, name }: Place): JsonLd {
   return {
     '@type': 'WebSite',
@@ -33,7 +33,7 @@ export function webSite({ url, name }: Place): JsonLd {
   };
 }
 
-/** The way from the home page to a page. */
+/** The breadcrumbs from the home page to a page, as schema.org `BreadcrumbList`. */
 export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
   const all: Step[] = [{ name, path: '/' }, ...steps];
   return {
@@ -48,7 +48,7 @@ export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
 }
 
 /**
- * A page of the ranking.
+ * A page of the ranking as a schema.org `ItemList`.
  *
  * @param total - the number of servers on all pages
  * @param before - the number of servers on the pages before
@@ -72,7 +72,7 @@ export function itemList(
   };
 }
 
-/** The items of a page of the ranking, and the feed of its newest servers. */
+/** The structured data of a page of the ranking, and the feed of new servers, of the page's game or of all games. */
 export function searchDataOf(
   site: Place,
   query: RankingQuery,
@@ -87,7 +87,7 @@ export function searchDataOf(
   };
 }
 
-/** The data of a server's page that the items of the page are made from. */
+/** The data from which the structured data of a server's page is made. */
 export type Described = {
   server: Pick<Server, 'name' | 'slug' | 'game' | 'profile'>;
   info: ServerInfo;
@@ -95,7 +95,7 @@ export type Described = {
   description: string;
 };
 
-/** A game server with its game; its rating if it has enough reviews; and the way to its page. */
+/** The structured data of a server's page: the server with its game, its rating if there is one, and breadcrumbs. */
 export function gameServer(site: Place, described: Described): JsonLd[] {
   const { server, info, description } = described;
   const { game, profile } = server;
@@ -137,8 +137,8 @@ function statusOf({ status, onlinePlayers, maxPlayers, playersHidden }: ServerIn
 }
 
 /**
- * The average of the approved reviews. It is an item of its own, because a `GameServer` has no property
- * `aggregateRating` in schema.org. Few reviews say little, so there is none below `ENOUGH_REVIEWS`.
+ * The average of the approved reviews. It is an item of its own, because in schema.org a `GameServer` has no property
+ * `aggregateRating`. It is left out below `ENOUGH_REVIEWS`, because few reviews say little.
  */
 function ratingOf(id: string, { server, reviews: { total, averageRating } }: Described): JsonLd[] {
   if (total < ENOUGH_REVIEWS) return [];

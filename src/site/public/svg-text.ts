@@ -6,8 +6,8 @@ const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * The maximum number of code points per grapheme. Real text needs fewer. With many combining marks, one character could
- * cover the whole image.
+ * The maximum number of code points per grapheme. Real text needs fewer. If there were no limit, one character with
+ * many combining marks could cover the whole image.
  */
 const MAX_CODE_POINTS = 12;
 
@@ -32,14 +32,14 @@ function widthOf(grapheme: string): number {
   return /^[\p{L}\p{N}\p{P}]/u.test(grapheme) && (grapheme.codePointAt(0) ?? 0) < 0x11_00 ? 0.7 : 1.1;
 }
 
-/** The approximate width of a text, in the unit of `size`. */
+/** The approximate width of a text in the font size `size`, in the same unit. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += size * widthOf(segment);
   return width;
 }
 
-/** Cuts a text to `width`, with an ellipsis if something is left out. */
+/** Cuts a text to `width` (in the unit of `size`). If it was cut, it ends with an ellipsis. */
 export function fitted(text: string, size: number, width: number): string {
   if (textWidth(text, size) <= width) return text;
   let shown = '';

@@ -13,7 +13,7 @@ const SHOWN = 10;
 /** The top voters of the current and the previous month. */
 export type TopVoters = { current: TopVoter[]; previous: TopVoter[] };
 
-/** Reads the lists of top voters, which are at most a minute old. */
+/** Reads the lists of top voters of a server. They are cached for up to a minute. */
 export async function readTopVoters(
   deps: Parameters<typeof topVotersOfMonth>[0],
   serverId: ObjectId,

@@ -83,7 +83,7 @@ function deliveredText(
     : t('Arrived in {time}.', { time });
 }
 
-/** How long a delivery took: `0.3 s`, `12 s`, `3 minutes`. If two clocks differ: it is still at least 0.1 s. */
+/** How long a delivery took: `0.3 s`, `12 s`, `3 minutes`. If clocks differ, `ms` may be negative: `0.1 s` is shown. */
 function timeTaken(ms: number): string {
   if (ms >= MINUTE) return duration(ms);
   const seconds = ms / SECOND;

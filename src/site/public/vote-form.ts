@@ -27,16 +27,16 @@ export type VoteFormView = {
   server: WithId<Server>;
   config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'>;
   /**
-   * The user's account. An `established` one needs no proof of work, and so no script. A `young` one votes like a
-   * visitor.
+   * The user's account. If it is `established`, the form needs no proof of work, and so no script. If it is `young`,
+   * the user votes like a visitor.
    */
   account: 'none' | 'young' | 'established';
-  /** The SteamID that Steam confirmed for this browser; null on a page that is the same for everybody. */
+  /** The SteamID that Steam confirmed for this browser; null if there is none, and on pages that are cached for all. */
   provenId: string | null;
   typed: Typed;
-  /** The player name of the user's last vote; it is filled in while nothing is typed. */
+  /** The player name of the user's last vote. The form contains it if no name was entered. */
   ownName?: string | undefined;
-  /** Set if the proof was made on another network. The script then makes a new proof and votes again, once. */
+  /** True if the proof of work is invalid now and another may help. The script then makes one and votes again, once. */
   solvesAgain?: boolean;
 };
 
@@ -47,7 +47,7 @@ export type VotePageView = VoteFormView & {
   others: OtherServers;
 };
 
-/** The page `/servers/<slug>/vote`. While the player in the form is in the cooldown, it shows the time that is left. */
+/** The page `/servers/<slug>/vote`. If the player in the form cannot vote again yet, it shows the time that is left. */
 export function votePage(site: Site, view: VotePageView): Page {
   const { server, streak, others, typed, config } = view;
   const isWaiting = streak?.nextVoteAt && !whyOff(config, server);
@@ -86,12 +86,12 @@ function formPart(site: Site, view: VotePageView): Html {
 }
 
 /**
- * The part that replaces the form during the cooldown: it says who has voted. The panel below it shows the next vote.
+ * The part that replaces the form during the cooldown: it says who has voted. `nextVotePanel` is below it.
  */
 function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { votedAt }: VoteStreak): Html {
   const page = `${site.base}${publicPath(server)}`;
   const player = html`<bdi>${nameIn(typed)}</bdi>`;
-  // The link has an empty name. So the script neither fills in the remembered name nor leads back here.
+  // The link has an empty name. Otherwise the script would fill in the remembered name, which leads back to this page.
   const other = provenId ? '' : html`· <a href="${page}/vote?username=">${t('Vote as another player')}</a>`;
   return stamp(
     site,
@@ -115,7 +115,7 @@ function pictured({ name, game, profile }: Server) {
   return { name, game, banner: profile?.banner, icon: profile?.icon };
 }
 
-/** Whether the form is the same for everybody: without a name, an answer or an error. */
+/** Whether the page has no name, no votes and no error of a player. Search engines may index only such a page. */
 function isPlain({ typed, streak, ownName, provenId }: VotePageView): boolean {
   return !streak && !ownName && !provenId && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
@@ -134,7 +134,7 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
 
 /**
  * The vote form. For visitors, its script (scripts/vote.js) gets a challenge, solves it in a web worker and then sends
- * the form. If votes on pages are turned off, a text says so.
+ * the form. If the vote form is switched off, a text says so.
  */
 export function voteForm(site: Site, view: VoteFormView): Html {
   const { server, config, account, solvesAgain } = view;
@@ -171,8 +171,8 @@ function forgettingForm(path: string): Html {
 }
 
 /**
- * The attributes by which the script fills in the name that the browser remembers. The HTML itself has no visitor's
- * name, because the server's page is cached for all of them (ADR 87). A user's name is in the account.
+ * The attributes that let the script fill in the name that the browser remembers. The HTML has no visitor's name,
+ * because a server's page is cached for all visitors (ADR 87). A user's name is stored in the account instead.
  */
 function remembering({ server, account, provenId }: VoteFormView): Html {
   return html`data-name-kind="${nameKindOf(server.game)}"
@@ -180,8 +180,8 @@ function remembering({ server, account, provenId }: VoteFormView): Html {
 }
 
 /**
- * The button that forgets a name which was filled in. The name of a user is in the account, so the button sends a form; a
- * visitor's is in the browser, so the script shows the button and empties the field.
+ * The button that forgets the name in the form. A user's name is stored in the account, so the button sends a form. A
+ * visitor's name is stored in the browser, so a script shows the button and forgets the name.
  */
 function forgetName({ account, provenId, typed, ownName }: VoteFormView): Content {
   if (provenId) return '';
@@ -196,7 +196,7 @@ function forgetName({ account, provenId, typed, ownName }: VoteFormView): Conten
   return html`<p class="small"><button type="submit" form="${FORGET}" class="link">${text}</button></p>`;
 }
 
-/** The hidden fields that the script fills in. `again` is set if it solves a second challenge. */
+/** The hidden fields that the script fills in. `again` is `1` if the script is to solve a second challenge. */
 function proofFields(solvesAgain = false): Html {
   return html`<input type="hidden" name="proof" value="" />
     <input type="hidden" name="session" value="" />
@@ -217,7 +217,7 @@ function scriptTexts() {
   };
 }
 
-/** The text for browsers without scripts. The script replaces it with its progress. */
+/** The text for browsers without scripts. If scripts run, the script shows its progress here instead. */
 function needsScript({ base }: Site, account: VoteFormView['account']): Content {
   const text =
     account === 'young'

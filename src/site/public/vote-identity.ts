@@ -15,11 +15,11 @@ type Voting = {
   /** The SteamID that Steam confirmed for this browser. */
   provenId: string | null;
   typed: Typed;
-  /** The player name of the user's last vote; it is filled in while nothing is typed. */
+  /** The player name of the user's last vote. The form contains it if no name was entered. */
   ownName?: string | undefined;
 };
 
-/** What a vote form asks for: the field for the name, or the SteamID that is proven already. */
+/** The field for the player's name. If Steam has confirmed a SteamID: a hidden field with the SteamID. */
 export function identityField({ server, provenId, typed, ownName }: Omit<Voting, 'config'>): Html {
   if (provenId) return html`<input type="hidden" name="username" value="${provenId}" />`;
   const rule = NAME_RULES[nameKindOf(server.game)];
@@ -31,7 +31,7 @@ export function identityField({ server, provenId, typed, ownName }: Omit<Voting,
     error: typed.errors.username,
     // If the name has an error: the field gets the focus, so that screen readers read the error, which is above it.
     autofocus: Boolean(typed.errors.username),
-    // In UTF-16 code units. A code point has at most two.
+    // `maxlength` counts UTF-16 code units, `longest` counts code points. A code point has at most two code units.
     maxlength: 2 * rule.longest,
     inputmode: rule.inputmode,
     required: true,
@@ -43,12 +43,12 @@ export function identityField({ server, provenId, typed, ownName }: Omit<Voting,
   })}`;
 }
 
-/** The other way to vote: the link that begins a sign-in through Steam, if the server's players have SteamIDs. */
+/** The link to sign in through Steam, below a form for a name; only if the server's players have SteamIDs. */
 export function steamAlternative(path: string, { server, config, provenId }: Voting): Content {
   return provenId || !offersSteam(config, server) ? '' : steamLink(path, false);
 }
 
-/** The link that begins a sign-in through Steam; `isNeeded` if the owner takes no vote without one. */
+/** The link that begins a sign-in through Steam; `isNeeded`: the server only takes votes of players who signed in. */
 export function steamLink(path: string, isNeeded: boolean): Html {
   const about = isNeeded
     ? t('This server takes votes only from players who signed in through Steam.')
@@ -59,7 +59,7 @@ export function steamLink(path: string, isNeeded: boolean): Html {
     <p class="small soft">${about}</p>`;
 }
 
-/** Who votes, before a form without a field for the name: the proven SteamID, and a button to drop it. */
+/** The text above a form without a field for the name: the confirmed SteamID, and a button to drop it. */
 export function votingAs(path: string, provenId: string | null): Content {
   if (!provenId) return '';
   return html`<div class="actions">

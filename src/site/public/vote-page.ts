@@ -43,13 +43,13 @@ import { voteReminder } from './vote-reminder.ts';
 import { resultPage, type VoteState } from './vote-result.ts';
 import { accountOf, ownNameOf, voterOf } from './voter.ts';
 
-/** The limit of challenges for a network. Each costs a key derivation and a query. A player may need several. */
+/** A network may request this many challenges. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
-/** The most UTF-16 code units of a name in a link that are read. */
+/** If a name in a link is longer than this, in UTF-16 code units, its end is ignored. */
 const LONGEST_LINKED = 600;
 
-/** A random secret that the form's script makes. Values in another form are ignored. */
+/** A random secret that the form's script makes. A malformed value counts as empty. */
 const session = z
   .string()
   .regex(/^[\w-]{16,64}$/)
@@ -94,7 +94,7 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
       const ownName = username === undefined ? await ownNameOf(deps, request, server) : undefined;
       const given = username ?? ownName;
       const linked = typeof given === 'string' ? given.slice(0, LONGEST_LINKED) : '';
-      // If the player signed in before, a sign-in that is refused (such as a reloaded return) changes nothing.
+      // If the browser has a confirmed SteamID, a later refused sign-in (such as a reloaded return) is not shown.
       const refused = provenId ? undefined : steamRefusal(steam);
       const typed = { values: { username: provenId ?? linked }, errors: refused ? { form: refused } : {} };
       return sendPage(request, reply, votePage(app.site, await viewOf(parts, request, server, typed)));
@@ -103,8 +103,8 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
 }
 
 /**
- * What the vote page shows: with a name that the server takes, the votes of this player as well. For another name, such
- * as one in a link, its field says what is wrong.
+ * The data of the vote page. If the form has a valid name, for example from a link, the data contains the player's
+ * votes. If the name is invalid, the error is at its field.
  */
 async function viewOf(
   { deps, provenIds }: FormParts,
@@ -138,7 +138,7 @@ function forgetNameRoute(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** The SteamID that Steam confirmed for the request's browser; null where the server does not ask for one. */
+/** The SteamID that Steam confirmed for the browser; null if there is none or the server's players have no SteamIDs. */
 function provenIdOf(
   { deps, provenIds }: FormParts,
   { headers }: FastifyRequest,
@@ -175,13 +175,13 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
 }
 
 /**
- * The route that casts the vote of a form. `app` must be a context of its own, because hooks that refuse requests are
- * added to it.
+ * The route that casts the vote of a form. It adds hooks to `app` that refuse requests. So `app` must be a Fastify
+ * context without other routes.
  */
 function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): void {
   const { deps, metrics } = parts;
   const { site } = app;
-  // If indexes are missing, a vote could be counted twice (design rule 1). So it is refused, as in the API.
+  // If indexes are missing, a vote could be counted twice (design rule 1). So votes are refused, as in the API.
   requireIndexes(app, deps);
   const options = { ...ANYONE, preHandler: requireRightClock(deps) };
   app.post('/servers/:slug/vote', options, async (request, reply) => {
@@ -192,7 +192,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
       // When the form is shown again, it has no proof, because a proof is valid for one vote.
       const named = { ...typed, values: { username: typed.values.username ?? '' } };
       const solvesAgain = SOLVED_AGAIN.includes(refusal.code) && data?.again === '';
-      // An error of the name is shown at its field only.
+      // If the name has an error, it is shown only at the field of the name.
       const shown = typed.errors.username ? {} : { form: refusal.sentence };
       const errors = solvesAgain ? {} : { ...typed.errors, ...shown };
       const view = await viewOf(parts, request, server, { ...named, errors });
@@ -245,7 +245,7 @@ function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       const shown = await readState(deps, server, vote);
       const seen = seenMark(request);
       if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
-      // htmx takes only the refreshed part from its answer.
+      // If htmx refreshes the live part, it uses only this part of the answer, so the rest is not read.
       const isPart = Boolean(request.headers['hx-request']);
       if (!isPart) await app.limitPages(request);
       const around = isPart ? null : await readAround(deps, request, server, vote);
@@ -265,7 +265,7 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
     serverAbove(deps, server),
   ]);
   const monthlyVotes = votesOfMonth();
-  // The figure of the month has votes that are not written yet, such as this one.
+  // `monthlyVotes` also counts votes whose counters are not written yet, such as this vote; `written` does not.
   const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
   const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
   const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);

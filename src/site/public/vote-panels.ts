@@ -12,12 +12,12 @@ import { cover, picturesOf } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { reminderPath } from './vote-reminder.ts';
 
-/** The dark panel at the top of the vote pages: the server's cover, a mark on its edge, and what is said. */
+/** The dark panel at the top of the vote pages: the server's banner, and the content of the page below it. */
 export function stamp({ base }: Site, server: Server, body: Content): Html {
   return html`<section class="stamp">${cover(base, picturesOf(server))}<div class="stamp-in">${body}</div></section>`;
 }
 
-/** The sign of a vote on the edge of the cover: a tick that is drawn once, a clock, or a cross. */
+/** The sign on the edge of the banner: an animated tick (the vote counts), a clock (it waits), or a cross. */
 export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
   const paths = { tick: 'M19 33.5l9 9 18-20', clock: 'M32 16v17l11 7', cross: 'M22 22l20 20M42 22l-20 20' };
   return html`<svg class="sign ${kind}" viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="30"/><path
@@ -31,7 +31,7 @@ export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
 const TALLY = 5;
 const MOST_DOTS = 3 * TALLY;
 
-/** The panel about a player's votes in a row for a server; empty without any. */
+/** The panel about a player's streak of votes for a server; empty if there is no streak. */
 export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): Content {
   if (streak === 0) return '';
   const goal = TALLY * Math.max(1, Math.ceil(streak / TALLY));
@@ -53,8 +53,8 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
 }
 
 /**
- * The panel with the time until the next vote: a ring that empties, which a script keeps up to date, the time in the
- * reader's time zone and a calendar file. When the time is up, the script shows the link to vote instead.
+ * The panel with the time until the next vote: a ring that a script empties, the time in the visitor's time zone, and a
+ * calendar file. When the cooldown is over, the script shows the link to vote instead.
  */
 export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote): Html {
   const { nextVoteAt, username, now } = view;

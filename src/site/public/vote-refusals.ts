@@ -16,13 +16,13 @@ export function incomplete({ errors }: Typed): Refusal {
   return { status: 400, sentence, code: 'malformed', fields: ABOUT_NAME };
 }
 
-/** The refusal of a name that the server's game does not have. */
+/** The refusal of a name that breaks `rule`, a rule for names in the server's game. */
 export function wrongName(rule: string): Refusal {
   const { sentence = '' } = sentencesOf({ sentence: rule });
   return { status: 400, sentence, code: 'malformed', fields: ABOUT_NAME };
 }
 
-/** The refusal if the result of the insert is unknown. */
+/** The refusal if MongoDB did not say whether the vote was inserted. */
 export function resultUnknown(): Refusal {
   return {
     status: 503,

@@ -10,17 +10,17 @@ import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
 
-/** The path of the calendar file that reminds of the next vote at a time. */
+/** The path of the calendar file with a reminder to vote at the given time. */
 export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
   return publicPath(server, `/vote/reminder.ics?at=${encodeURIComponent(at.toISOString())}`);
 }
 
-/** A cooldown lasts a day, so the time of a next vote is never further away. */
+/** The time of a next vote is never further away than this, because a cooldown lasts a day. */
 const FURTHEST_MS = 2 * DAY;
 
 /**
- * `/servers/<slug>/vote/reminder.ics?at=<time>`: a calendar file with the time of a next vote. It depends on nothing but
- * its address, so it says nothing about votes and players.
+ * `/servers/<slug>/vote/reminder.ics?at=<time>`: a calendar file with a reminder to vote at this time. It is made from
+ * the address alone, so nobody can find out with it whether and when a player voted.
  */
 export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote/reminder.ics', ANYONE, (request, reply) =>
@@ -40,14 +40,14 @@ export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
   );
 }
 
-/** The time of a query, in the form of `toISOString`. */
+/** Parses the time in a query; null unless it has the format of `toISOString`. */
 function timeOf(at: unknown): Date | null {
   if (typeof at !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(at)) return null;
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** The calendar (RFC 5545) with one event and its alarm. The same server and time have the same UID. */
+/** The calendar (RFC 5545) with one event and its alarm. The UID depends only on the server and the time. */
 export function reminderCalendar(
   { url, name }: Pick<Site, 'url' | 'name'>,
   server: Pick<WithId<Server>, '_id' | 'name' | 'slug'>,
@@ -89,7 +89,7 @@ function utc(at: Date): string {
   return at.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-/** A value of the type TEXT: backslash, semicolon, comma and line break are escaped, other control characters removed. */
+/** A value of the type TEXT: escapes backslash, semicolon, comma and line break; removes other control characters. */
 function text(value: string): string {
   return value
     .replace(/[\\;,]/g, '\\$&')
@@ -100,7 +100,7 @@ function text(value: string): string {
 /** The most bytes of a line, without its line break. */
 const LONGEST_LINE = 75;
 
-/** Folds a long line: a further line begins with a space. No character is split. */
+/** Folds a line that is too long (RFC 5545, 3.1): each further line begins with a space. No character is split. */
 function folded(line: string): string {
   let bytes = 0;
   let result = '';

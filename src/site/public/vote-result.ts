@@ -20,7 +20,7 @@ import { type OtherServers, otherServers } from './other-servers.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
-/** What the panel says about a vote and its delivery. It refreshes itself. */
+/** The data of the part that shows a vote and its delivery and refreshes itself. */
 export type VoteState = {
   server: WithId<Server>;
   vote: Vote;
@@ -29,15 +29,15 @@ export type VoteState = {
   heldFor: QuarantineCause | undefined;
   /** The number of the server's votes in this month. */
   monthlyVotes: number;
-  /** The number of its votes of 30 days, the period that ranks. */
+  /** The number of the server's votes in the last 30 days, which decide its rank. */
   votesCount: number;
   above: ServerAbove | null;
-  /** The mark of what is shown (see live.ts). */
+  /** The hash of what is shown (`stateOf` of live.ts). */
   state: string;
   now: Date;
 };
 
-/** What is only on the whole page, not in a refreshed part of it. */
+/** The data of the rest of the page, which is not refreshed. */
 type Around = {
   streak: VoteStreak;
   others: OtherServers;
@@ -66,7 +66,7 @@ export function resultPage(site: Site, result: VoteState, around: Around | null)
   };
 }
 
-/** What the browser stores of an accepted vote. The pictures are those of the list of other servers. */
+/** What a script stores in the browser about the vote. The pictures are for the list of other servers (voted.js). */
 function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
   const { banner, icon: picture } = server.profile ?? {};
   const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
@@ -132,7 +132,7 @@ function rankLine(site: Site, result: VoteState): Html {
   return html`<p class="rank-line">${votesText(site, result)} ${ahead}</p>`;
 }
 
-/** The votes of the period that ranks, as the server's page shows them. Before the first ranking: those of the month. */
+/** The server's votes in the last 30 days, and its rank. Before its first ranking: its votes in this month. */
 function votesText({ base }: Site, { server, monthlyVotes, votesCount }: VoteState): Html {
   const named = { a: linkTo(`${base}${publicPath(server)}`), server: html`<bdi>${server.name}</bdi>` };
   const { ranked } = server;

@@ -93,7 +93,7 @@ const NO_VOTES = {
   allowance: 0,
 };
 
-/** Examples, computed with the function of the ranking. */
+/** Examples, computed with `weighDay`, which the ranking uses. */
 function examples(): string {
   const [players, votes] = [12, 500];
   const newcomers = { regulars: 0, newcomers: votes };

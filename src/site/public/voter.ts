@@ -7,7 +7,7 @@ import { fitsServer } from '../../votes/identity/player-name.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
 import type { VoteFormView } from './vote-form.ts';
 
-/** The voter of a request. A user whose account is not established votes like a visitor. */
+/** The voter of a request. If the user's account is not established, the user votes like a visitor. */
 export function voterOf({ clock }: Pick<AppDeps, 'clock'>, { ip, signedIn }: FastifyRequest): Voter {
   return { address: ip, account: signedIn && establishedAccount(signedIn.user, clock.now()) };
 }
@@ -18,7 +18,7 @@ export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest)
   return voterOf(deps, request).account ? 'established' : 'young';
 }
 
-/** The player name of the user's last vote, if it is of the kind that the server's players vote with. */
+/** The player name of the user's last vote; undefined if it is not a valid name for the server's game. */
 export async function ownNameOf(
   deps: Pick<AppDeps, 'favourites'>,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,

@@ -4,9 +4,9 @@ import { DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { createCookie } from '../../platform/cookies.ts';
 
-/** The server whose star a visitor pressed, in a cookie until they have signed in. */
+/** Remembers the server whose star a visitor clicked, in a cookie, until the visitor has signed in. */
 export type WantedFavourite = {
-  /** The `Set-Cookie` header that remembers the server for a day: as long as a link to sign up. */
+  /** The `Set-Cookie` header that remembers the server for a day, as long as the mailed link to sign up is valid. */
   remember(serverId: ObjectId): string;
   /** The remembered server; null if there is none. */
   find(request: FastifyRequest): ObjectId | null;
@@ -15,8 +15,8 @@ export type WantedFavourite = {
 };
 
 /**
- * A form of this site sets the cookie, and its origin is checked. So a link of another site cannot add a favourite. Its
- * path is `/favourites`, so the browser does not send it with public pages, which are cached for visitors.
+ * Only a form of this site sets the cookie, so a link of another site cannot add a favourite. The path of the cookie is
+ * `/favourites`, so that browsers do not send it with requests for public pages, which are cached for all visitors.
  */
 export function createWantedFavourite(config: Pick<Config, 'PUBLIC_URL' | 'basePath'>): WantedFavourite {
   const cookie = createCookie(config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });

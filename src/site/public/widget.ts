@@ -5,7 +5,7 @@ import { playersText } from '../shared/server-figures.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** Any site may show the widget in a frame. It has no script, no form and no cookie. */
+/** The headers of the widget. Any site may show it in a frame. It cannot run scripts or send forms. */
 export const WIDGET_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",

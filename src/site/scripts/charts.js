@@ -1,5 +1,5 @@
-// Charts: shows the value under the pointer or the finger, and at the arrow keys. Without this script, the table below a
-// chart has its values.
+// Charts: shows the value at the pointer, or the one chosen with the arrow keys. If scripts are off, the table below a
+// chart has the values.
 
 const { lang } = document.documentElement;
 const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
@@ -9,7 +9,7 @@ const shortTime = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   minute: '2-digit',
 });
 
-// The labels of a time axis are short: weekdays and hours for some days, else dates.
+// The formats of the labels of a time axis: weekday and hour if the axis has at most four days, otherwise the date.
 const ofHours = new Intl.DateTimeFormat(lang === 'en' ? undefined : lang, {
   weekday: 'short',
   hour: '2-digit',
@@ -76,7 +76,7 @@ function makeReadable(plot) {
   plot.addEventListener('pointerdown', readAt);
   plot.addEventListener('pointermove', readAt);
   plot.addEventListener('pointerleave', ({ pointerType }) => {
-    // A finger leaves when it is lifted: its value stays.
+    // If a finger is lifted, `pointerleave` is sent too: then the value stays visible.
     if (pointerType === 'mouse' && document.activeElement !== reader) hide();
   });
 }

@@ -1,9 +1,9 @@
-// The keyboard of the inbox, and decisions without a new page. Every form also works without this script.
+// The inbox: keys for its buttons, and forms that do not load a new page. If scripts are off, all forms work as usual.
 
 const inbox = () => document.querySelector('[data-inbox]');
 const said = document.querySelector('[data-said]');
 
-// The things that j and k step through: items, or rows of tables.
+// The elements among which the keys j and k move the focus: items, or rows of tables.
 const entries = () => [...document.querySelectorAll('[data-item], [data-rows] tbody tr')];
 const targetOf = (entry) => entry.querySelector('.pick input, a');
 const currentIndex = () => entries().findIndex((entry) => entry.contains(document.activeElement));
@@ -65,8 +65,8 @@ function step(by) {
   all[next].scrollIntoView({ block: 'nearest' });
 }
 
-// Presses the control of a key: that of the selected items if there are any, or else that of the current item. If a
-// decision needs a reason or cannot be undone: its form opens instead.
+// Clicks the button that belongs to a key. If items are selected, it is the button for these; otherwise, the button of
+// the current item. If the decision needs a reason or cannot be undone: opens its form instead.
 function press(key) {
   const isMany = boxes().some(({ checked }) => checked);
   const place = isMany ? document : entries()[currentIndex()];
@@ -84,7 +84,7 @@ document.addEventListener('keydown', (event) => {
   const isText = target.matches('textarea, select, input:not([type="checkbox"]), [contenteditable]');
   if (key === 'Escape') return closeForm(target);
   if (isText) return;
-  // Enter in a check box would send the form of the selected items.
+  // Without this, Enter in a check box would send the form for the selected items.
   if (key === 'Enter' && target.matches('.pick input')) return event.preventDefault();
   if (key === 'j') step(1);
   else if (key === 'k') step(-1);
@@ -93,7 +93,7 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
 });
 
-// Escape leaves a form that a key opened.
+// Escape closes a form that a key has opened.
 function closeForm(target) {
   const details = target.closest('[data-inbox] details.confirm[open]');
   if (!details) return;
@@ -101,7 +101,8 @@ function closeForm(target) {
   details.querySelector('summary').focus();
 }
 
-// Sends a decision, shows the answer in place, says the result, and focuses what is now at the same place.
+// Sends the form of a decision without loading a page. Then shows the answer, lets screen readers read the result, and
+// focuses the item that is now at the same position.
 let isSending = false;
 
 document.addEventListener('submit', (event) => {
@@ -111,7 +112,7 @@ document.addEventListener('submit', (event) => {
   if (isSending) return;
   isSending = true;
   const at = Math.max(currentIndex(), 0);
-  // A button may be named like a property of the form, such as `action`, so attributes are read.
+  // The attribute `action` is read, because a button with the name `action` would replace the property of the form.
   const data = new URLSearchParams(new FormData(form, submitter));
   fetch(form.getAttribute('action'), { method: 'POST', body: data, headers: { accept: 'text/html' } })
     .then(async (answer) => showAnswer(answer, await answer.text(), at))
@@ -124,7 +125,7 @@ document.addEventListener('submit', (event) => {
 function showAnswer(answer, text, at) {
   const page = new DOMParser().parseFromString(text, 'text/html');
   const fresh = page.querySelector('[data-inbox]');
-  // If the answer is another page, such as the list of blocks or the sign-in: open it.
+  // If the answer is not the inbox, but for example the list of blocks or the sign-in page: open that page.
   if (!fresh && answer.ok) return location.assign(answer.url);
   if (!fresh) {
     document.querySelector('main').replaceWith(page.querySelector('main'));

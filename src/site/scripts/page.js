@@ -1,6 +1,6 @@
-// Enhancements; every page also works without this script.
+// Scripts for all pages. If scripts are off, every page works as well.
 
-// Copy buttons: a click copies the button's own text (`data-copy="…"`), or else the text beside the button.
+// Copy buttons: a click copies the text of the attribute `data-copy`. If it is empty: the text beside the button.
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest('[data-copy]') : null;
   if (!button) return;
@@ -25,8 +25,8 @@ document.addEventListener('click', async ({ target }) => {
   }, 2_000);
 });
 
-// A link to share opens the system's dialog. If the browser has none: the link jumps to the addresses and codes on the
-// page.
+// A link to share opens the dialog of the system. If the browser has no such dialog: the link goes to the part of the
+// page with addresses and codes to copy.
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest('[data-share]') : null;
   if (!link || !navigator.share) return;
@@ -36,7 +36,7 @@ document.addEventListener('click', (event) => {
   navigator.share({ title: link.dataset.share, url }).catch(() => undefined);
 });
 
-// The switch between light and dark. Without a choice, the page follows the system.
+// The switch between light and dark. If the user has not chosen, the page follows the system.
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const isDark = () =>
   (document.documentElement.dataset.theme ?? (systemIsDark.matches ? 'dark' : '')) === 'dark';
@@ -61,7 +61,7 @@ document.addEventListener('click', ({ target }) => {
 });
 systemIsDark.addEventListener('change', showTheme);
 showTheme();
-// The switch between cards and the compact list. The stylesheet obeys `data-list`, and without it the switch itself.
+// The switch between cards and the compact list. The stylesheet uses `data-list`; if it is not set, the switch itself.
 for (const choice of document.querySelectorAll('[name="list-view"]')) {
   const { dataset } = document.documentElement;
   const kind = choice.id.replace('list-', '');
@@ -76,7 +76,7 @@ for (const choice of document.querySelectorAll('[name="list-view"]')) {
   });
 }
 
-// In lists, “Vote” is quiet for the servers that this browser has voted for in the last 24 hours.
+// In lists, changes the link “Vote” of servers for which this browser has voted in the last 24 hours.
 function quietVoted() {
   let voted = {};
   try {
@@ -97,7 +97,8 @@ addEventListener('pageshow', ({ persisted }) => {
   if (persisted) quietVoted();
 });
 
-// Prevents that a double click sends a form twice. The button is disabled only after the browser has read the form.
+// Disables the button of a sent form, so that a double click does not send it twice. The timeout is needed because the
+// browser first has to read the form with the button.
 document.addEventListener('submit', ({ target, submitter, defaultPrevented }) => {
   if (defaultPrevented || target.method !== 'post' || !submitter) return;
   setTimeout(() => {
@@ -110,8 +111,8 @@ addEventListener('pageshow', () => {
     button.disabled = false;
 });
 
-// Parts of a page that htmx refreshes. They are not refreshed in a hidden tab, but at once when the tab becomes visible
-// again. Only a successful answer of the page itself is used.
+// Parts of a page that htmx refreshes. While the tab is hidden, they are not refreshed; when it becomes visible again,
+// they are refreshed at once. An answer is used only if it is successful and not redirected.
 const liveParts = () => document.querySelectorAll('[data-live]');
 
 document.addEventListener('htmx:config:request', (event) => {
@@ -127,7 +128,7 @@ document.addEventListener('htmx:before:response', (event) => {
   const { raw } = event.detail.ctx.response;
   if (!event.target.matches('[data-live]')) return;
   if (raw.ok && !raw.redirected) {
-    // If nothing has changed, the answer is 204, and nothing is replaced.
+    // If nothing has changed, the answer is 204, and htmx replaces nothing.
     event.target.classList.remove('stale');
     return;
   }

@@ -1,10 +1,10 @@
-// Runs before the page is drawn. Otherwise the page would first appear in the wrong colour scheme, with the wrong kind
-// of list, or with a vote form although this browser has voted for the server.
+// Runs before the page is drawn. If it ran later, the page could first appear in the wrong colour scheme, with the
+// wrong kind of list, or with the vote form although this browser has voted for the server.
 try {
   const theme = localStorage.getItem('theme');
   if (theme === 'light' || theme === 'dark') {
     document.documentElement.dataset.theme = theme;
-    // The browser gives the empty page this colour until the stylesheet is loaded.
+    // Until the stylesheet is loaded, the browser uses this scheme for the background of the empty page.
     document.querySelector('meta[name="color-scheme"]').content = theme;
   }
   const list = localStorage.getItem('list');

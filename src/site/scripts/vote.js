@@ -1,12 +1,12 @@
 // The script of the vote form. It fills in the player's name that this browser remembers (scripts/voted.js stores it
-// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form. On a server's page, it
-// shows when this browser can vote again.
+// after a vote). For visitors it gets a challenge, solves it in a web worker, then sends the form. On a server's page,
+// it shows when this browser can vote again.
 
 const names = document.querySelector('form[data-name-kind]');
 const form = document.querySelector('form[data-vote]');
 const texts = JSON.parse(form?.dataset.texts ?? '{}');
 
-/** What the browser stores under a key; an empty object if there is nothing, or if it stores nothing for this site. */
+/** The value that the browser stores under a key; an empty object if it stores none, or nothing for this site. */
 function stored(storage, key) {
   try {
     return JSON.parse(storage.getItem(key)) ?? {};
@@ -17,13 +17,13 @@ function stored(storage, key) {
 
 function fillInName() {
   const { username } = names.elements;
-  // With a SteamID that Steam confirmed, there is no name to enter.
+  // If Steam has confirmed a SteamID: the field is hidden, and there is no name to enter.
   if (!username || username.type === 'hidden') return;
   const { nameKind, remember } = names.dataset;
   const isNamed = new URLSearchParams(location.search).has('username');
   if (remember !== undefined && !username.value && !isNamed) {
     username.value = stored(localStorage, 'player-names')[nameKind] ?? '';
-    // On the vote page: if this browser has voted, the page with the name shows the time that is left.
+    // On the vote page, if this browser has voted: loads the page with the name, which shows the time that is left.
     const { pathname } = new URL(names.action);
     const next = stored(localStorage, 'voted-servers')[pathname.replace(/\/vote$/, '')]?.next;
     if (username.value && pathname === location.pathname && Date.parse(next) > Date.now())
@@ -40,13 +40,13 @@ function forgetVoted() {
   }
 }
 
-/** Shows “Not Steve?” beside a name that was filled in. For a user, the page has this button already. */
+/** Shows the button “Not Steve?” below a name that was filled in. If a user is signed in, the HTML has this button. */
 function offerToForget(username) {
   const part = names.querySelector('[data-forget]');
   if (!part) return;
   const button = part.querySelector('button');
   part.hidden = !username.value;
-  // The name may be written from right to left.
+  // The name is in a `bdi` element, because it may be written from right to left.
   const name = document.createElement('bdi');
   name.textContent = username.value;
   const [before, after] = button.dataset.text.split('{name}');
@@ -65,9 +65,9 @@ function offerToForget(username) {
 }
 
 /**
- * Notes that this tab sends the form, and whether the browser keeps the player's name: the page of the vote stores the
- * vote only then, because anybody may open its link. If the vote is refused: the next page has this script too, which
- * calls this function without a path and removes the note.
+ * Stores a note that this tab sends the form, and whether the browser may store the player's name. The page after the
+ * vote stores the vote only if it finds this note, because anybody may open the link of that page. If the vote is
+ * refused: the next page has this script too, which calls this function without a path to remove the note.
  */
 function noteSent(path) {
   try {
@@ -80,8 +80,8 @@ function noteSent(path) {
 }
 
 /**
- * On a server's page, during the cooldown: shows the time until the next vote. The stylesheet shows it instead of the form
- * while the document has `data-voted`, which scripts/theme.js sets before the page is drawn.
+ * On a server's page, during the cooldown: shows the time until the next vote. While the document has `data-voted`,
+ * which scripts/theme.js sets before the page is drawn, the stylesheet shows this time instead of the form.
  */
 function showVoted() {
   const time = document.querySelector('.voted-here [data-left]');
@@ -101,7 +101,7 @@ function showVoted() {
 noteSent();
 if (names) fillInName();
 showVoted();
-// If the form needs no proof (that of an established account): the browser sends it, and this script only notes it.
+// If the form needs no proof, because the account is established: the browser sends it. Only the note is stored here.
 if (names && !form) names.addEventListener('submit', () => noteSent(new URL(names.action).pathname));
 document.querySelector('#forget-name')?.addEventListener('submit', forgetVoted);
 
@@ -111,7 +111,7 @@ const say = (text, tone = '') => {
   progress.className = `small ${tone}`;
 };
 
-/** Shows what is wrong with the name: above its field, as the page without the script does. Without a text, removes it. */
+/** Shows an error above the field of the name, as the server's HTML does. If the text is empty, removes the error. */
 function sayAtName(text) {
   const { username } = form.elements;
   const hint = `${username.id}-hint`;
@@ -125,7 +125,7 @@ function sayAtName(text) {
   username.before(error);
 }
 
-/** An error of the challenge. `field` is the name of the field that it is about, if any. */
+/** The server refused the challenge. If the reason is the value of a field, `field` is the name of this field. */
 class Refused extends Error {
   constructor({ error, field }) {
     super(error);
@@ -133,7 +133,7 @@ class Refused extends Error {
   }
 }
 
-/** Gets the challenge for the entered name. If that fails, throws an error whose message is for the player. */
+/** Gets the challenge for the entered name. If the server refuses, throws a `Refused` with a message for the player. */
 async function challengeFor(body) {
   const response = await fetch(form.dataset.challenge, {
     method: 'POST',
@@ -156,7 +156,7 @@ function solve(challenge) {
 }
 
 /**
- * Says why there is no vote. The button was disabled and lost the focus, so the focus moves to the player's next step.
+ * Shows why the vote was not sent. The disabled button has lost the focus, so the field or button to use next gets it.
  */
 function sayWhyNot(error) {
   const button = form.querySelector('button.vote');
@@ -176,8 +176,8 @@ async function vote() {
   try {
     if (!globalThis.crypto?.subtle) throw new Error(texts.insecure);
     say(texts.proving);
-    // A random secret. If the form is sent from another network than the request for the challenge: the secret shows
-    // that both requests come from the same page.
+    // A random secret. If the browser's network changes between the request for the challenge and the vote: the secret
+    // shows that both requests come from the same page.
     form.elements.session.value = crypto.randomUUID();
     const challenge = await challengeFor(new URLSearchParams(new FormData(form)));
     const solution = await solve(challenge);
@@ -195,7 +195,7 @@ form?.addEventListener('submit', (event) => {
   void vote();
 });
 
-// If the browser's Back button shows the form again, it contains the old proof, which is valid for one vote only.
+// If the Back button of the browser shows the form again: removes the old proof, because it is valid for one vote only.
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) showVoted();
   if (!form) return;

@@ -1,5 +1,5 @@
-// The script of the page after a vote, and of the vote page during the cooldown: remembers the vote in this browser, lists
-// the other servers that this browser has voted for, and counts down to the next vote.
+// The script of the page after a vote and of the vote page. It stores the vote in this browser, lists the other servers
+// for which this browser has voted, and shows the time until the next vote.
 
 const DAY_MS = 24 * 3_600_000;
 const MOST_REMEMBERED = 12;
@@ -14,15 +14,15 @@ function stored(storage, key) {
   }
 }
 
-/** The remembered servers by their paths, without those of votes that are too old. */
+/** The stored servers as pairs of path and entry. Servers whose vote is too old are left out. */
 const votedServers = () =>
   Object.entries(stored(localStorage, 'voted-servers')).filter(
     ([, { at }]) => Date.now() - Date.parse(at) < FORGOTTEN_AFTER_MS,
   );
 
 /**
- * Stores the server with the time of its next vote; and the player's name, unless it is in the user's account or Steam
- * confirmed it. The newest votes are kept.
+ * Stores the server with the time of the next vote. If `keepsName`, also stores the player's name to fill it in; it is
+ * false if the name is in the user's account or Steam confirmed it. Only the newest servers stay stored.
  */
 function remember({ path, kind, username, ...voted }, keepsName) {
   const others = votedServers().filter(([other]) => other !== path);
@@ -34,14 +34,14 @@ function remember({ path, kind, username, ...voted }, keepsName) {
   localStorage.setItem('player-names', JSON.stringify(players));
 }
 
-/** Remembers the vote of this page if this tab has sent its form. */
+/** Stores the vote of this page, if scripts/vote.js has noted that this tab sent its form. */
 function rememberVote() {
   const page = document.querySelector('[data-voted]');
   if (!page) return;
   const voted = JSON.parse(page.dataset.voted);
   const sent = stored(sessionStorage, 'sent-vote');
   if (sent.path !== `${voted.path}/vote`) return;
-  // The page with the form had the focus. Here the heading gets it, so that screen readers continue with the result.
+  // The heading gets the focus, so that screen readers read the result after the form was sent.
   page.querySelector('h1').focus();
   try {
     sessionStorage.removeItem('sent-vote');
@@ -51,7 +51,7 @@ function rememberVote() {
   }
 }
 
-/** An element with attributes and children. Texts among the children are not parsed as HTML. */
+/** Creates an element. Children that are texts are not parsed as HTML. */
 function make(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -63,7 +63,7 @@ const picture = (src, attributes) => make('img', { ...attributes, src, alt: '', 
 const largestUnit = (ms) =>
   ms >= 3_600_000 ? [Math.round(ms / 3_600_000), 'hour'] : [Math.max(1, Math.round(ms / 60_000)), 'minute'];
 
-/** The list item of a server: with a link to vote if the cooldown is over, or else with the time until then. */
+/** The list item of a server. If the cooldown is over, it has a link to vote; otherwise, the time that is left. */
 function rowOf([path, { name, username, next, banner, icon, look, initials }], texts) {
   const left = Date.parse(next) - Date.now();
   const inText = new Intl.RelativeTimeFormat(lang).format(...largestUnit(Math.max(0, left)));
@@ -98,7 +98,7 @@ function rowOf([path, { name, username, next, banner, icon, look, initials }], t
   );
 }
 
-/** Lists the other servers that this browser has voted for: those that are due first. */
+/** Lists the other servers for which this browser has voted, ordered by the time of the next vote. */
 function listVoted() {
   const part = document.querySelector('[data-voted-list]');
   if (!part) return;
@@ -114,7 +114,7 @@ function listVoted() {
 
 const twoDigits = (number) => String(number).padStart(2, '0');
 
-/** Shows the time that is left, as hours, minutes and seconds and as a ring; then the link to vote. */
+/** Shows the time that is left, as a text and as a ring. When it is over, shows the link to vote. */
 function countDown(panel) {
   const left = Date.parse(panel.dataset.nextVote) - Date.now();
   const seconds = Math.max(0, Math.ceil(left / 1_000));

@@ -8,21 +8,21 @@ import { renderMarkdown } from '../../platform/markdown.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type Content, html, raw } from './html.ts';
 
-/** After this time, a process reads the announcement again. So it shows a change by another process. */
+/** After this time, a process reads the announcement again, because another process may have changed it. */
 const STALE_MS = 5 * SECOND;
-/** A request waits at most this long for the announcement to be read. After that, the page shows the last known one. */
+/** A request waits at most this long for a read. If the read takes longer, the page shows the previous announcement. */
 const WAIT_MS = SECOND / 4;
 
 /** A web process's copy of the announcement. */
 export type AnnouncementCache = {
-  /** The announcement for the layout; empty without one. */
+  /** The announcement as HTML for `layout`; empty if there is none. */
   shown(): Content;
   /**
-   * Reads the announcement again if the copy is stale. Concurrent calls share one read. If reading fails, the copy
-   * stays.
+   * Reads the announcement again if the copy is stale. Concurrent calls share one read. If the read fails, the old copy
+   * is used for `STALE_MS` more.
    */
   refresh(): Promise<void> | undefined;
-  /** Reads the announcement again, after this process has changed it. */
+  /** Reads the announcement at once. Call it after this process has changed the announcement. */
   reload(): Promise<void>;
 };
 
@@ -58,7 +58,7 @@ export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
         reading = { work, since: now };
       }
       const left = WAIT_MS - (now - reading.since);
-      // If MongoDB hangs: only the requests of the first quarter of a second wait.
+      // If MongoDB hangs: requests wait only until `WAIT_MS` after the beginning of the read. Later ones do not wait.
       return left > 0 ? within(left, reading.work).catch(() => undefined) : undefined;
     },
     reload: read,
@@ -78,7 +78,7 @@ const TITLES: Record<AnnouncementLevel, Text> = {
   warning: defineMessage('Warning'),
 };
 
-/** Visitors can close it without JavaScript, because it is a `details` element. */
+/** The announcement as a `details` element, which visitors can close without JavaScript. */
 function shown({ html: text, level }: Known): Content {
   return html`<details class="announcement ${level}" open>
     <summary>${t(TITLES[level])}</summary>

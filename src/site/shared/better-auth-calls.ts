@@ -7,7 +7,7 @@ import { SECOND } from '../../platform/clock.ts';
 import { widerNetworkOf } from '../../platform/limits/network-of.ts';
 import { type Refused, refused } from './form-route.ts';
 
-/** Copies the cookies that the sign-in library sets into our response. */
+/** Copies the `Set-Cookie` headers of a response of Better Auth, the sign-in library, to `reply`. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) reply.header('set-cookie', cookie);
 }
@@ -23,7 +23,7 @@ export function refusalCode(error: unknown): string {
   return error.body?.code ?? error.status.toString();
 }
 
-/** Shown when the limit of links is reached; `retryAt` goes into `Retry-After`. */
+/** The refusal if too many mails with links were requested; `retryAt` goes into `Retry-After`. */
 export function tooManyLinks(retryAt: Date): Refused {
   return refused(429, t(TOO_MANY_LINKS), retryAt);
 }
@@ -33,7 +33,7 @@ const TOO_MANY_LINKS = defineMessage(
 );
 
 /**
- * Shown when too many accounts were created today from one network or mail domain; `retryAt` goes into `Retry-After`.
+ * The refusal if too many accounts were created from one network or mail domain; `retryAt` goes into `Retry-After`.
  */
 export function tooManyAccounts(retryAt: Date): Refused {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);
@@ -43,11 +43,12 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
   'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.',
 );
 
-/** Longer than adding a mail to the queue takes, and short enough for a user. */
+/** The minimum duration. To add a mail to the queue takes less, and a user hardly notices it. */
 const EVEN_MS = SECOND / 2;
 
 /**
- * Runs `work` for at least a fixed time, so that the response time does not reveal whether an address is known.
+ * Runs `work` and returns its result after `EVEN_MS` at the earliest. So the response time does not reveal whether an
+ * e-mail address has an account.
  */
 export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T> {
   const [result] = await Promise.all([work(), pause(EVEN_MS)]);
@@ -57,8 +58,8 @@ export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T>
 /**
  * Identifies the client for the limits of password hashing.
  *
- * @param knownAs - the e-mail address of the account that the known device belongs to, or of the session on the user's
- * own account pages. A session does not count for other accounts.
+ * @param knownAs - the e-mail address of an account that signed in with this browser before, or that is signed in now.
+ * Pass it only if the password is checked for the same account.
  */
 export function hashingClientOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
   return { network: widerNetworkOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };

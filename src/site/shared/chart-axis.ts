@@ -1,15 +1,15 @@
 import { type Html, html } from './html.ts';
 
-/** The axis of values: its ends, and the values that have a grid line and a label. */
+/** The vertical axis of a chart: the values at its ends, and the values that have a grid line and a label. */
 export type ChartAxis = { top: number; foot: number; ticks: number[] };
 
 /** The most spaces between grid lines. */
 const MOST_SPACES = 5;
 
 /**
- * The axis of a chart, from 0 to a round number that is not below the greatest value.
+ * The vertical axis of a chart. It goes from 0 to a round number that is at least the greatest value.
  *
- * @param firstOnTop - 1 is at the top and the greatest value at the foot, for ranks
+ * @param firstOnTop - for ranks: the axis goes from 1 at the top to the greatest value at the foot
  */
 export function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   const greatest = Math.max(...values.map((value) => value ?? 0), 2);
@@ -20,13 +20,13 @@ export function chartAxis(values: (number | null)[], firstOnTop = false): ChartA
   return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
 }
 
-/** The least of 1, 2, 5, 10, 20, 50, … that is not below `least`. */
+/** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
 }
 
-/** The place of a value, in percent of the chart's height from the top. */
+/** The distance of a value from the top of the chart, in percent of the chart's height. */
 export function placeOf({ top, foot }: ChartAxis, value: number): number {
   return round((100 * (top - value)) / (top - foot));
 }
@@ -36,7 +36,7 @@ export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The middle of a point on the time axis, in percent of the width. A single point of a line is in the middle. */
+/** The middle of a point on the time axis, in percent of the width. If a line has only one point, it is at 50. */
 export function middleOf(place: 'line' | 'column', index: number, points: number): number {
   if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
   return (100 * (index + 0.5)) / points;

@@ -4,9 +4,9 @@ import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
 /**
- * A point on a chart's time axis. If `value` is null, it is unknown and drawn as a gap; `reason` says why. If `at` is
- * set, a script adds the time in the visitor's time zone to the label. `isEmpty`: there was nothing to measure, so a bar
- * chart draws no gap.
+ * A point on a chart's time axis. If `value` is null, the value is unknown and drawn as a gap; `reason` says why. If
+ * `at` is set, a script adds the time in the visitor's time zone to the label. If `isEmpty` is true, there was nothing
+ * to measure, so a bar chart draws no gap.
  */
 export type ChartPoint = {
   label: string;
@@ -20,11 +20,11 @@ type Chart = {
   /** The chart's accessible name. */
   title: string;
   points: ChartPoint[];
-  /** Formats a value, for the axis and the values that are read. */
+  /** Formats a value, for the axis and for the text of a point. */
   shown: (value: number) => string;
-  /** More about a point than its value, for example the parts of a sum. It is read after the value. */
+  /** More about a point, for example the parts of a sum. It follows the value in the text of the point. */
   details?: (index: number) => string;
-  /** What the colours mean; it follows the drawing. */
+  /** The legend of the colours, below the drawing. */
   key?: Content;
   /** A table with the same data. */
   numbers: Html;
@@ -33,8 +33,8 @@ type Chart = {
 };
 
 /**
- * A day and its shares of time, from 0 to 1. If their sum is less than 1, the rest is unknown. `isEmpty`: there was
- * nothing to share, so nothing is drawn.
+ * A day with its good and its bad share, each from 0 to 1. If their sum is less than 1, the rest is unknown. If
+ * `isEmpty` is true, the day had nothing to measure, so no bar is drawn.
  */
 type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
@@ -80,7 +80,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-/** The texts that are read at each point. */
+/** The text of each point. A script shows it if the pointer is at the point, and screen readers read it. */
 function textsOf({ points, shown, details = () => '' }: Chart): string[] {
   return points.map(({ label, value, reason = t('unknown') }, index) =>
     value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
@@ -102,7 +102,7 @@ function knownRuns(points: ChartPoint[]): Known[][] {
   return runs;
 }
 
-/** Grey areas between known points, for the time in which values are unknown. */
+/** Grey areas from known point to known point, for the times in which the value is unknown. */
 function gaps(points: ChartPoint[]): Content[] {
   const step = 100 / Math.max(points.length - 1, 1);
   const drawn: Content[] = [];
@@ -118,10 +118,10 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** A share that is not zero is at least this high, in percent: a minute offline would not be seen otherwise. */
+/** A share above zero is drawn at least this high, in percent. Otherwise, a minute offline would not be visible. */
 const LEAST_SHARE = 8;
 
-/** A chart with one slim bar per day: good, with a bad part at the bottom and an unknown part at the top. */
+/** A chart with one slim bar per day: the bad share at the bottom, then the good one, the unknown one at the top. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
   const { days } = chart;
   const step = 100 / Math.max(days.length, 1);
@@ -150,11 +150,11 @@ function rect(name: string, side: string, y: number, height: number): Html {
 }
 
 type Drawn = {
-  /** Absent in a chart of shares, whose bars all have the full height. */
+  /** The vertical axis. A chart of shares has none, because all its bars have the full height. */
   axis?: ChartAxis;
   drawing: Html;
   texts: string[];
-  /** Whether a point is a place on a line from end to end, or a column of its own. */
+  /** `line`: the points are on a line from edge to edge. `column`: each point has a column of its own. */
   place: 'line' | 'column';
 };
 
@@ -190,7 +190,7 @@ function figureOf(
   </figure>`;
 }
 
-/** The time of the first point and the time between two points, in milliseconds: the points are equally far apart. */
+/** The time of the first point and the interval between points in milliseconds, as attributes for the script. */
 function timesOf([first, second]: ChartPoint[]): Content {
   if (!first?.at) return '';
   const from = first.at.getTime();

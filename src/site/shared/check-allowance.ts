@@ -6,8 +6,8 @@ import { userOf } from '../guard-routes.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /**
- * Counts a form that makes Tallyport connect to a server against the user's allowance of checks
- * (docs/adr/0021-one-allowance-for-checks.md). Returns null, or the refusal of the form.
+ * Returns the function `check` of a form that makes Tallyport connect to a server. The function counts the request. If
+ * the user has used up the allowance (docs/adr/0021-one-allowance-for-checks.md), it returns the refusal of the form.
  */
 export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {
   return async (request: FastifyRequest): Promise<Refused | null> => {

@@ -4,7 +4,7 @@ import { linkTo } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
 /**
- * The address of a link to the operator: the operator's contact page, otherwise `CONTACT`; null if there is neither.
+ * The target of a link to the operator: the operator's contact page, otherwise `CONTACT`; null if neither is set.
  */
 export function contactHref({
   base,
@@ -26,7 +26,7 @@ export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Con
   })}</p>`;
 }
 
-/** How to contact the operator, as text after a sentence, for messages that cannot contain a link. */
+/** How to contact the operator, as plain text to append to a sentence, for messages that cannot contain a link. */
 export function contactText({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
   const where = contact ?? (pages.has('contact') ? `${url}/contact` : undefined);
   return where === undefined ? '' : ` ${t('Contact: {where}', { where })}`;

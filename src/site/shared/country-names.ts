@@ -5,8 +5,8 @@ const REGIONS = Object.fromEntries(
 ) as Record<Language, [string, string][]>;
 
 /**
- * The countries of ISO 3166-1 by name. They are in Unicode's list of regions, from which groups and exceptional codes
- * are removed.
+ * The codes and names of the countries of ISO 3166-1. Unicode's list of regions has more entries: groups such as the
+ * EU, and exceptional codes. These are left out.
  */
 function regions(locale: string): [string, string][] {
   const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' });
@@ -44,7 +44,7 @@ export function countries(): [code: string, name: string][] {
   return REGIONS[languageNow()];
 }
 
-/** A country's name; the code if Unicode's list does not have it. */
+/** The name of a country in the language of the page; the code if the country is not known. */
 export function countryName(code: string): string {
   return COUNTRIES[languageNow()].get(code) ?? code;
 }

@@ -31,12 +31,12 @@ export function numberColumn<T>(title: string, of: (row: T) => number): Column<T
   return { title, kind: 'number', cell: (row) => count(of(row)) };
 }
 
-/** A table of days, the newest first, for screen readers and those who prefer numbers. */
+/** The table below a chart, with one row per day, newest first. `rows` has the oldest day first. */
 export function dayTable<T extends { day: string }>(caption: string, rows: T[], columns: Column<T>[]): Html {
   return dataTable({ caption, rows: rows.toReversed(), columns: [dayColumn<T>(), ...columns], empty: '' });
 }
 
-/** For each day, the shares of its forwarded votes that arrived, that did not, and that still wait. */
+/** The chart of the forwarded votes of each day: the shares that were delivered, were not delivered, and still wait. */
 export function deliveryChart(days: Days): Html {
   return shareChart({
     title: t('Delivered votes per day, last {days} days', { days: days.length }),
@@ -78,7 +78,7 @@ function deliveryText(one: Days[number]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** For each day, the time within which 95 % of the delivered votes arrived; the median is read with it. */
+/** The chart of the time within which 95 % of a day's delivered votes arrived. The text of a point adds the median. */
 export function arrivalChart(days: Days): Html {
   const p50 = days.map(({ times }) => percentile(times, 0.5));
   const p95 = days.map(({ times }) => percentile(times, 0.95));
@@ -101,7 +101,7 @@ export function arrivalChart(days: Days): Html {
   });
 }
 
-/** The failed attempts of each day. */
+/** The chart of the failed attempts of each day; `empty` is shown if there were none. */
 export function failuresChart(days: Days, empty: Content): Html {
   const total = days.reduce((sum, one) => sum + failedAttempts(one), 0);
   return barChart({
@@ -116,7 +116,7 @@ export function failuresChart(days: Days, empty: Content): Html {
   });
 }
 
-/** The votes of each day, with those of the pages and of the API. */
+/** The chart of the votes of each day. The text of a day says how many came from pages and from the API. */
 export function sourcesChart(days: Days): Html {
   const total = days.reduce((sum, { page, api }) => sum + page + api, 0);
   const details = (i: number) => {

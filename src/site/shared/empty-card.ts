@@ -14,7 +14,7 @@ export function emptyLine(text: Content): Html {
 }
 
 /**
- * What a card shows instead of an empty list that the reader can fill: a drawing, a sentence, and a button to begin.
+ * What a card shows if its list is empty and the user can add the first entry: a drawing, a sentence, and a button.
  *
  * @param part - `icon` names the thing that is missing
  */

@@ -13,7 +13,7 @@ export function isNeglected(listener: Fetching, now: Date): boolean {
   return listener.waiting > 0 && isForgotten(listener, now);
 }
 
-/** A User-Agent as a program's name and version: `tallyport-relay 1.0 (Java 21; Bukkit)`. */
+/** The text for a `User-Agent` header: `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */
 function programName(agent: string): string {
   return agent.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
 }

@@ -14,7 +14,7 @@ const FOLDER = new URL('3x2/', import.meta.resolve('country-flag-icons'));
 const CODES = (await readdir(FOLDER)).flatMap((file) => /^([A-Z]{2})\.svg$/.exec(file)?.[1] ?? []);
 const HAS_FLAG = new Set(CODES);
 
-/** The package's version is part of the path, so caches may keep the file for ever. */
+/** The path of a drawing. It contains the package's version, so caches may keep the file for ever. */
 const path = (code: string) => `/assets/flags-${version}/${code}.svg`;
 
 /** Registers the routes of the drawings. */

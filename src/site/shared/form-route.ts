@@ -15,16 +15,16 @@ export type Refused = {
   /** The time at which the form will be accepted, for 429 and 503. */
   retryAt?: Date;
   /**
-   * The page that shows the errors, if it is another one than the form's page. For example, because the entered values
-   * were stored.
+   * The page that shows the errors, if it is not the form's page with the entered values. For example, because the
+   * values were stored already.
    */
   on?: Page;
 };
 
-/** A page without an address of its own, for secrets that are shown once and for previews. */
+/** A page in the response to the form itself, without a redirect: for secrets that are shown once, and for previews. */
 export type Shown = { page: Page | Promise<Page>; status?: number };
 
-/** An answer of another kind, such as a file. */
+/** A response that is not a page, such as a file. */
 export type Sending = { send: (reply: FastifyReply) => FastifyReply | Promise<FastifyReply> };
 
 /** The answer to a form: a redirect to a path, a page, the form with its errors, or another response. */
@@ -45,11 +45,11 @@ export type Form<S extends z.ZodObject> = {
   path: string;
   /** The options of the route, which say who may send the form (route-options.ts). */
   access: RouteShorthandOptions;
-  /** The form's fields. Absent for a button. */
+  /** The form's fields. Absent if the form is only a button. */
   schema?: S | ((request: FastifyRequest) => S);
   /** Fields that are empty when the form is shown again, such as passwords. */
   secrets?: (keyof z.output<S>)[];
-  /** For errors of an `InvalidDocumentError`: the form's field names, by the names of the feature. */
+  /** If a field has another name in an `InvalidDocumentError` than in the form: the form's name, by the other name. */
   fields?: Record<string, string>;
   /**
    * Runs before the fields are validated. It may answer the request, for example if the page does not have the form any
@@ -58,11 +58,11 @@ export type Form<S extends z.ZodObject> = {
   check?: (request: FastifyRequest) => FormAnswer | null | Promise<FormAnswer | null>;
   /** Calls the feature. If it throws an `InvalidDocumentError`, the form is shown again. */
   run: (sent: SentForm<S>) => FormAnswer | Promise<FormAnswer>;
-  /** Converts another error of the feature to a refusal of the form; undefined if the form did not cause the error. */
+  /** Converts an error of `run` or `check` to a refusal; undefined if the form did not cause the error. */
   refusalOf?: (error: unknown, values: Record<string, string>) => Refused | undefined;
   /**
-   * Makes the form's page with the entered values; null if they do not belong to a page. Without `show`, as for a
-   * button, errors are shown on an error page.
+   * Makes the form's page with the entered values, to show a refusal. If it is absent (as for a button) or returns
+   * null, the refusal is shown on an error page.
    */
   show?: (request: FastifyRequest, typed: Typed) => Page | null | Promise<Page | null>;
 };
@@ -77,8 +77,8 @@ export function refused(status: number, sentence: string, retryAt?: Date): Refus
 }
 
 /**
- * Registers the route of a form (docs/adr/0120-one-route-for-forms.md). It validates the fields and runs the feature.
- * Then it redirects; or, after an error, it shows the form again with the entered values and a summary of the errors.
+ * Registers the route of a form (docs/adr/0120-one-route-for-forms.md). The route validates the fields and calls `run`.
+ * If the form is refused, it shows the form again with the entered values and a summary of the errors.
  */
 export function formRoute<S extends z.ZodObject = typeof NO_FIELDS>(
   app: FastifyInstance,
@@ -119,7 +119,7 @@ async function answerOf<S extends z.ZodObject>(
   }
 }
 
-/** The errors of the feature's validation, with the field names of the form. */
+/** The refusal for an `InvalidDocumentError`, with the field names of the form; undefined for any other error. */
 function invalid(error: unknown, fields: Record<string, string>): Refused | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const named = Object.entries(error.errors).map(([field, rule]) => [fields[field] ?? field, rule]);

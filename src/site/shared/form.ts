@@ -11,7 +11,7 @@ export const UNTOUCHED: Typed = { values: {}, errors: {} };
 /** The error if the browser sent fewer fields than the form has. The user can only reload the page. */
 export const INCOMPLETE = defineMessage('The form was incomplete. Reload the page.');
 
-/** A text field that the feature validates. If it is missing, it is empty. */
+/** A text field that the called function validates, not the form. A missing field counts as empty. */
 export const fieldText = z.string().default('');
 
 /** The form fields of a request as text. If a field occurs twice, the last value counts. */
@@ -80,7 +80,7 @@ export function readForm<S extends z.ZodType>(
   return { data: null, typed: { values, errors: sentencesOf(errors) } };
 }
 
-/** Only the first error of each field. */
+/** The first error of each field, by field name. */
 function rulesOf(error: z.ZodError | undefined): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of error?.issues ?? []) errors[String(path[0] ?? 'form')] ??= message;

@@ -135,7 +135,7 @@ export function pageTimes(now: Date): StatusTimes {
   return { on: timeText, next: (at) => relative(at, now) };
 }
 
-/** A short duration as it is measured: `340 ms`, `1.4 s`; a longer one in its largest unit. */
+/** A duration below a minute with its decimals: `340 ms`, `1.4 s`. A longer one is in its largest unit: `3 minutes`. */
 export function measured(ms: number): string {
   return ms < SECOND || ms >= MINUTE ? duration(ms) : `${formats().decimal.format(round1(ms / SECOND))} s`;
 }

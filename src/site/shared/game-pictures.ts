@@ -4,8 +4,8 @@ import { type Html, html } from './html.ts';
 import type { Site } from './site-settings.ts';
 
 /**
- * The picture of a game: a drawing of look/games, or one made from its id. Screen readers skip it: its name is beside
- * it.
+ * The picture of a game: a drawing of look/games, or one made from the game's id. Screen readers skip the picture,
+ * because the game's name is beside it.
  */
 export function gamePicture({ asset }: Pick<Site, 'asset'>, game: string, pixels: number): Html {
   const drawn = GAME_PICTURES.find((one) => one === game);

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { type Html, html } from './html.ts';
 import { motifOf } from './pixel-motifs.ts';
 
-/** How many hues and patterns the stylesheet has (`.h0` to `.h11`, `.p1` to `.p3` of servers.css). */
+/** The numbers of hues and patterns in servers.css: the classes `.h0` to `.h11` and `.p1` to `.p3`. */
 const HUES = 12;
 const PATTERNS = 3;
 
-/** Bytes that are always the same for a text, and look random. */
+/** A hash: bytes that look random, but are always the same for the same text. */
 function bytesOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -39,7 +39,7 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** The SVG path of the set squares of a symmetrical drawing of `size` × `size` squares. `x` is in the left half. */
+/** The SVG path of a symmetrical drawing of `size` × `size` squares. `isSet` decides about those of the left half. */
 function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
   for (let y = 0; y < size; y++) {
@@ -52,7 +52,7 @@ function pathOf(size: number, isSet: (x: number, y: number) => boolean): string 
   return path;
 }
 
-/** A drawing of squares that are set at random. */
+/** The SVG path of squares that the hash of the text selects. */
 function squares(text: string, size: number): string {
   const bytes = bytesOf(text);
   return pathOf(size, (x, y) => {
@@ -63,7 +63,7 @@ function squares(text: string, size: number): string {
 
 const hueOfDrawing = (text: string) => (bytesOf(text)[31] ?? 0) % HUES;
 
-/** The drawing in a generated icon: a path in a box of 8 × 8, and the number of its hue. */
+/** The drawing of a generated icon: an SVG path in a box of 8 × 8, and the number of its hue. */
 export function iconDrawing(name: string): { path: string; hue: number } {
   return { path: squares(name, 8), hue: hueOfDrawing(name) };
 }
@@ -94,7 +94,7 @@ export function generatedIcon(name: string, pixels: number): Html {
   return drawing(name, 8, 'icon', pixels);
 }
 
-/** The face of a player, from the name. */
+/** The generated picture of a player, whose squares and hue come from the name. */
 export function face(username: string, pixels: number): Html {
   return drawing(username.toLowerCase(), 6, 'face', pixels);
 }

@@ -7,13 +7,13 @@ import { count, counted, dayText, decimal, duration, localTime, shortDay, shortT
 import { type Content, type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
-/** The approximate number of slots in a line, and of rows in its table. They limit the size of pages of old servers. */
+/** A line has at most about `MAX_SLOTS` slots, and its table `MAX_ROWS` rows. This limits the pages of old servers. */
 const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 
 /**
- * Lengths in milliseconds: `slotMs` of a slot of the line, `rowMs` of a row of its table, `stepMs` the longest time that
- * one point represents. Without `stepMs`, a point lasts up to the next one.
+ * Lengths in milliseconds: `slotMs` of a slot of the line, `rowMs` of a row of its table, `stepMs` the longest time
+ * that one point represents. If `stepMs` is absent, a point represents the time up to the next point.
  */
 function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
@@ -74,8 +74,8 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
 }
 
 /**
- * The numbers of a line or of columns, newest first. Two short columns fit on a phone, so the rows need not become cards:
- * the five charts of a server's page have up to 180 rows together.
+ * The table below a chart, newest first. It has two short columns, which fit on a phone. So its rows do not become
+ * cards as in `dataTable`: the five tables of a server's page have up to 180 rows together.
  *
  * @param rows - oldest first
  */
@@ -91,7 +91,7 @@ function numbersTable(
       .map(([time, value]) => html`<tr><th scope="row">${time}</th><td>${value}</td></tr>`)}</tbody></table>`;
 }
 
-/** The text of an empty chart: why it is empty. */
+/** The text that replaces an empty chart: why it is empty. `online` is used if the server was online. */
 function whyEmpty({ resolution, points }: History, online: Text): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
   if (shares.some((share) => share > 0)) return t(online);
@@ -102,7 +102,7 @@ function whyEmpty({ resolution, points }: History, online: Text): string {
     : t('No data yet: the server has not been checked and has not reported.');
 }
 
-/** The text of a point without a value: why it has none. */
+/** The text of a point without a value: why the value is missing. `online` is used if the server was online. */
 function whyNone({ onlineShare, reason }: HistoryPoint, online: Text): string {
   if (onlineShare === 0) return t('offline');
   return reason === null ? t(online) : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
@@ -196,8 +196,8 @@ export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
 }
 
 /**
- * The chart of the rank at the end of each day. `ranks` has an entry for every day; its `rank` is null if none was
- * recorded.
+ * The chart of the rank at the end of each day. `ranks` has an entry for every day; `rank` is null if no rank of the
+ * day was recorded.
  */
 export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({

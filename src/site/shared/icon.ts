@@ -5,7 +5,7 @@ import { type Html, html, raw } from './html.ts';
 export type IconName = keyof typeof ICON_SHAPES;
 
 /**
- * An icon as inline SVG, as high as the text beside it. Screen readers skip it: a text always says the same.
+ * An icon as inline SVG, as high as the text beside it. Screen readers skip the icon, so a text must say the same.
  *
  * @param kind - `solid` fills its shape, as for a star
  */

@@ -5,9 +5,9 @@ import { isId } from '../../servers/slug.ts';
 import { PageError } from '../error-pages.ts';
 
 /**
- * The id in the path of a request.
+ * The id in the path parameter `name` of a request.
  *
- * @throws {PageError} 404 if the text is no id
+ * @throws {PageError} 404 if the parameter is not an id
  */
 export function idParam(request: FastifyRequest, name: string): ObjectId {
   const text = (request.params as Record<string, string>)[name] ?? '';

@@ -5,8 +5,8 @@ import { type Html, html } from './html.ts';
 import { checkbox } from './parts.ts';
 
 /**
- * A form with {@link kindBoxes}. `kinds` shows that the form had the check boxes: if it is missing, the form is
- * incomplete, and the user did not choose “no kind”.
+ * A form with {@link kindBoxes}. Browsers do not send unchecked boxes. So the field `kinds` distinguishes a form in
+ * which no kind is chosen from an incomplete form.
  */
 export const kindsForm = z.looseObject({ kinds: z.literal('chosen') });
 

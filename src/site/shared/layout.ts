@@ -16,7 +16,7 @@ import type { Site } from './site-settings.ts';
 /** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
-  /** `narrow` for one form, `text` for a text, `wide` for tables, `full` for parts that reach the edges of the window. */
+  /** `narrow` for one form, `text` for a text, `wide` for tables, `full` if parts reach the edges of the window. */
   width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
   /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
@@ -26,13 +26,13 @@ export type Page = {
   /** The page's own stylesheets, after site.css. */
   styles?: AssetName[];
   /**
-   * The messages that the page shows after a redirect with `?done=<code>`, by code. A link contains only the code:
-   * otherwise anybody could make the site show a text of their own.
+   * The messages that the page shows after a redirect with `?done=<code>`, by code. If links contained the text instead
+   * of a code, anybody could make a link that lets the site show any text.
    */
   messages?: Record<string, Text>;
   /**
-   * The page's path and query under the site's base, without parameters that change nothing. By default the request's
-   * path.
+   * The page's path and query below `base`, without query parameters that do not change the page. By default the path
+   * of the request.
    */
   address?: string;
   /** Metadata for search engines. A page without them is private. */
@@ -42,7 +42,7 @@ export type Page = {
 /** The page that adds a server, for signed-in users. */
 const ADD_SERVER = '/dashboard/servers/new';
 
-/** The settings of htmx: elements that a user has opened stay open after a refresh, and scripts add no styles. */
+/** The settings of htmx: elements that a user has opened stay open after a refresh, and htmx adds no styles. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
   includeIndicatorCSS: false,
@@ -108,7 +108,7 @@ function stylesheet(href: string): Html {
   return html`<link rel="stylesheet" href="${href}" />`;
 }
 
-/** The bars below the head: the operators' announcement, and the notice of the settings. */
+/** The bars below the head: the operators' announcement, and the notice from the configuration. */
 function bars({ announcement, notice }: Site): Content {
   const shown = announcement.shown();
   if (!shown && !notice) return '';
@@ -142,7 +142,7 @@ function languageSwitch({ base }: Site, address: string): Html {
   )}`;
 }
 
-/** The navigation. An entry is the current one on its page and on the pages below it. */
+/** The links in the head. A link is marked as current on its page and on the pages below it. */
 function links({ base }: Site, user: User | null, path: string): Html {
   const link = (href: string, text: string, isCurrent = isUnder(path, `${base}${href}`)) =>
     html`<a href="${base}${href}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
@@ -155,7 +155,7 @@ function links({ base }: Site, user: User | null, path: string): Html {
     ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''}`;
 }
 
-/** The button that changes between light and dark. It needs a script, which also says the present state. */
+/** The button that changes between light and dark. It is hidden until a script shows it and sets its state. */
 function themeSwitch(): Html {
   return html`<button class="theme" type="button" hidden data-theme-switch aria-pressed="false"
     title="${t('Dark colours')}">${icon('sun-moon')}<span class="for-readers">${t('Dark colours')}</span></button>`;
@@ -170,7 +170,7 @@ function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
   return html`<a class="framed" href="${base}/sign-in${next}" rel="nofollow">${t('Sign in')}</a>`;
 }
 
-/** The links of a signed-in user to the account and out of it. On a phone, only their icons are visible. */
+/** The link to the user's account and the button to sign out. On a phone, only their icons are visible. */
 function ownLinks({ base }: Site, path: string): Html {
   const current = isUnder(path, `${base}/account`) ? html`aria-current="true"` : '';
   return html`<a class="framed" href="${base}/account" ${current}>${icon('user')}<span
@@ -184,7 +184,7 @@ function isUnder(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
 }
 
-/** Sends a page. It must not be cached, because it may be private. */
+/** Sends a page with `Cache-Control: no-store`, because it may be private. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -199,8 +199,8 @@ export async function sendPage(
 
 /**
  * Whether a signed-in user opened the page from this site or by entering its address. Only such responses are
- * compressed: another site cannot make the browser send such a request, so it cannot measure their size (BREACH,
- * docs/adr/0099).
+ * compressed. If another site could cause compressed responses, it could guess secrets in them by their sizes (BREACH,
+ * docs/adr/0099); but it cannot make a browser send such a request.
  */
 function isOwnNavigation({ method, headers, signedIn }: FastifyRequest): boolean {
   const { 'sec-fetch-site': from, 'sec-fetch-dest': to } = headers;
@@ -224,7 +224,7 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   return wholePage(request, { ...page, body });
 }
 
-/** The complete HTML document, without a message at its top. */
+/** The complete HTML document of a page for the user and the path of a request. */
 export function wholePage(request: FastifyRequest, page: Page): Html {
   const user = request.signedIn?.user ?? null;
   const path = request.url.split('?')[0] ?? '';
@@ -235,12 +235,12 @@ export function wholePage(request: FastifyRequest, page: Page): Html {
   });
 }
 
-/** Marks the place of the pieces in a streamed page. User input cannot contain the mark, because input is escaped. */
+/** Marks where a streamed page gets its pieces. User input cannot contain this mark, because input is escaped. */
 const PIECES = '<!--pieces-->';
 
 /**
- * Streams a page whose middle is written while an operation runs. Browsers show each piece when it arrives, without a
- * script, and the state need not be stored for other requests.
+ * Streams a page whose middle is written while an operation runs. Browsers show each piece when it arrives, so the page
+ * needs no script, and the operation's progress need not be stored for further requests.
  *
  * @param page - `body` builds the page around the pieces
  * @param pieces - must not throw
@@ -266,8 +266,8 @@ export function streamPage(
 }
 
 /**
- * Yields the pieces in the language of the page. The stream asks for pieces later, outside of the async context that
- * has the language.
+ * Makes each piece in the language of the page. `t` finds the language in the async context of the request, and the
+ * stream requests the pieces outside of that context.
  */
 async function* inLanguageOfPage(
   { language }: FastifyRequest,

@@ -17,7 +17,6 @@ import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
 import { badge, button, facts, notice, type Tone } from './parts.ts';
 
-/** The text for each state. */
 export const LISTENER_STATES: Record<ListenerState, Text> = {
   active: defineMessage('active'),
   unverified: defineMessage('unverified'),
@@ -25,7 +24,7 @@ export const LISTENER_STATES: Record<ListenerState, Text> = {
   unreachable: defineMessage('unreachable'),
 };
 
-/** The tone for each state: whether it is good or bad for the owner. */
+/** The tone of the badge for each state: whether the state is good or bad for the owner. */
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
   unverified: 'attention',
@@ -37,9 +36,10 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
   Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'waiting'>>;
 
 /**
- * The badge with a listener's state. It says “active” only if a vote or a test vote arrived with the present settings.
+ * The badge with a listener's state. It says “active” only if a vote or a test vote arrived with the current settings.
  *
- * @param now - for the waiting votes of a listener that fetches; absent if the caller did not count them
+ * @param now - the current time, to find out whether a listener's votes wait and are not fetched. Pass it only if
+ * `listener.waiting` is set
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
   return badge(...toneAndText(listener, now));
@@ -59,7 +59,7 @@ function toneAndText(listener: Stated, now?: Date): [Tone, string] {
   return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
 }
 
-/** The number of waiting votes as text. They are counted up to `COUNTED_AT_MOST`. */
+/** The number of waiting votes as text: `12`. From `COUNTED_AT_MOST` on, where counting stops: `1,000 or more`. */
 export function waitingText(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
 }
@@ -78,7 +78,7 @@ export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Dat
 export function lastVoteText(listener: ListenerView, now: Date): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
-  // If the listener is unreachable: show the time and not “just now”, which would sound as if it were reachable.
+  // If the listener is unreachable: show the time, because “just now” would sound as if the listener were reachable.
   const at = listener.state === 'unreachable' ? time(last.at) : timeAgo(last.at, now);
   return last.confirmed === false
     ? html`<span class="soft">${t('Last vote sent {time}, not confirmed.', { time: at })}</span>`
@@ -93,7 +93,7 @@ function shortReason(listener: ListenerView, now: Date): Content {
   return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
 }
 
-/** Whether a test is due: it is running, or waits for a worker. */
+/** Whether the next test of an unreachable listener is due, so that it is running or waits for a worker. */
 const isDue = (nextTestAt: Date, now: Date) => nextTestAt <= now;
 
 /** When an unreachable listener is tested next. */
@@ -108,7 +108,7 @@ function shortNextTest(at: Date, now: Date): string {
   return t('Next test {time}.', { time: isSoon(at, now) ? t('in a few seconds') : relative(at, now) });
 }
 
-/** Whether a time is so close that `timeAgo` says “in a moment”. Beside “unreachable” that would sound harmless. */
+/** Whether `timeAgo` would say “in a moment”, which sounds harmless beside “unreachable”. */
 const isSoon = (at: Date, now: Date) => at.getTime() - now.getTime() < 5 * SECOND;
 
 const MAY_MANGLE = defineMessage(
@@ -117,14 +117,14 @@ const MAY_MANGLE = defineMessage(
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
-/** The state as text for screen readers, without values that change often. */
+/** The state as text that screen readers read out when it changes. So it has no values that change often. */
 export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
   const [, state] = toneAndText(listener);
   const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
   return `${t('Vote listener: {state}.', { state })} ${votes}`;
 }
 
-/** A listener's state with its reason, the advice, and the buttons. */
+/** A listener's state with the reason for it, advice, and buttons. `path` is the path of the listener's page. */
 export function listenerState(
   { listener, queuePaused }: { listener: ListenerView; queuePaused: boolean | null },
   path: string,
@@ -152,8 +152,8 @@ export function listenerState(
 }
 
 /**
- * When the last vote was delivered. If the listener is unreachable: the time and not “just now”, which would sound as
- * if it were reachable.
+ * When the last vote was delivered. If the listener is unreachable: the time, because “just now” would sound as if the
+ * listener were reachable.
  */
 function lastDelivered(
   { at, confirmed }: NonNullable<ReturnType<typeof lastDelivery>>,
@@ -188,7 +188,7 @@ function sentText(votes: number, path: string): Html {
 
 const connectOf = (path: string) => `${path.replace(/\/listener$/, '/connect')}#relay`;
 
-/** The last test of a listener that fetches, with its present settings. */
+/** The result of the last test of a listener that fetches. A test of earlier settings does not count. */
 function lastTest({ tested, updatedAt }: ListenerView, now: Date): Content {
   if (!tested || tested.at < updatedAt) return t('none with these settings');
   const result = tested.code === 'acknowledged' ? t('votes were fetched') : t('votes were not fetched');
@@ -245,7 +245,7 @@ function untroubled(listener: ListenerView): string {
       return t('No vote has arrived with these settings yet. Send a test vote to check them.');
     case 'failed': {
       const cause = tested ? t(explainFor(listener, tested.code).cause) : '';
-      // If the outcome is ambiguous: the cause already says that the vote may have arrived.
+      // If the outcome is ambiguous: the vote may have arrived, so the text must not say that it did not.
       return tested && OUTCOMES[tested.code] === 'ambiguous'
         ? t(
             'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',

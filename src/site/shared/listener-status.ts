@@ -6,7 +6,7 @@ import { SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { queuePaused } from '../../process/queue-pause.ts';
 
-/** How long a process caches whether the queue is paused, because pages refresh themselves. */
+/** How long a process caches whether the queue is paused. Pages that refresh themselves read this often. */
 const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
 
 /** A server's listener and queue, on which the delivery of its votes depends. */
@@ -18,7 +18,7 @@ export type ListenerStatus = {
 };
 
 /**
- * Makes a function that reads the state of a server's listener. It is cheap enough for pages that refresh every few
+ * Returns a function that reads the state of a server's listener. It is cheap enough for pages that refresh every few
  * seconds.
  */
 export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {

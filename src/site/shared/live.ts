@@ -7,16 +7,16 @@ import { type Content, type Html, html } from './html.ts';
 /** The refresh intervals in milliseconds: while work is in progress, and otherwise. */
 const FAST_MS = 3 * SECOND;
 const SLOW_MS = 15 * SECOND;
-/** The refresh interval of a page with a mark. A change is visible within two seconds. */
+/** The refresh interval of a part with a mark. It is short, because the answer is empty while nothing has changed. */
 const MARKED_MS = 1.2 * SECOND;
 
 /**
  * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
- * position (see scripts/page.js). Without a script, it shows a link. The page must be sent with `live: true`.
+ * position (see scripts/page.js). If scripts are off, it has a link to reload it. The page must have `live: true`.
  *
  * @param part - `href`: the page itself, which contains this part; `announcement`: the state as text without times,
- * which screen readers read out when it changes; `open`: whether work is in progress; `mark`: only for pages that
- * answer polls with `isUnchanged`
+ * which screen readers read out when it changes; `open`: whether work is in progress, so that the page refreshes more
+ * often; `mark`: the result of `markOf`, only for pages that check it with `isUnchanged`
  */
 export function livePart(part: {
   id: string;
@@ -39,14 +39,14 @@ export function livePart(part: {
   </div>`;
 }
 
-/** A hash of what a page shows. */
+/** A hash of the data that a page shows. If the hash is the same, the page has not changed. */
 export function stateOf(...shown: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }
 
 /**
- * The mark of a page that shows `state`: the state, and the time at which the whole page is sent again even if nothing
- * has changed, because its relative times are too old by then.
+ * The mark of a page that shows `state` (a hash of `stateOf`). It also contains the time from which the page is sent
+ * again even if nothing has changed, because its relative times are too old by then.
  */
 export function markOf(state: string, open: boolean, now: Date): string {
   return `${state}.${after(now, open ? FAST_MS : SLOW_MS)
@@ -54,7 +54,7 @@ export function markOf(state: string, open: boolean, now: Date): string {
     .toString(36)}`;
 }
 
-/** The mark that a poll sends as `seen`; null if the request is no poll. */
+/** The mark of the page that the browser shows, from the query of a poll; null if the request is not a poll. */
 export function seenMark(request: FastifyRequest): string | null {
   const { seen } = request.query as { seen?: unknown };
   return typeof seen === 'string' ? seen : null;
@@ -66,7 +66,7 @@ export function isUnchanged(mark: string, state: string, now: Date): boolean {
   return seen === state && now.getTime() < Number.parseInt(until, 36);
 }
 
-/** Answers a poll if the page has not changed. */
+/** Answers a poll with 204, which means that the page has not changed. */
 export function sendUnchanged(reply: FastifyReply): FastifyReply {
   return reply.code(204).header('cache-control', 'no-store').send();
 }

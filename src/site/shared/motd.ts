@@ -10,7 +10,7 @@ export function motdPanel(motd: string): Content {
   return html`<p class="motd" dir="auto">${lines}</p>`;
 }
 
-/** The colour is a class of site.css, because the site's policy forbids inline styles. */
+/** A piece of text. Its colour is a class of site.css, because the content security policy forbids inline styles. */
 function piece({ text, colour, formats }: StyledText): Content {
   const classes = [colour, ...formats].filter(Boolean).map((name) => `mc-${name}`);
   return classes.length > 0 ? html`<span class="${classes.join(' ')}">${text}</span>` : text;

@@ -15,7 +15,7 @@ export function nextPath(next: unknown, base: string, otherwise: string): string
   return isInside && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : otherwise;
 }
 
-/** The path of `nextPath` on the site of `app`, unless it is the address of a form: opening it would end in an error. */
+/** As `nextPath`, for the site of `app`. If the path only takes forms, so that GET would fail: `otherwise`. */
 export function nextPage(app: FastifyInstance, next: unknown, otherwise: string): string {
   const path = nextPath(next, app.site.base, otherwise);
   return app.refusesGet(path.split('?')[0] ?? '') ? otherwise : path;

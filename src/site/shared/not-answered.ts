@@ -1,7 +1,7 @@
 import { t } from '../../language/t.ts';
 import type { NotAnswered } from '../../platform/answers.ts';
 
-/** The message if a check or a test has no result. */
+/** The message for a check or a test that no worker answered. */
 export function notAnsweredText({ kind }: NotAnswered): string {
   switch (kind) {
     case 'no-worker':

@@ -2,7 +2,7 @@ import { type Text, t } from '../../language/t.ts';
 import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** The meaning of a state for the reader, which decides its colour. A text always accompanies the colour. */
+/** What a state means for the reader; it decides the colour. Colour is never the only sign: a text says the same. */
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
 
 /** A badge with a short state, such as `online`. */
@@ -20,7 +20,7 @@ export function card(part: {
   title: Content;
   id?: string;
   actions?: Content;
-  /** Whether the card is the result of a form, such as a preview. It then gets the focus. */
+  /** Whether the card is the result of a form, such as a preview. If so, the card gets the focus. */
   isResult?: boolean;
   body: Content;
 }): Html {
@@ -36,7 +36,7 @@ export function linkTo(address: string): (text: Html) => Html {
   return (text) => html`<a href="${address}">${text}</a>`;
 }
 
-/** Makes the element for words of a translated text that only screen readers read. */
+/** The element for those words of a translated text that only screen readers read. */
 export function forReaders(text: Html): Html {
   return html`<span class="for-readers">${text}</span>`;
 }
@@ -50,7 +50,6 @@ export function facts(entries: [name: string, value: Content][]): Html {
   </dl>`;
 }
 
-/** A key figure with its name. */
 export function figure(name: string, value: Content, detail?: Content): Html {
   const more = detail ? html`<span class="soft">${detail}</span>` : '';
   return html`<div class="figure">
@@ -66,7 +65,7 @@ export function optionsOf(options: [value: string, text: Text][]): [string, stri
 /** A form field. `error` describes what is wrong with its value. */
 type Field = {
   name: string;
-  /** The id. It is needed if a page has several fields with one name, and is the name by default. */
+  /** The id; by default the name. Set it if a page has several fields with one name. */
   id?: string;
   label: Content;
   hint?: Content;
@@ -94,8 +93,8 @@ type InputAttributes = Partial<{
 }>;
 
 /**
- * The maximum length of a port field. Browsers silently cut pasted text to the maximum: with five characters, ` 25565`
- * would become 2556, which is a valid port.
+ * The `maxlength` of a port field. Browsers silently cut pasted text to it. If it were 5, a pasted ` 25565` would
+ * become 2556, which is a valid port.
  */
 export const PORT_LENGTH = 20;
 
@@ -168,13 +167,13 @@ function attribute(key: string, value: string | number | boolean | undefined): C
   return html`${key}="${String(value)}"`;
 }
 
-/** A button that changes something. It has a form of its own, which also sends the `hidden` fields. */
+/** A form with nothing but a button. It is sent to `to` with the `hidden` fields. */
 export function button(action: {
   to: string;
   text: string;
   hidden?: Record<string, string>;
   kind?: 'primary' | 'quiet' | 'danger';
-  /** Distinguishes buttons with the same text, for screen readers. */
+  /** What the button is for, such as a server's name. Only screen readers read it, after `text`. */
   of?: string;
 }): Html {
   const { to, text, hidden = {}, kind = 'quiet', of } = action;
@@ -185,8 +184,8 @@ export function button(action: {
 }
 
 /**
- * A button for actions that cannot be undone: the first click shows the consequence and the real button. It needs no
- * script.
+ * A button for an action that cannot be undone. A click on it shows the consequence and `form`, which has the real
+ * button. It needs no script.
  */
 export function confirmed(action: {
   text: string;
@@ -215,13 +214,13 @@ export function copyable(text: string, label: string): Html {
   </div>`;
 }
 
-/** A column of a table. `number` is right-aligned; `address` leaves room for long text without spaces. */
+/** A column of a table. The kind `number` is right-aligned; `address` leaves room for long text without spaces. */
 export type Column<T> = {
   title: string;
   kind?: 'number' | 'address';
   /** Whether the cells are the headings of their rows. A table has one such column. */
   heads?: boolean;
-  /** The direction of the order, in the column by which the rows are sorted. */
+  /** The direction of the order. Only the column by which the rows are sorted has it. */
   sorted?: 'ascending' | 'descending';
   cell: (row: T) => Content;
 };
@@ -260,7 +259,7 @@ export function dataTable<T>(table: {
 export function pager(links: {
   newer?: string | undefined;
   older?: string | undefined;
-  /** For lists that have only links to the next page: a link to the first page. */
+  /** The first page, for lists that cannot link to the previous page. */
   first?: string | undefined;
 }): Content {
   const { newer, older, first } = links;

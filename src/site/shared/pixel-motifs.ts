@@ -50,7 +50,7 @@ type Motif = keyof typeof DRAWN;
 
 const MOTIFS = Object.keys(DRAWN) as Motif[];
 
-/** The motifs of well-known tags and games. Any other one gets its motif by chance. */
+/** The motifs of well-known tags and games. For others, `motifOf` selects a motif by a hash. */
 const KNOWN = new Map(
   Object.entries<Motif>({
     adventure: 'mountain',
@@ -91,7 +91,7 @@ const KNOWN = new Map(
   }),
 );
 
-/** The rows of the left half of a motif. `chance` chooses one for a text that is not known. */
+/** The rows of the left half of a text's motif. If `KNOWN` does not have the text, the number `chance` selects one. */
 export function motifOf(text: string, chance: number): string[] {
   const motif = KNOWN.get(text) ?? MOTIFS[chance % MOTIFS.length] ?? 'shield';
   return DRAWN[motif].split(' ');

@@ -39,7 +39,7 @@ export function description(text: string): Html {
   return html`<div class="written markdown" dir="auto">${raw(renderMarkdown(text))}</div>`;
 }
 
-/** Links to the pages of tags in the order of the list; keys that are not in the list are left out. */
+/** Links to the pages of a server's tags, in the order of `tags`. Keys that `tags` does not have are left out. */
 export function tagChips(
   base: string,
   keys: string[] | undefined,

@@ -1,7 +1,6 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 
-/** The protocols to choose from; the recommended one first. */
 const PROTOCOLS: [Protocol, name: () => string, about: Text][] = [
   [
     'votifier-v2',
@@ -23,7 +22,7 @@ const PROTOCOLS: [Protocol, name: () => string, about: Text][] = [
   ],
 ];
 
-/** The protocols to choose from, in the language of the page. */
+/** The protocols that an owner can choose, in the language of the page; the recommended one first. */
 export function protocolChoices(): { protocol: Protocol; name: string; about: string }[] {
   return PROTOCOLS.map(([protocol, name, about]) => ({
     protocol,

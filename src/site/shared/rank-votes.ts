@@ -51,8 +51,8 @@ function sentenceOf(reason: Reason): string {
 }
 
 /**
- * Tables of how many votes of a server count for its rank, and why others do not: in total, and for each day on which
- * some do not.
+ * Two tables about the votes that count less for a server's rank: how many votes each reason concerns, and the days
+ * with such votes. If all votes count in full, a sentence.
  */
 export function rankVotesTables(days: RankDay[]): Html {
   const sum = sumOfDays(days);

@@ -15,7 +15,7 @@ import { type Refused, refused } from './form-route.ts';
 import { type Html, html } from './html.ts';
 import { linkTo, textField } from './parts.ts';
 
-/** Without a second factor, the password confirms a sensitive change. */
+/** The fields of a user without a second factor: the password confirms a sensitive change. */
 const passwordForm = z.object({
   password: z
     .string()
@@ -27,7 +27,7 @@ const passwordForm = z.object({
     .transform(() => undefined),
 });
 
-/** With a second factor, a sensitive change needs the password, and a code of the app or a backup code. */
+/** The fields of a user with a second factor: the password, and a code of the app or a backup code. */
 const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
@@ -45,19 +45,17 @@ export function proofForm({ twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>) 
   return twoFactorEnabled ? passwordAndCodeForm : passwordForm;
 }
 
-/**
- * The secret fields of `proofForm`. They stay empty when a refused form is shown again.
- */
+/** The secret fields of `proofForm`. They stay empty when a refused form is shown again. */
 export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 
-/** What the check of a password needs. */
+/** The dependencies of `withReAuthentication`. */
 export type SignInParts = { deps: AppDeps; auth: Auth };
 
 type Proof = { password: string; code?: string | undefined };
 
 /**
- * Checks the password, and a code if the second factor is on; then runs `work`. So somebody who has only a stolen
- * password or only an open session cannot take the account over. Returns the refusal of the form if the check fails.
+ * Checks the user's password, and a code if the second factor is on. If they are right, runs `work`; otherwise returns
+ * the refusal of the form. So somebody who only has a stolen password or an open session cannot take the account over.
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,
@@ -93,7 +91,7 @@ export function noPasswordYet(base: string): Html {
   return html`<p class="soft small">${sentence}</p>`;
 }
 
-/** The session in which a user enters a code. */
+/** The session of the request, for `takeCode`. */
 function inSession(request: FastifyRequest) {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   const { user, session } = request.signedIn;

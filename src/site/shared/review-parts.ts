@@ -56,7 +56,7 @@ export function spreadOf({
 /**
  * A rating from 1 to 5 as five stars, and as text for screen readers.
  *
- * @param isSaid - a text beside the stars says the same, so screen readers skip them
+ * @param isSaid - true if a text beside the stars says the same. Then there is no text for screen readers
  */
 export function starsText(rating: number, isSaid = false): Html {
   const stars = `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
@@ -65,8 +65,8 @@ export function starsText(rating: number, isSaid = false): Html {
 }
 
 /**
- * A review in a list, with the owner's answer. `more` contains buttons for the reader; `reviewer` is what is known
- * about the author.
+ * A review in a list, with the owner's answer. `more` contains buttons for the reader; `reviewer` contains what the
+ * list shows about the author.
  */
 export function reviewItem({
   review,

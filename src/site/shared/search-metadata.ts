@@ -59,7 +59,7 @@ export function searchMetadata(
     ${card}`;
 }
 
-/** The link to a feed in the language of the page. English is the feed's own language. */
+/** The link to a feed in the language of the page. English is the default, so its link has no `lang`. */
 function feedLink(url: string, { title, path }: { title: string; path: string }): Html {
   const language = languageNow();
   const address = language === 'en' ? path : inLanguageOf(path, language);

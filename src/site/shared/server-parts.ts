@@ -4,7 +4,7 @@ import { type Content, type Html, html } from './html.ts';
 import { icon } from './icon.ts';
 import { bannerLink, type Pictured, serverIcon } from './server-pictures.ts';
 
-/** A button that copies a server's address. It needs a script, so without one it is not shown. */
+/** A button that copies a server's address. If scripts are off, the button is hidden. */
 export function copyAddress(address: string, server: string): Html {
   const texts = html`data-copy="${address}" data-copied="${t('Copied')}"`;
   return html`<button class="quiet copy" type="button" ${texts}>${icon('copy')}<span>${t('Copy address')}</span><span
@@ -12,7 +12,7 @@ export function copyAddress(address: string, server: string): Html {
 }
 
 /**
- * The link to a server's vote page, in the colour that only votes have.
+ * The link to a server's vote page. It is a button in the colour that is used only for votes.
  *
  * @param username - the player, whose name is filled in
  */
@@ -26,7 +26,7 @@ export function voteLink(
     class="for-readers"> ${name}</span></a>`;
 }
 
-/** A slim bar: how many of the places are taken. Screen readers skip it, because the numbers are beside it. */
+/** A slim bar: the share of player slots in use. Screen readers skip the bar, because the numbers are beside it. */
 export function playersBar(players: number, most: number): Content {
   if (most <= 0) return '';
   const share = Math.min(100, Math.round((100 * players) / most));
@@ -34,7 +34,7 @@ export function playersBar(players: number, most: number): Content {
     class="fill" width="${String(share)}%" height="100%" rx="3"/></svg>`;
 }
 
-/** The medal of ranks 1 to 3, as tally strokes; other ranks are numbers. */
+/** A rank in a list: a medal with tally strokes for the ranks 1 to 3, a number for others. */
 export function rankMark(rank: number): Html {
   const strokes = {
     1: ['M16 9.5v13'],

@@ -4,11 +4,11 @@ import { colourClasses, generatedIcon, initials } from './generated-pictures.ts'
 import { type Html, html } from './html.ts';
 
 /**
- * If a banner is wider than this many times its height: it is a strip and is not cut, because its text would be lost.
+ * If a banner is wider than this many times its height: it is shown whole, because cropping would cut off its text.
  */
 const STRIP = 5.5;
 
-/** What the pictures of a server need. */
+/** The fields of a server from which its pictures are made. */
 export type Pictured = {
   name: string;
   game?: string | null | undefined;
@@ -16,14 +16,14 @@ export type Pictured = {
   icon?: Icon | undefined;
 };
 
-/** What the pictures of a server need, from its profile. */
+/** The fields for the pictures of a stored server. */
 export function picturesOf({ name, game, profile }: Pick<Server, 'name' | 'game' | 'profile'>): Pictured {
   return { name, game, banner: profile?.banner, icon: profile?.icon };
 }
 
 /**
- * The banner as a link, or a pattern with the initials. It is out of the tab order and hidden from screen readers,
- * because the name beside it is the same link.
+ * The banner as a link to the server's page. A server without a banner gets a pattern with its initials. The link is
+ * out of the tab order and hidden from screen readers, because the name beside it is the same link.
  *
  * @param loading - `lazy` below the first screen
  */
@@ -39,7 +39,7 @@ export function bannerLink(
   return html`<a class="banner" ${to}>${bannerPicture(base, banner, loading, '(max-width: 42.5rem) 100vw, 25rem')}</a>`;
 }
 
-/** The cover of a page: the banner, or a pattern with the initials. It is no link. */
+/** The picture at the top of a server's page: the banner, or a pattern with the initials. It is not a link. */
 export function cover(base: string, server: Pictured): Html {
   const { banner } = server;
   return banner
@@ -49,7 +49,7 @@ export function cover(base: string, server: Pictured): Html {
       )}</span></div>`;
 }
 
-/** The banner, which fills its frame. In lists, browsers load the narrow size. */
+/** The banner, which fills its frame. Browsers choose between its two stored sizes by `sizes`. */
 function bannerPicture(base: string, banner: Banner, loading: 'eager' | 'lazy', sizes: string): Html {
   const { narrow, width, height } = banner;
   const sources = html`src="${pictureAddress(base, narrow)}" srcset="${bannerSources(base, banner)}"`;

@@ -26,7 +26,7 @@ export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'
 /**
  * A status as a badge.
  *
- * @param game - if servers of the game cannot be queried and there is no report, the badge says “not probed”
+ * @param game - if servers of the game cannot be probed and the status is unknown, the badge says “not probed”
  */
 export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
   const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;

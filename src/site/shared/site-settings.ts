@@ -9,12 +9,12 @@ import { livePages, type SitePages } from '../site-pages.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
 import { pictureAddress } from './server-pictures.ts';
 
-/** The logo as a page shows it. `path` changes with the picture. */
+/** The logo as a page shows it. `path` contains a hash of the picture, so it changes with the picture. */
 export type Logo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & { href: string };
 
 /**
- * What every page needs to know of the site. Name, notice, contact and links change while the process runs, so code reads
- * them for each page.
+ * The settings of the site that pages use. An operator can change those with `readonly` while the process runs, so code
+ * reads them for each page.
  */
 export type Site = {
   /** The path of the site: `''` or `/listing`. */
@@ -27,7 +27,7 @@ export type Site = {
   readonly notice: string;
   /** The operators' announcement, which is shown above the content of every page. */
   announcement: AnnouncementCache;
-  /** The operator's e-mail address or link. */
+  /** The operator's e-mail address or the URL of a contact page. */
   readonly contact: string | undefined;
   /** The operator's own pages. */
   readonly pages: SitePages;
@@ -41,7 +41,7 @@ export type Site = {
   asset(name: AssetName): string;
   /** Every route of the site with its access. */
   routes: { method: string; url: string; access: Access }[];
-  /** Finds out who sent a request, for requests that match no route. Set when the site's pages are registered. */
+  /** Finds the user of a request that matches no route, for the error page. Set when the pages are registered. */
   whoIs?: (request: FastifyRequest) => Promise<SignedIn | null>;
 };
 

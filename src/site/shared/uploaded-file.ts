@@ -6,8 +6,8 @@ import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { PageError } from '../error-pages.ts';
 
 /**
- * The limit of uploads that a process reads at the same time. Each needs up to 1 MB of memory until a slow client has
- * sent it.
+ * The limit of uploads that a process reads at the same time. Each uses up to 1 MB of memory until it has arrived,
+ * which takes long if the client is slow.
  */
 const MOST_READ_AT_ONCE = 16;
 
@@ -15,8 +15,8 @@ const MOST_READ_AT_ONCE = 16;
 const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
 
 /**
- * If the request is larger than this: the connection is closed instead of reading the body to its end. The browser may
- * then not show the answer.
+ * If a request is larger than this: the connection is closed after the answer, so that the body is not read to its end.
+ * The browser may then not show the answer.
  */
 const LARGEST_REFUSED = 32 * 1_024 * 1_024;
 
@@ -29,10 +29,10 @@ const LIMITS = {
   fieldNameSize: 100,
 };
 
-/** Reads the file of a form. @throws {PictureError} `none`, `too-large` or `busy` */
+/** Reads the file of a form. @throws {PictureError} `busy` if too many uploads are read now, `none` or `too-large` */
 type ReadFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>;
 
-/** Lets the routes of `app` accept one uploaded picture in a form without other fields. */
+/** Lets the routes of `app` accept forms with one file and no other field. Returns the function that reads the file. */
 export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
   await app.register(multipart, { limits: LIMITS });
   let reading = 0;
@@ -46,9 +46,9 @@ export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
 }
 
 /**
- * The file of a form. Its size is checked before it is read.
+ * The file of a form. A body that is too large is refused before it is read.
  *
- * @throws {PictureError} `none` or `too-large`
+ * @throws {PictureError} `none` if there is no file or it is empty; `too-large`
  */
 async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
   const none = new PictureError('none');

@@ -7,7 +7,7 @@ import { count, counted, duration, exactTime } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, type Tone } from './parts.ts';
 
-/** The events of a vote in their order. If several attempts have the same advice, only the newest of them shows it. */
+/** The events of a vote as a list. If several attempts have the same advice, only the newest of them shows it. */
 export function timelineList(events: TimelineEvent[]): Html {
   const newest = new Map(events.map((event) => [adviceOf(event), event]));
   return html`<ol class="timeline">${events.map((event) => item(event, newest.get(adviceOf(event)) === event))}</ol>`;
@@ -72,7 +72,7 @@ const REACHED: Record<Step, Text> = {
   acknowledged: defineMessage('Sent the vote and received an answer.'),
 };
 
-/** How far a fetched vote got: what its taker reported. */
+/** For a fetched vote, what its taker reported: whether the vote was handed over. */
 function handedOver(of: OutcomeClass): Text {
   if (of === 'delivered') return defineMessage('It was handed over.');
   return of === 'ambiguous'

@@ -22,7 +22,7 @@ import {
 import { radios } from '../shared/radios.ts';
 import type { Sample } from './sample.ts';
 
-/** The tokens of colours in site.css. */
+/** The names of the colour tokens in site.css, one group per line. */
 const COLOURS = [
   'paper card well quiet-soft line edge soft ink',
   'accent accent-soft on-accent deep on-deep on-deep-soft',
@@ -30,7 +30,7 @@ const COLOURS = [
   'good good-soft bad bad-soft attention attention-soft star star-fill',
 ];
 
-/** The parts that every page may use. `scheme` makes the ids of fields different. */
+/** The parts that every page may use. They are shown once per scheme; `scheme` makes the ids of fields unique. */
 export function basics(scheme: string): Sample[] {
   return [
     { name: 'Type', body: type() },

@@ -4,7 +4,7 @@ import { copyAddress, miniServer, playersBar, rankMark, voteLink } from '../shar
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 import type { Sample } from './sample.ts';
 
-/** Names of every kind: two words, one word, another script, a very long one. */
+/** Sample names: two words, letters that are not ASCII, another script, a very long name. */
 const NAMES = [
   'Harbour Lights',
   'Kızıl Kale',

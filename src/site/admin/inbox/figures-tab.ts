@@ -10,7 +10,7 @@ import type { Inbox, TabOf } from './inbox.ts';
 import { keysHint } from './inbox-parts.ts';
 import { serverCard } from './server-card.ts';
 
-/** The tab of servers whose votes or players look wrong. */
+/** The tab of servers with unusual numbers of votes or players. */
 export function figuresTab({ deps, base }: Inbox): TabOf {
   return async () => {
     const found = await unusualFigures(deps);
@@ -47,7 +47,7 @@ function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html
   });
 }
 
-/** Links to the form that excludes the server's votes: those cast with its busiest token, or all of them. */
+/** Links to the form that excludes all votes of the server, or only those that were cast with the busiest token. */
 function excludeLinks(base: string, row: UnusualFigures['unusualVotes']['rows'][number]): Html {
   const { server, at, tokenId } = row;
   const link = (token: string | undefined, text: string) => {

@@ -26,12 +26,12 @@ import { type Inbox, pickedIds, wholeNumber } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
 
-/** The reason that is stored when an operator excludes held votes with a button. */
+/** The stored reason if an operator excludes held votes with a button of the inbox. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 const decisionForm = z.object({ decision: z.enum(HELD_DECISIONS), seen: z.iso.datetime() });
 
-/** The forms of held votes: a decision about groups, its undoing, and the block of a network. */
+/** The forms for held votes: to decide about groups of them, to undo such a decision, and to block a network. */
 export function heldForms({ app, deps, base, numbers }: Inbox): void {
   formRoute(app, {
     path: '/attention/held',
@@ -84,7 +84,7 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
 
 type Query = Record<string, string>;
 
-/** A notice with the result of the decision that redirected to this page. */
+/** After the redirect from a form of `heldForms`: a notice with the result. `query` has the codes of the redirect. */
 export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   const { deps, base } = inbox;
   const { done = '', group = '', block = '' } = query;
@@ -135,7 +135,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   );
 }
 
-/** A button that undoes an exclusion. Delivered votes can only be taken out of the counts again. */
+/** The way to undo a decision. If the votes were delivered, they can only be excluded from the counts again. */
 function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
   if (decision === 'exclude') {
     const to = adminPath(base, '/attention/held/undo');

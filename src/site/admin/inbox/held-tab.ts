@@ -18,7 +18,7 @@ import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-
 import { inboxPath } from './inbox-tabs.ts';
 import { listPage } from './list-page.ts';
 
-/** The cause that the held votes of a group share. */
+/** The text for the cause of a quarantine, which all votes of a group share. */
 const CAUSES: Record<QuarantineCause, string> = {
   network: 'One network',
   neighbourhood: 'One IPv4 /16 or IPv6 /32',
@@ -26,7 +26,7 @@ const CAUSES: Record<QuarantineCause, string> = {
   'new-players': 'New players of one server',
 };
 
-/** The most names of a group that are shown. */
+/** A group shows at most this many of its players' names. */
 const NAMES_SHOWN = 8;
 
 /** The tab of held votes. One button decides about all held votes of a network or mail domain, on all servers. */
@@ -64,7 +64,7 @@ export function heldTab(inbox: Inbox): TabOf {
 type Blocks = Map<string, WithId<Block>>;
 type View = { base: string; now: Date; blocks: Blocks };
 
-/** The blocks that are in effect for the networks of these groups. */
+/** The blocks in effect for the networks of these groups, by network. */
 async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   const origins = groups.flatMap(({ origin }) => origin ?? []);
   if (origins.length === 0) return new Map();
@@ -91,7 +91,7 @@ function groupItem(view: View, { origin, quarantines }: HeldVotes): Html {
   });
 }
 
-/** When the first vote of a group was held, and the newest one if that was later. */
+/** When the first vote of a group was held; and when the newest one was held, if that was over a minute later. */
 function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
   if (!newest || newest.getTime() - first.getTime() < MINUTE) return timeAgo(first, now);
   return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;
@@ -103,7 +103,7 @@ function votesText(quarantines: HeldOnServer[]): string {
   return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
 }
 
-/** What helps to decide, by server: names and their ages, networks, and the number of players that probes saw. */
+/** A table of what helps to decide, by server: new and known names, networks, and the players that probes counted. */
 function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Html {
   return dataTable<HeldOnServer>({
     caption: `Evidence: ${title}`,

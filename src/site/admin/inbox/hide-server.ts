@@ -17,7 +17,7 @@ import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
 const tabField = z.enum(['reports', 'servers']);
 
-/** Forms of the inbox that hide a server and show it again. They lead back to their tab. */
+/** The forms of the inbox that hide a server and show it again. They redirect to the tab from which they were sent. */
 export function hidingForms({ app, deps, base, numbers }: Inbox): void {
   formRoute(app, {
     path: '/attention/hide',
@@ -50,7 +50,7 @@ const noServer = () => refused(404, 'This server does not exist, or was removed.
 
 type Named = { _id: ObjectId; name: string };
 
-/** The form that hides a server, behind a button. */
+/** A button that opens the form to hide a server. */
 export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: Named): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
@@ -69,7 +69,7 @@ export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, 
   </details>`;
 }
 
-/** The result of hiding a server, with a button to undo it. Empty after another action. */
+/** A notice after a server was hidden (with a button to undo that) or shown again. Empty after another action. */
 export async function hidingResult(
   { deps, base }: Inbox,
   tab: InboxTab,

@@ -2,13 +2,13 @@ import { localTime } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { notice, type Tone } from '../../shared/parts.ts';
 
-/** The id of the form for the selected items. Their check boxes are in the items. */
+/** The id of the form for the selected items. The check boxes outside of the form refer to it. */
 const MANY = 'decide-many';
 
-/** The keyboard keys for decisions: `a` accepts, `x` refuses. */
+/** The keys of the keyboard for decisions: `a` accepts an item, `x` refuses it. */
 export type Key = 'a' | 'x';
 
-/** Marks the control that a key presses (see scripts/inbox.js). */
+/** Marks a button, so that scripts/inbox.js clicks it when the operator presses `key`. */
 export function keyed(key: Key, control: Content): Html {
   return html`<div data-press="${key}">${control}</div>`;
 }
@@ -16,7 +16,7 @@ export function keyed(key: Key, control: Content): Html {
 /** One item of the inbox, with a check box if `select` is set. */
 export function inboxItem(item: {
   id: string;
-  /** The value that the check box adds to the form for the selected items, and what it selects. */
+  /** The value that the check box sends with `manyForm`, and its name for screen readers. */
   select?: { value: string; of: string };
   title: Content;
   badges?: Content;
@@ -40,10 +40,10 @@ export function inboxItem(item: {
   </article>`;
 }
 
-/** The form for the selected items. `buttons` are made by `manyButton`; `hidden` are further fields. */
+/** The form for the selected items. `buttons` are made with `manyButton`; `hidden` are the values of hidden fields. */
 export function manyForm(form: { to: string; hidden?: Record<string, string>; buttons: Content }): Html {
   const { to, hidden = {}, buttons } = form;
-  // If a user presses Enter in a check box: browsers press the first button of its form. So the first one is disabled.
+  // If a user presses Enter in a check box: browsers click the first button of its form. So the first one is disabled.
   return html`<form method="post" action="${to}" id="${MANY}" class="card many">
     <button type="submit" hidden disabled></button>
     ${hiddenFields(hidden)}
@@ -56,7 +56,7 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
 }
 
 /**
- * A button of `manyForm`. Its value is the decision. The style is `quiet`, because the main buttons are in the items.
+ * A button of `manyForm`. `value` is sent as the decision. It is `quiet`, because the main buttons are those of items.
  */
 export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
   return html`<div data-press-many="${key}">
@@ -70,7 +70,7 @@ export function hiddenFields(fields: Record<string, string>): Html {
   )}`;
 }
 
-/** The line that names the keys. The script shows it, and remembers whether the keys are on. */
+/** The line that explains the keys. scripts/inbox.js shows it, and remembers whether the keys are on. */
 export function keysHint(texts: { a?: string; x?: string }): Html {
   const key = (name: string, text: string | undefined) =>
     text ? html`<span><kbd>${name}</kbd> ${text}</span>` : '';
@@ -81,12 +81,12 @@ export function keysHint(texts: { a?: string; x?: string }): Html {
   </p>`;
 }
 
-/** The result of a decision. `text` is also read out after a decision by keyboard; `actions` undo it. */
+/** A notice with the result of a decision. `actions` undo it. After a decision by keyboard, `text` is also read out. */
 export function resultNotice(tone: Tone, text: Content, actions: Content = ''): Html {
   return notice(tone, html`<div class="actions"><span data-result>${text}</span>${actions}</div>`);
 }
 
-/** Shows when the page was made: a decision on it covers only what it shows. */
+/** The time at which the page was made. Items that came later are not part of the operator's decisions. */
 export function asOf(now: Date, path: string): Html {
   return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
 }

@@ -22,7 +22,7 @@ export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
 /** The number of items in each tab. `jobs` is undefined if Redis does not answer. */
 export type InboxCounts = AttentionCounts & { jobs: number | undefined };
 
-/** The path of a tab, with further parameters. */
+/** The path of a tab. `values` are further query parameters. */
 export function inboxPath(
   base: string,
   tab: InboxTab,
@@ -31,12 +31,12 @@ export function inboxPath(
   return adminPath(base, queryText({ tab, ...values }));
 }
 
-/** The tab that is shown first: the first one with something in it. */
+/** The first tab that has an item, or whose number is unknown; null if all are empty. */
 export function firstTab(counts: InboxCounts): InboxTab | null {
   return TAB_NAMES.find((tab) => counts[tab] !== 0) ?? null;
 }
 
-/** The tabs with their numbers. An empty tab shows no number. */
+/** The navigation with the tabs and their numbers of items. An empty tab shows no number. */
 export function inboxTabs(base: string, counts: InboxCounts, current: InboxTab | null): Html {
   return html`<nav class="tabs inbox-tabs" aria-label="What needs attention">
     ${TAB_NAMES.map((tab) => {

@@ -9,10 +9,10 @@ import { allValues } from '../../shared/form.ts';
 import type { Content } from '../../shared/html.ts';
 import type { InboxCounts } from './inbox-tabs.ts';
 
-/** How long counts are cached in a process. A decision in the same process drops them. */
+/** How long a process caches the counts. After a decision, the process that stored it counts again. */
 const FRESH_MS = 10 * SECOND;
 
-/** The numbers of the tabs, and the waiting work. */
+/** The numbers of the tabs, and the waiting work. `forget` drops the cached numbers. */
 export type InboxNumbers = {
   read(): Promise<{ counts: InboxCounts; work: WaitingWork }>;
   forget(): void;
@@ -38,20 +38,20 @@ function failedOf({ redisUp, jobs }: WaitingWork): number | undefined {
   return jobs.filter(({ state, count }) => state === 'failed' && count > 0).length;
 }
 
-/** What the files of the tabs share. */
+/** What each tab of the inbox gets. */
 export type Inbox = { app: FastifyInstance; deps: AppDeps; base: string; numbers: InboxNumbers };
 
 /** The content of a tab. */
 export type TabPage = {
   body: Content;
-  /** How many things the tab has, if the page shows all of them. */
+  /** The number of items in the tab, if this page shows all of them. */
   shown?: number;
 };
 
 /** Makes the content of a tab for a request. */
 export type TabOf = (request: FastifyRequest, query: Record<string, string>) => Promise<TabPage>;
 
-/** The ids of the selected items, without repeats. Invalid values are ignored. */
+/** The ids of the selected items, each once, at most `most`. Invalid values are ignored. */
 export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
   const ids = allValues(request, 'item').flatMap((value) => value.split('-'));
   return [...new Set(ids)]
@@ -60,12 +60,12 @@ export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
     .map((id) => new ObjectId(id));
 }
 
-/** Ids as one value of a form or address. */
+/** Joins ids to one value of a form field or query parameter. `pickedIds` splits it. */
 export function joinedIds(ids: ObjectId[]): string {
   return ids.map((id) => id.toHexString()).join('-');
 }
 
-/** The value of a query parameter as a whole number; 0 if it is not one. */
+/** The value of a query parameter as a number; 0 if it is not a whole number of up to six digits. */
 export function wholeNumber(text: string | undefined): number {
   return /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
 }

@@ -11,7 +11,7 @@ import { type Inbox, joinedIds, pickedIds, wholeNumber } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
-/** One decision: the value of its buttons, and what it does to items. `run` returns how many items it changed. */
+/** A decision: `name` is the value of its buttons; `run` applies it to items and returns how many of them changed. */
 type Decision = {
   name: string;
   run(deps: AppDeps, ids: ObjectId[], by: string): Promise<number>;
@@ -19,17 +19,17 @@ type Decision = {
   said(changed: number): string;
 };
 
-/** What an operator decides about the items of a tab, alone or selected, and how that is undone. */
+/** The decision that an operator can make about one or several items of a tab, and how it is undone. */
 export type ItemDecisions = {
   tab: InboxTab;
-  /** The most items that one press decides. */
+  /** The most items of one decision. */
   most: number;
-  /** The items in a sentence, such as “reports”. */
+  /** The plural of what the items are, for sentences: `reports`. */
   items: string;
   decision: Decision & {
-    /** What the undo button undoes, for screen readers. */
+    /** The text that screen readers add to the undo button: what it undoes. */
     of: string;
-    /** The sentence about items that other operators decided first. @param missed - their number */
+    /** The sentence about items that other operators decided first. @param missed - the number of these items */
     missed(missed: number): string;
   };
   undo: Decision;
@@ -37,7 +37,7 @@ export type ItemDecisions = {
 
 const path = (tab: InboxTab) => `/attention/${tab}`;
 
-/** `POST /operator/attention/<tab>`: decides about the picked items, or undoes such a decision. */
+/** `POST /operator/attention/<tab>`: decides about the selected items, or undoes such a decision. */
 export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
   const { tab, most, decision, undo } = decisions;
   formRoute(app, {
@@ -61,7 +61,7 @@ export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions
   });
 }
 
-/** The result of a decision, with a button to undo it. Empty after another action. */
+/** A notice with the result of a decision, and a button that undoes it. Empty after another action. */
 export function itemDecisionsResult(
   base: string,
   { tab, items, decision, undo }: ItemDecisions,

@@ -17,10 +17,10 @@ import type { Inbox, TabOf } from './inbox.ts';
 import { inboxItem, keyed, keysHint, resultNotice } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
 
-/** How long to wait for an answer of Redis. */
+/** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** The tab of failed jobs: those of one queue are one item, the newest first. */
+/** The tab of failed jobs. Each queue with failed jobs is one item; the queue with the newest failure is first. */
 export function jobsTab(inbox: Inbox): TabOf {
   const { deps, base, numbers } = inbox;
   decisions(inbox);
@@ -56,7 +56,7 @@ function decisions({ app, deps, base }: Inbox): void {
     access: OPERATOR,
     schema: decisionForm,
     run: async ({ request, data: { decision, queue, seen } }) => {
-      // If Redis is unavailable: a command would wait in memory and run much later. So it is refused.
+      // If Redis is unavailable: the decision is refused, because its commands would wait in memory and run much later.
       const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
       if (unavailable.length > 0) return refused(503, `${describeUnavailable(unavailable)}.`);
       const details = { button: `${decision}/failed`, queueName: queue };

@@ -4,10 +4,10 @@ import type { TabPage } from './inbox.ts';
 import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
 /**
- * The content of a tab whose list has pages.
+ * One page of a tab whose list has several pages.
  *
- * @param at - `from`: where this page begins, if it is not the first; `next`: where the next one begins; `count`: how many
- *   things this page has
+ * @param at - `from`: the cursor of this page, undefined for the first; `next`: the cursor of the next page; `count`:
+ * how many items this page has
  */
 export function listPage(
   base: string,

@@ -18,10 +18,10 @@ import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.
 import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
 import { listPage } from './list-page.ts';
 
-/** Reports per page, and the most that one press closes. */
+/** The number of reports on a page, and the most that an operator can close at once. */
 const ROWS = 50;
 
-/** The tab of visitors' reports about servers: those of one server are one item, the newest first. */
+/** The tab of visitors' reports about servers. All open reports about one server are one item. */
 export function reportsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);

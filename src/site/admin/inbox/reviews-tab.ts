@@ -24,7 +24,7 @@ import { listPage } from './list-page.ts';
 /** Reviews per page. */
 const ROWS = 20;
 
-/** The decisions about several reviews: the state that each stores, and the state that the operator saw. */
+/** The decisions about several reviews: the state that a decision stores, and the state that the operator saw. */
 const DECISIONS = {
   approved: { state: 'approved', seenAs: 'pending', done: 'approved.' },
   rejected: { state: 'rejected', seenAs: 'pending', done: 'rejected.' },
@@ -40,7 +40,7 @@ const manyDecision = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** The tab of pending reviews, newest first. Decided ones are at `/operator/reviews`. */
+/** The tab of pending reviews, newest first. `/operator/reviews` lists the decided reviews. */
 export function reviewsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   decisions(inbox);

@@ -5,7 +5,7 @@ import { type Column, card, dataTable } from '../../shared/parts.ts';
 
 export const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or more` : count(value));
 
-/** A card with a table of servers; null without rows. The keys `j` and `k` step through its rows. */
+/** A card with a table of servers; null if it has no rows. The keys `j` and `k` move the focus through the rows. */
 export function serverCard<T extends { server: { name: string } }>(part: {
   title: string;
   about: Content;

@@ -15,7 +15,7 @@ import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.
 import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
 import { listPage } from './list-page.ts';
 
-/** Servers per page, and the most that one press accepts. */
+/** The number of servers on a page, and the most that an operator can accept at once. */
 const ROWS = 20;
 
 const PROOFS: Record<OwnershipProofMethod, string> = {
@@ -24,7 +24,7 @@ const PROOFS: Record<OwnershipProofMethod, string> = {
   operator: 'by an operator',
 };
 
-/** The tab of servers that owners have listed and no operator has looked at. They are public already. */
+/** The tab of new servers that no operator has looked at yet. They are public already. */
 export function serversTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);
