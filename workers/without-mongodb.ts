@@ -12,7 +12,10 @@ type Workers = { pause(): void; resume(): void };
 export type MongodbWatch = {
   /** Whether no MongoDB server that accepts writes is reachable now. */
   isAway(): boolean;
-  /** Wraps the processor of a delivery queue, so that its jobs can be given up while their work goes on. */
+  /**
+   * Wraps the processor of a delivery queue. If MongoDB is away for long, a job then fails for BullMQ, although its
+   * work still runs.
+   */
   givingUp(process: Processor): Processor;
   close(): void;
 };

@@ -75,7 +75,7 @@ export async function storeListener(
   }
 }
 
-/** Returns null, and stores nothing, when the listener is no longer `existing`. */
+/** Stores the settings if the stored listener still equals `existing`. Otherwise it stores nothing and returns null. */
 async function storeIfUnchanged(
   deps: ListenerSetup,
   serverId: ObjectId,

@@ -28,11 +28,12 @@ export type OpenSamples = {
 };
 
 /**
- * Lists all sample servers, or finds those of an earlier demo, and starts the vote listeners of the first `VOTED_FOR`.
+ * Adds all sample servers to the listing, or finds those of an earlier demo, and starts the vote listeners of the first
+ * `VOTED_FOR`.
  *
  * @param addresses - the addresses of the sample servers, in the order of `SAMPLES`
- * @param relayFolder - the folder for the relay, which serves the last of the servers with a listener; null without
- *   Java
+ * @param relayFolder - the folder for the files of the relay, a Java program that fetches the votes of the last server
+ *   with a listener; null if there is no Java
  */
 export async function openSamples(
   deps: AppDeps,

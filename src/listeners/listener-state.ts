@@ -4,8 +4,8 @@ import type { Listener, ListenerFetch } from './listener.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
 /**
- * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not repeated a challenge yet;
- * the next vote or test sends one.
+ * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not answered a challenge with
+ * the same challenge yet. The next vote or test sends a challenge first.
  */
 export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
 

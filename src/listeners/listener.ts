@@ -167,8 +167,8 @@ const listenerDefinition = {
   /** Absent until the owner chooses; then `both` applies. */
   rewards: { type: String, enum: REWARDS },
   /**
-   * The name of the voting site that the listener receives. The listener chooses its token by this name, so it never
-   * changes by itself.
+   * The name of the voting site, which every vote contains. The listener finds the token for this site by the name, so
+   * only the owner changes it.
    */
   serviceName: { type: String, required: true },
   /**

@@ -61,7 +61,7 @@ export class TcpConnection {
   }
 
   /**
-   * Sends a request. All data received since is passed to `take` until it returns a result.
+   * Sends a request. Whenever data arrives, `take` gets all that came since the request, until it returns a result.
    *
    * @param take - returns undefined while it needs more data. If it throws a QueryError, the exchange ends; any other
    *   error counts only if no more data arrives

@@ -95,7 +95,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
 
-/** All ranked servers in order, and the lists of every set of filters. */
+/** Reads all ranked servers by rank, and puts each into the list of every combination of filters that it fits. */
 async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   const now = clock.now();
   const ratings = await readRatings(reviewLists);

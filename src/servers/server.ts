@@ -54,8 +54,8 @@ const probeState = {
   /** When the next scheduled probe is due. The samples of other probes have no duration (see `planOfTake`). */
   scheduledAt: { type: Date, required: true },
   /**
-   * The id of the latest take of this probe (the field keeps its name from version 0.1.0). Only the worker with this id
-   * may write the result.
+   * A new id each time that a worker takes this probe. Only the worker that took it last may write the result. The
+   * field keeps its name from version 0.1.0.
    */
   claim: { type: Schema.Types.UUID, default: null },
   /** The duration of the taken probe's sample in seconds; 0 for a probe between two scheduled ones. */

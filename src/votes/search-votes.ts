@@ -66,7 +66,7 @@ const fits = ({ tokenId, votedAt }: FoundVote, search: VoteSearch) =>
   (!search.since || votedAt >= search.since) &&
   (!search.until || votedAt < search.until);
 
-/** Reads a player's votes in the order of their numbers, so live votes come before imported ones. */
+/** Reads a player's votes, those with the highest `seq` first. Imported votes have a negative one, so they are last. */
 async function ofPlayer(
   votes: Collection<Vote>,
   search: VoteSearch,

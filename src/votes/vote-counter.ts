@@ -15,8 +15,8 @@ const voteCounterDefinition = {
   /** Increases with each recount. A recount is repeated if another one has increased it meanwhile. */
   recounts: { type: Number },
   /**
-   * What the votes of each UTC day weigh in the ranking: `{'21': DayWeight}`. If the day is over and all its votes
-   * count in full: the number of votes instead. A missing day is not weighed yet.
+   * What the votes of each UTC day of the month weigh in the ranking: `{'21': DayWeight}`. If the day is over and all
+   * its votes count in full, the value is their number. A day that is missing is not weighed yet.
    */
   weighed: { type: Schema.Types.Mixed },
   /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */

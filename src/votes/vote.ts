@@ -174,7 +174,10 @@ const voteDefinition = {
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
 
-/** A vote: one document, inserted once (design rule 1). Every operation includes its server's id. */
+/**
+ * A vote: one document, inserted once (design rule 1). Every query and update of votes has a `serverId`: almost
+ * all indexes begin with it.
+ */
 export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
 voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
 voteSchema.index({ serverId: 1, votedAt: 1 });

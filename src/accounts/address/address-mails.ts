@@ -15,7 +15,7 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
   );
 }
 
-/** The mail to the present address if an operator requested the change. The user may still be able to read it. */
+/** The mail to the present address if an operator requested the change: a user who still reads it can object. */
 export function operatorOldText(site: Site, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,

@@ -10,8 +10,8 @@ const KEPT_FOR_MS = 5 * SECOND;
 /** At this interval, old leases are released, and a query looks for due votes that Redis did not announce. */
 const LOOK_EVERY_MS = SECOND;
 /**
- * If a process read the lease before it was released, it announces its vote instead of adding a job. So the last owner
- * adds a job for votes that are announced within this time after the release. The sweep finds later ones.
+ * If a process read the lease before its release, it announces its vote to the owner and adds no job. So for this time
+ * after the release, the last owner adds a job for each announced vote. Votes announced later are found by the sweep.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
 /** At most one such job is added in this time, because a job that finds another owner announces the votes again. */

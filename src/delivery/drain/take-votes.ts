@@ -111,7 +111,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
   return first.getTime() - second.getTime() || a._id.toString().localeCompare(b._id.toString());
 }
 
-/** Records attempts without an outcome as stopped before anything was sent. */
+/** For each of these attempts that has no outcome yet, records the outcome “stopped before anything was sent”. */
 async function recordStopped(
   recording: RecordDeps,
   serverId: Vote['serverId'],

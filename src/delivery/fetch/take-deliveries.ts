@@ -25,7 +25,7 @@ export type TakeCall = { most: number; leaseMs: number; requestId?: string | und
 /** A vote that was handed to a taker, and how long its lease still lasts, in milliseconds. */
 export type TakenDelivery = Taken & { leaseLeftMs: number };
 
-/** If other takers take all votes that a call has found, the call looks again: at most this many times in all. */
+/** If other takers took all votes that a call has found, the call looks again. It looks at most this many times. */
 const MOST_ROUNDS = 4;
 
 const OLDEST_FIRST = { votedAt: 1 } as const;

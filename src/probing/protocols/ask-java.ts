@@ -166,7 +166,7 @@ function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): 
   return { promise, cancel };
 }
 
-/** The first answer. If a modern server answers a list ping, that answer counts only if its status does not come. */
+/** The first answer. A modern server may also answer the old list ping: that counts only if it returns no status. */
 function firstAnswer(attempts: Attempt[]): Promise<LegacyAnswer> {
   const status = attempts.find(({ isStatus }) => isStatus);
   const answers = attempts.map(async (attempt) => {

@@ -42,7 +42,7 @@ const MESSAGES = inEnglish({
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
-/** The admin page of a server, which may be removed: its state and the operators' actions. */
+/** The admin page of a listed or removed server: its state, and the actions of operators. */
 export async function serverPage(
   deps: AppDeps,
   base: string,

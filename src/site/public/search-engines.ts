@@ -110,7 +110,7 @@ type Entry = { path: string; changedAt?: Date | null | undefined };
 
 /** The name of the file with all pages except those of servers. */
 const PAGES = 'pages.xml';
-/** Stands for “no game” where other files of servers have a game's id in their name. Ids of games have no hyphen. */
+/** The name of a file of servers begins with their game's id, or with this if they have none. No id has a hyphen. */
 const WITHOUT_GAME = 'without-game';
 
 /** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */

@@ -122,7 +122,7 @@ export class BlockList {
   }
 
   /**
-   * The block of a network that operators know by its keyed hash only; throws as `findName` does.
+   * Finds the block of a network that is stored only as a keyed hash. Throws the errors of `findName`.
    *
    * @param keysOf - the hashes of the networks of an address; called only when there are such blocks
    */
