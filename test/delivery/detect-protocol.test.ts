@@ -88,3 +88,24 @@ it('a detection is incomplete when nothing listens, a limit leaves a question ou
   // Every question ends with the stop, also the one for TLS.
   expect(performance.now() - began).toBeLessThan(30_000);
 });
+
+it('in turn, one connection is open at a time, and the service is detected as well', async () => {
+  let open = 0;
+  const openAtRequests: number[] = [];
+  const port = await listen(
+    net.createServer((socket) => {
+      open += 1;
+      socket.on('close', () => {
+        open -= 1;
+      });
+      socket.on('data', (bytes) => {
+        openAtRequests.push(open);
+        // It answers the third request only.
+        if (bytes.includes('PROXY')) socket.write('-ERR unknown command\r\n');
+      });
+    }),
+  );
+  const detected = await detectProtocol(['127.0.0.1'], port, { timeoutMs: 400, inTurn: true });
+  expect(detected).toMatchObject({ fault: 'other-protocol' });
+  expect(openAtRequests).toEqual([1, 1, 1, 1]);
+});

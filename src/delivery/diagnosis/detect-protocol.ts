@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import type { OtherService } from '../../listeners/outcomes.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection } from '../connection.ts';
@@ -43,16 +44,22 @@ const PROBES: Probe[] = [
   probeTls,
 ];
 
-/** `mayConnect`: called before each connection. `stop`: aborting ends the detection early. */
+/**
+ * `timeoutMs`: how long a connection may take to open, and then to be answered. `mayConnect`: called before each
+ * connection. `stop`: aborting ends the detection early.
+ */
 export type Detecting = {
   timeoutMs: number;
+  /** Whether only one connection is open at a time. Each then has a share of `timeoutMs`. */
+  inTurn?: boolean | undefined;
   mayConnect?: MayConnect | undefined;
   stop?: AbortSignal | undefined;
 };
 
 /**
  * Detects the protocol of a service that sent no greeting, or closed the connection at once. Sends an HTTP request, a
- * Minecraft status request, a PROXY protocol header and a TLS hello at the same time, each on its own connection.
+ * Minecraft status request, a PROXY protocol header and a TLS hello, each on its own connection: all at the same time,
+ * or `inTurn`. Takes up to twice `timeoutMs`.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
  * @returns `unrecognised` if the service sends nothing, or sends a Votifier greeting late; `other-protocol` with the
@@ -62,23 +69,24 @@ export type Detecting = {
 export async function detectProtocol(
   addresses: string[],
   port: number,
-  { timeoutMs, mayConnect, stop }: Detecting,
+  { timeoutMs, inTurn = false, mayConnect, stop }: Detecting,
 ): Promise<Detection> {
+  const atOnce = inTurn ? 1 : PROBES.length;
+  const shareMs = (timeoutMs * atOnce) / PROBES.length;
   const failures: DialFailure[] = [];
-  const answers = await Promise.all(
-    PROBES.map(async (probe) => {
-      const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
-      if (typeof connection === 'string') {
-        failures.push(connection);
-        return null;
-      }
-      try {
-        return await probe(connection, deadlineIn(timeoutMs, stop));
-      } finally {
-        connection.destroy();
-      }
-    }),
-  );
+  const ask = async (probe: Probe): Promise<Probed> => {
+    const connection = await dial(addresses, port, deadlineIn(shareMs, stop), mayConnect);
+    if (typeof connection === 'string') {
+      failures.push(connection);
+      return null;
+    }
+    try {
+      return await probe(connection, deadlineIn(shareMs, stop));
+    } finally {
+      connection.destroy();
+    }
+  };
+  const answers = await new PQueue({ concurrency: atOnce }).addAll(PROBES.map((probe) => () => ask(probe)));
   if (stop?.aborted) return 'incomplete';
   const said = answers.flatMap((answer) => (answer && 'unknown' in answer ? [answer.unknown] : []));
   if (said.some(looksLikeVotifier)) return 'unrecognised';

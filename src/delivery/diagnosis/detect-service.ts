@@ -25,13 +25,13 @@ export async function detectService(
   { config }: DetectDeps,
   { host, port }: Pick<Listener, 'host' | 'port'>,
   code: OutcomeCode,
-  { mayConnect, stop }: Omit<Detecting, 'timeoutMs'>,
+  detecting: Omit<Detecting, 'timeoutMs'>,
 ): Promise<Detection> {
-  const timeoutMs = config.LISTENER_TIMEOUT_MS;
-  const addresses = await addressesOf(host, config, stop);
+  const options = { timeoutMs: config.LISTENER_TIMEOUT_MS, ...detecting };
+  const addresses = await addressesOf(host, config, options.stop);
   return code === 'not-votifier'
-    ? detectBanner(addresses, port, { timeoutMs, mayConnect, stop })
-    : detectProtocol(addresses, port, { timeoutMs, mayConnect, stop });
+    ? detectBanner(addresses, port, options)
+    : detectProtocol(addresses, port, options);
 }
 
 /**
@@ -66,7 +66,9 @@ export async function detectOnce(
   if (protocol === 'http' || !code || !hasNotGreeted(code) || hasAcknowledged(listener)) return;
   if (detected && detected.at >= updatedAt) return;
   const destination = new Destination(deps, listener, { accountId });
-  const found = await detectService(deps, listener, code, { mayConnect: destination.mayConnect, stop });
+  const { mayConnect } = destination;
+  // One connection at a time: TEST_CONCURRENCY limits the connections to listeners that may never answer.
+  const found = await detectService(deps, listener, code, { mayConnect, stop, inTurn: true });
   await storeDetected(deps, listener, found);
 }
 
