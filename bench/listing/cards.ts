@@ -104,7 +104,7 @@ const answers: [what: string, times: number][] = [];
 function picturesOf(url: string, from: number, to: number, forSeconds: number): PictureLoad {
   const numbers = Array.from({ length: to - from }, (_, n) => from + n);
   // A banner for every tenth server (by default), so that banners and previews are both spread over the whole time.
-  const share = (of: number) => numbers.filter((n) => n % Math.ceil(cards / of) === 0);
+  const share = (of: number) => (of > 0 ? numbers.filter((n) => n % Math.ceil(cards / of) === 0) : []);
   return {
     url,
     publicUrl: url.replace('127.0.0.1', 'localhost'),

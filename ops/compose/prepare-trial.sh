@@ -171,7 +171,6 @@ tallyport() { timeout --foreground 120 docker compose exec -T web node src/cli.t
 one_off() {
   timeout --foreground 180 docker compose run --rm -T -v "$BACKUPS:/backups" migrate node src/cli.ts "$@" </dev/null
 }
-# A web process on a busy machine may answer 503 for a moment; curl then asks again.
 # Whether the input has a line that grep finds. It reads all of the input: if grep stopped at the first such line, the
 # program before it in the pipe could fail to write the rest, and the pipe would fail.
 finds() {
@@ -179,6 +178,7 @@ finds() {
   text=$(cat)
   grep -q "$@" <<<"$text"
 }
+# A web process on a busy machine may answer 503 for a moment; curl then asks again.
 ask() { curl --silent --show-error --fail --max-time 60 --retry 10 --retry-delay 2 "$@"; }
 healthy() {
   local wrong=$1

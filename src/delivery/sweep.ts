@@ -78,7 +78,9 @@ async function sweepServer(
   if (listener?.protocol === 'fetch') {
     await sweepFetching(deps, serverId, listener, lost);
   } else if (!listener) {
-    round.removed += await removeVotesWithoutListener(deps, serverId, asOf);
+    // Not in one statement: it would read the sum before the wait, and lose what other servers add meanwhile.
+    const removed = await removeVotesWithoutListener(deps, serverId, asOf);
+    round.removed += removed;
   } else if (await isDue(deps, listener, lost)) {
     if (await wakeListener(deps.producer, listener, { hasten: true, relayedAt })) round.woken += 1;
   }

@@ -4,8 +4,8 @@ import { requestDeletion } from '../../src/accounts/deletion/request-deletion.ts
 import { signIn } from '../support/sign-in.ts';
 import { openWebApp } from '../support/web-app.ts';
 
-test('if another request inserts the deletion first, that one stays, and it is recorded once', async () => {
-  const web = await openWebApp();
+test('if another request inserted the deletion and lost its lease, this one records and mails it', async () => {
+  const web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
   const { deps } = web;
   const { userId } = await signIn(web);
   const user = (await deps.users.findOne({ _id: userId })) ?? expect.fail('there is no user');
@@ -15,6 +15,10 @@ test('if another request inserts the deletion first, that one stays, and it is r
     await insertOne({ ...deletion, deletionId: first, token: 'of the first' }, options);
     return insertOne(deletion, options);
   });
-  expect(await requestDeletion(deps, user)).toMatchObject({ deletionId: first, token: 'of the first' });
-  expect(await deps.auditLog.countDocuments({ action: 'account.delete-requested' })).toBe(0);
+  const requested = await requestDeletion(deps, user);
+  expect(requested.deletionId).toEqual(first);
+  // The link of the mail is that of the second request.
+  expect(requested.token).not.toBe('of the first');
+  expect(await deps.mails.countDocuments()).toBe(1);
+  expect(await deps.auditLog.countDocuments({ action: 'account.delete-requested' })).toBe(1);
 });

@@ -4,6 +4,8 @@ import { pauseListener } from '../../src/delivery/listeners.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
+import { listServers } from '../support/servers.ts';
+import { insertWaitingVotes } from '../support/votes.ts';
 
 describe('The sweep', () => {
   it('wakes a listener whose wake-up job was lost', async () => {
@@ -45,6 +47,14 @@ describe('The sweep', () => {
     );
     expect(await sweepDueWork(deps)).toMatchObject({ woken: 1 });
     expect(await deps.queues['test-listeners'].getJobCountByTypes('waiting', 'prioritized')).toBe(1);
+  });
+
+  it('counts the votes of all servers that lost their listener', async () => {
+    const { deps, clock } = await deliveryBench();
+    const servers = await listServers(deps, [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }]);
+    await insertWaitingVotes(deps, servers, 2);
+    clock.move(5 * SECOND);
+    expect(await sweepDueWork(deps)).toMatchObject({ removed: 6 });
   });
 
   it('takes votes out of the queue if the removal of their listener was interrupted', async () => {

@@ -50,11 +50,15 @@ export async function requestDeletion(
     try {
       await deps.accountDeletions.insertOne(deletion, { writeConcern: DURABLE });
     } catch (error) {
-      // If the lease expired during the insert and the same form was sent twice: the other request inserted the
-      // deletion.
+      // If another request inserted the deletion meanwhile, that request has lost the lease and sends no mail. So this
+      // one takes the deletion over: its link is the one that cancels it.
       if (!isDuplicateKey(error)) throw error;
-      const other = await findDeletion(deps, user._id);
-      return { deletion: other ?? deletion, isNew: false };
+      const takenOver = await deps.accountDeletions.findOneAndUpdate(
+        { _id: user._id, begunAt: { $exists: false } },
+        { $set: { token: deletion.token } },
+        { returnDocument: 'after', writeConcern: DURABLE },
+      );
+      if (takenOver) return { deletion: takenOver, isNew: true };
     }
     return { deletion, isNew: true };
   });

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import type { OtherService } from '../../listeners/outcomes.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection } from '../connection.ts';
@@ -71,8 +70,7 @@ export async function detectProtocol(
   port: number,
   { timeoutMs, inTurn = false, mayConnect, stop }: Detecting,
 ): Promise<Detection> {
-  const atOnce = inTurn ? 1 : PROBES.length;
-  const shareMs = (timeoutMs * atOnce) / PROBES.length;
+  const shareMs = inTurn ? timeoutMs / PROBES.length : timeoutMs;
   const failures: DialFailure[] = [];
   const ask = async (probe: Probe): Promise<Probed> => {
     const connection = await dial(addresses, port, deadlineIn(shareMs, stop), mayConnect);
@@ -86,7 +84,7 @@ export async function detectProtocol(
       connection.destroy();
     }
   };
-  const answers = await new PQueue({ concurrency: atOnce }).addAll(PROBES.map((probe) => () => ask(probe)));
+  const answers = inTurn ? await askInTurn(ask, stop) : await Promise.all(PROBES.map(ask));
   if (stop?.aborted) return 'incomplete';
   const said = answers.flatMap((answer) => (answer && 'unknown' in answer ? [answer.unknown] : []));
   if (said.some(looksLikeVotifier)) return 'unrecognised';
@@ -95,8 +93,27 @@ export async function detectProtocol(
   // If several requests were answered, the reply to HTTP is reported: most services refuse HTTP in readable text.
   const reply = said.find((bytes) => !isGreetingStart(bytes));
   if (reply) return { fault: 'other-protocol', reply };
-  const isIncomplete = failures.length === PROBES.length || failures.includes('outgoing-limited');
+  // A connection that opens too slowly for its share of the time says nothing about the service.
+  const isIncomplete =
+    failures.length === PROBES.length ||
+    failures.includes('outgoing-limited') ||
+    (inTurn && failures.includes('connect-timeout'));
   return isIncomplete ? 'incomplete' : 'unrecognised';
+}
+
+/** Sends one request after another, until the service is recognised or `stop` is aborted. */
+async function askInTurn(
+  ask: (probe: Probe) => Promise<Probed>,
+  stop: AbortSignal | undefined,
+): Promise<Probed[]> {
+  const answers: Probed[] = [];
+  for (const probe of PROBES) {
+    if (stop?.aborted) break;
+    const answer = await ask(probe);
+    answers.push(answer);
+    if (answer && 'fault' in answer) break;
+  }
+  return answers;
 }
 
 /** Enough bytes to recognise a protocol. */
