@@ -128,8 +128,8 @@ type Changed = ListenerFields &
   Pick<Listener, 'maxSendings' | 'updatedAt' | 'breaker' | 'voteFaults' | 'limited' | 'rewards'>;
 
 /**
- * Who set the new token or key, and when. null if votes that became unconfirmed with the earlier one are not sent
- * again.
+ * If votes that became unconfirmed with the earlier token or key are sent again: the user who set the new one, and
+ * when. Otherwise null.
  */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 

@@ -7,8 +7,8 @@ import type { Server } from './server.ts';
 export const AN_OPERATOR = 'an operator';
 
 /**
- * Who did something. `by` is the e-mail address that the user had then, or `cli` for the command line. `byId` is absent
- * for `cli` and in entries of older versions.
+ * The user who did something. `by` is the e-mail address that the user had then, or `cli` for the command line. `byId`
+ * is absent for `cli` and in entries of older versions.
  */
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 

@@ -75,7 +75,7 @@ const eventDefinition = {
     enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released', 'restored'] as const,
     required: true,
   },
-  /** Who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
+  /** The user who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
   by: { type: String },
   /** The user who resent it. Absent on the command line, and in events of older versions. */
   byId: { type: Schema.Types.ObjectId },

@@ -3,6 +3,7 @@ import type { Listener } from '../../listeners/listener.ts';
 import { listenerState } from '../../listeners/listener-state.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
+import { countWaiting } from '../count-votes.ts';
 import { detectOnce } from '../diagnosis/detect-service.ts';
 import { removeVotesWithoutListener, removeWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
@@ -157,7 +158,7 @@ async function untilNextTest(
   return {
     kind: 'unreachable',
     server,
-    waiting: await votes.countDocuments({ serverId, 'delivery.state': 'waiting' }),
+    waiting: await countWaiting(votes, serverId),
     nextTestAt: breaker.nextTestAt ?? after(now, SECOND),
     since: breaker.openSince ?? now,
     code: breaker.code ?? 'unreachable',
