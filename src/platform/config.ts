@@ -204,7 +204,7 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** The least value except 0. The list of last month's top voters needs names for up to two months, so 3 are enough. */
+/** The least value except 0. The list of last month's top voters needs names for two months; one month is to spare. */
 const LEAST_NAME_MONTHS = 3;
 
 /** Errors that concern several variables together. */

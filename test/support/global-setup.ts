@@ -28,8 +28,12 @@ declare module 'vitest' {
 
 /** Starts one mongod and one Redis for the whole run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await sweepFolders();
   const env = ownEnvironment();
+  // If a required program is missing, the run must end before services are started, or it would wait for them.
+  project.provide('chromium', browserFor(env));
+  project.provide('promtool', hasTool('promtool', 'the tests of alert rules', env.REQUIRE_TOOLS));
+  project.provide('helm', hasTool('helm', 'the tests of the Helm chart', env.REQUIRE_TOOLS));
+  await sweepFolders();
   const mongodBinary = await findMongod(env, console.log);
   const redisBinary = await findRedis(env, console.log);
   const mongod = await startMongod({ binary: mongodBinary });
@@ -38,9 +42,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('redisUrl', redis.url);
   project.provide('mongodBinary', mongodBinary);
   project.provide('redisBinary', redisBinary);
-  project.provide('chromium', browserFor(env));
-  project.provide('promtool', hasTool('promtool', 'the tests of alert rules', env.REQUIRE_TOOLS));
-  project.provide('helm', hasTool('helm', 'the tests of the Helm chart', env.REQUIRE_TOOLS));
   return async () => {
     await redis.stop();
     await mongod.stop();

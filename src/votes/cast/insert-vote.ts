@@ -33,7 +33,7 @@ export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 
 /**
  * A vote is inserted within this time after its `votedAt`, or never: the reads take up to 5 s, the insert is sent and
- * repeated within the next 5 s, and each of these operations times out after 5 s.
+ * repeated within the next 5 s, and the last repetition times out after 5 s. That is 15 s, and 5 s to spare.
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
