@@ -1,31 +1,43 @@
-/** The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. */
+import { getDomain } from 'tldts';
+
+/**
+ * The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. Large providers give a user
+ * one mailbox under several spellings or domains; these are known here.
+ */
 export function mailboxOf(email: string): string {
   const { local, host } = partsOf(email);
   const name = local.split('+', 1)[0] || local;
-  if (!GMAIL.has(host)) return `${name}@${host}`;
-  return `${name.replaceAll('.', '')}@gmail.com`;
+  const provider = ONE_MAILBOX.find(({ hosts }) => hosts.has(host));
+  if (provider) return `${name.replaceAll(provider.ignored, '')}@${provider.as}`;
+  const owner = /^([^.]+)\.fastmail\.(?:com|fm)$/.exec(host)?.[1];
+  return owner ? `${owner}@fastmail.com` : `${name}@${host}`;
 }
-
-/** Gmail's domains. Gmail ignores dots in addresses. */
-const GMAIL = new Set(['gmail.com', 'googlemail.com']);
 
 /**
- * The registered domain of an e-mail address: for `ann@mail.example.co.uk` it is `example.co.uk`. The owner of a
- * registered domain can make any number of hosts below it.
+ * Providers whose domains are one: a user has the same name at each of them. `ignored`: characters of a name that the
+ * provider ignores. (Fastmail delivers all mail to `ann.fastmail.com` to Ann.)
+ */
+const ONE_MAILBOX = [
+  { as: 'gmail.com', hosts: ['gmail.com', 'googlemail.com'], ignored: /\./g },
+  { as: 'proton.me', hosts: ['proton.me', 'protonmail.com', 'pm.me'], ignored: /[._-]/g },
+  { as: 'icloud.com', hosts: ['icloud.com', 'me.com', 'mac.com'], ignored: /(?!)/g },
+  {
+    as: 'yandex.ru',
+    hosts: ['by', 'com', 'com.tr', 'kz', 'ru', 'ua'].map((end) => `yandex.${end}`),
+    ignored: /[.-]/g,
+  },
+].map(({ hosts, ...provider }) => ({ ...provider, hosts: new Set(hosts) }));
+
+/**
+ * The registered domain of an e-mail address by the Public Suffix List: for `ann@mail.example.co.uk` it is
+ * `example.co.uk`. The owner of a registered domain can make any number of hosts below it. A host below the domain of a
+ * public provider is a domain of its own, since it is not the provider's.
  */
 export function mailDomainOf(email: string): string {
-  const labels = partsOf(email).host.split('.');
-  const isCountry = (labels.at(-1) ?? '').length === 2;
-  const count = isCountry && SECOND_LEVELS.has(labels.at(-2) ?? '') ? 3 : 2;
-  return labels.slice(-count).join('.');
+  const { host } = partsOf(email);
+  const domain = getDomain(host) ?? host;
+  return isPublicMail(domain) ? host : domain;
 }
-
-/** The parts of country domains below which domains are registered, such as `co` in `co.uk`. */
-const SECOND_LEVELS = new Set(
-  'ac asso co com edu fed firm gen go gob gouv gov gv id in info ltd me mil ne net nom or org plc sch web'.split(
-    ' ',
-  ),
-);
 
 function partsOf(email: string): { local: string; host: string } {
   const address = email.trim().toLowerCase();
@@ -65,7 +77,7 @@ const PUBLIC_MAIL = new Set([
     ['yandex', 'by com com.tr kz ru ua'],
   ].flatMap(([name, ends = '']) => words(ends).map((end) => `${name}.${end}`)),
   ...words(`gmail.com googlemail.com icloud.com me.com mac.com msn.com aol.com proton.me protonmail.com pm.me
-    tutanota.com tuta.com tuta.io fastmail.com zoho.com mail.com email.com ymail.com rocketmail.com hey.com duck.com
+    tutanota.com tuta.com tuta.io fastmail.com zoho.com mail.com email.com ymail.com rocketmail.com hey.com
     mail.ru bk.ru inbox.ru list.ru rambler.ru ukr.net qq.com foxmail.com 163.com 126.com yeah.net sina.com sohu.com
     aliyun.com naver.com daum.net hanmail.net kakao.com rediffmail.com web.de t-online.de freenet.de posteo.de
     mailbox.org arcor.de vodafone.de bluewin.ch sunrise.ch a1.net aon.at orange.fr wanadoo.fr free.fr sfr.fr

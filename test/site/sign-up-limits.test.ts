@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { isPublicMail, mailboxOf, mailDomainOf } from '../../src/accounts/mailbox.ts';
 import { makeWithinLimits, takeSignUp } from '../../src/accounts/sign-up-limits.ts';
 import { DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
@@ -72,20 +71,6 @@ describe('new accounts of a day', () => {
     await expect(failed).rejects.toThrow('full');
     expect(await takeSignUp(deps, account(6))).toBeNull();
   });
-});
-
-test('a mailbox has no tags, and at Gmail no dots; a domain is what somebody registered', () => {
-  expect(mailboxOf('Ann.B+Votes@GoogleMail.com')).toBe('annb@gmail.com');
-  expect(mailboxOf('ann.b+votes@example.org')).toBe('ann.b@example.org');
-  expect(mailboxOf('+x@example.org')).toBe('+x@example.org');
-  expect(mailDomainOf('a@b.c.example.com')).toBe('example.com');
-  expect(mailDomainOf('a@b.example.co.uk')).toBe('example.co.uk');
-  expect(mailDomainOf('a@xy.de')).toBe('xy.de');
-  expect([isPublicMail('hotmail.fr'), isPublicMail('hotmail.top'), isPublicMail('gmail.com')]).toEqual([
-    true,
-    false,
-    true,
-  ]);
 });
 
 describe('the sign-up page', () => {

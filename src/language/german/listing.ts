@@ -349,6 +349,10 @@ export const LISTING = {
     'Aus deinem Netz wurde heute schon als {players} für diesen Server abgestimmt. Melde dich mit einem Konto an, das älter als 7 Tage ist, um als ein weiterer abzustimmen, oder stimme morgen ab: Der Tag endet um Mitternacht UTC.',
   'Your network has voted for this server as {players} today, and more are not possible. Vote from another network, or tomorrow: the day ends at midnight UTC.':
     'Aus deinem Netz wurde heute schon als {players} für diesen Server abgestimmt, mehr sind nicht möglich. Stimme aus einem anderen Netz ab oder morgen: Der Tag endet um Mitternacht UTC.',
+  'You have voted for {number} servers today, and more are not possible. Vote again tomorrow: the day ends at midnight UTC.':
+    'Du hast heute für {number} Server abgestimmt, mehr sind nicht möglich. Stimme morgen wieder ab: Der Tag endet um Mitternacht UTC.',
+  'Too many votes came from your network today. Vote with an account that is older than 7 days, from another network, or tomorrow: the day ends at midnight UTC.':
+    'Aus deinem Netz kamen heute zu viele Stimmen. Stimme mit einem Konto ab, das älter als 7 Tage ist, aus einem anderen Netz oder morgen: Der Tag endet um Mitternacht UTC.',
   'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.':
     'Dein Konto ist jünger als 7 Tage, hat eine neue E-Mail-Adresse, oder seine Adresse ist nicht bestätigt. So lange stimmst du wie ohne Konto ab, und das braucht JavaScript.',
   'Several players on one connection': 'Mehrere Spieler an einem Anschluss',

@@ -5,7 +5,7 @@ import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts'
 import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
 import { sentencesOf, type Typed } from '../shared/form.ts';
-import { counted, timeText } from '../shared/format.ts';
+import { count, counted, timeText } from '../shared/format.ts';
 
 /** Tells the form's script that the sentence is about the name. */
 const ABOUT_NAME = { field: 'username' };
@@ -106,6 +106,15 @@ function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-
       return t(
         'Your network has voted for this server as {players} today, and more are not possible. Vote from another network, or tomorrow: the day ends at midnight UTC.',
         { players: counted(most, 'player') },
+      );
+    case 'votes-of-account':
+      return t(
+        'You have voted for {number} servers today, and more are not possible. Vote again tomorrow: the day ends at midnight UTC.',
+        { number: count(most) },
+      );
+    case 'votes-of-network':
+      return t(
+        'Too many votes came from your network today. Vote with an account that is older than 7 days, from another network, or tomorrow: the day ends at midnight UTC.',
       );
   }
 }

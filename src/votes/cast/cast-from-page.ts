@@ -8,7 +8,7 @@ import { openQuarantine } from '../exclusions/quarantine.ts';
 import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
 import { needsProvenId } from '../identity/steam-players.ts';
 import { usernameKey } from '../username.ts';
-import { networkLimits } from '../web/network-limits.ts';
+import { MOST_SERVERS_OF_ACCOUNT, MOST_VOTES, networkLimits } from '../web/network-limits.ts';
 import {
   networkKeys,
   type Origin,
@@ -69,7 +69,7 @@ type PageRefusal =
   | { kind: 'no-proof'; why: ProofOfWorkError }
   /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
   | { kind: 'not-proven' }
-  /** Today the account or the network has already voted for the server as `most` other players. */
+  /** Today the account or the network has cast `most` votes, as other players or, over all servers, in all. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };
@@ -147,7 +147,13 @@ function tooMany(
   return {
     kind: 'too-many-players',
     by,
-    most: { account: 1, 'new-players': newPlayers, network: players }[by],
+    most: {
+      account: 1,
+      'new-players': newPlayers,
+      network: players,
+      'votes-of-account': MOST_SERVERS_OF_ACCOUNT,
+      'votes-of-network': MOST_VOTES.all,
+    }[by],
   };
 }
 
@@ -223,7 +229,9 @@ async function checkPageVote(
     limits,
   });
   const quarantineId = suspicion ? await openQuarantine(deps, serverId, suspicion.reason, suspicion) : null;
-  if (!quarantineId) await noteReturning(deps, voter.address, player);
+  // A vote of an established account does not make its name one that returns: the account could vote under another name
+  // for each server, and these names would then count as players without it.
+  if (!quarantineId && !voter.account) await noteReturning(deps, voter.address, player);
   return { kind: 'checked', cooldown, quarantineId };
 }
 

@@ -28,7 +28,17 @@ export function networkLimits({
 }
 
 /**
- * The most entries (a player at a server) stored for one origin and day, over all servers. This limit keeps the
- * document small.
+ * How many votes (a player at a server) one network may cast on a UTC day, over all servers; if there are more, they are
+ * refused. This keeps the stored document small. New players have a share, and so have visitors (new and returning
+ * players): if a visitor votes for very many servers, the network's returning players and accounts still have room.
  */
-export const MOST_ENTRIES = 1_000;
+export const MOST_VOTES = { new: 300, visitors: 700, all: 1_000 };
+
+/**
+ * An IPv6 /48 has this many times `MOST_VOTES`: more than one of its networks can use, and less than its other limits
+ * allow, because its document grows with it.
+ */
+export const MOST_VOTES_FACTOR = 2;
+
+/** For how many servers an established account may vote on a UTC day. One account cannot use up its network's votes. */
+export const MOST_SERVERS_OF_ACCOUNT = 100;

@@ -3,7 +3,12 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import { MOST_ENTRIES, type NetworkLimits } from './network-limits.ts';
+import {
+  MOST_SERVERS_OF_ACCOUNT,
+  MOST_VOTES,
+  MOST_VOTES_FACTOR,
+  type NetworkLimits,
+} from './network-limits.ts';
 import { ORIGIN_KINDS, type Origin, originsOf, type Voter } from './origin-keys.ts';
 
 const playerDefinition = {
@@ -24,6 +29,8 @@ const voteOriginDefinition = {
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
   /** Whether the limits allowed the newest vote. */
   isAllowed: { type: Boolean },
+  /** Whether the newest vote was added to `players`: not if it was refused, or was there already. */
+  isAdded: { type: Boolean },
   /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
@@ -51,8 +58,11 @@ export type PlayerStatus = 'established' | 'returning' | 'new';
 /** A vote to count: for which server, as which player (`playerHash`). */
 export type OriginSubject = { serverId: ObjectId; player: string; playerStatus: PlayerStatus };
 
-/** Which limit refuses: that of the account, of the network's new players, or of all its players. */
-export type OriginRefusal = 'account' | 'new-players' | 'network';
+/**
+ * Which limit refuses. For one server: that of the account, of the network's new players, or of all its players. Over
+ * all servers: that of the account's or of the network's votes.
+ */
+export type OriginRefusal = 'account' | 'new-players' | 'network' | 'votes-of-account' | 'votes-of-network';
 
 type OriginUse = {
   refusedBy: OriginRefusal | null;
@@ -106,22 +116,57 @@ function isNew({ established, returning }: Entry): boolean {
   return !established && !returning;
 }
 
+/** The limit `by` refuses a vote if the origin has cast `most` votes: of all, of visitors or of new players. */
+type OriginLimit = { by: OriginRefusal; of: 'server' | 'day'; from: keyof typeof MOST_VOTES; most: number };
+
+/** The limits for one more vote of an origin. If several refuse it, the first one is the reason. */
+function limitsOf(
+  { kind, factor }: Origin,
+  { playerStatus }: OriginSubject,
+  limits: NetworkLimits,
+): OriginLimit[] {
+  if (kind === 'user') {
+    return [
+      { by: 'account', of: 'server', from: 'all', most: 1 },
+      { by: 'votes-of-account', of: 'day', from: 'all', most: MOST_SERVERS_OF_ACCOUNT },
+    ];
+  }
+  const votesOf = (from: OriginLimit['from']): OriginLimit => {
+    const most = MOST_VOTES[from] * (factor === 1 ? 1 : MOST_VOTES_FACTOR);
+    return { by: 'votes-of-network', of: 'day', from, most };
+  };
+  const all: OriginLimit = { by: 'network', of: 'server', from: 'all', most: limits.players * factor };
+  if (playerStatus === 'established') return [all, votesOf('all')];
+  if (playerStatus === 'returning') return [all, votesOf('all'), votesOf('visitors')];
+  const most = limits.newPlayers * factor;
+  return [
+    all,
+    { by: 'new-players', of: 'server', from: 'new', most },
+    votesOf('all'),
+    votesOf('visitors'),
+    votesOf('new'),
+  ];
+}
+
 /**
  * Which limit refuses another player of an origin; null if none does. A player as which the origin has already voted
  * for the server today is never refused.
  */
 function refusalOf(
   players: Entry[],
-  { kind, factor }: Origin,
-  { serverId, player, playerStatus }: OriginSubject,
+  origin: Origin,
+  subject: OriginSubject,
   limits: NetworkLimits,
 ): OriginRefusal | null {
-  const ofServer = players.filter((one) => serverId.equals(one.serverId));
-  if (ofServer.some((one) => one.player === player)) return null;
-  if (kind === 'user') return ofServer.length > 0 || players.length >= MOST_ENTRIES ? 'account' : null;
-  if (ofServer.length >= limits.players * factor || players.length >= MOST_ENTRIES) return 'network';
-  const isFull = ofServer.filter(isNew).length >= limits.newPlayers * factor;
-  return playerStatus === 'new' && isFull ? 'new-players' : null;
+  const { serverId, player } = subject;
+  if (players.some((one) => serverId.equals(one.serverId) && one.player === player)) return null;
+  const votes = ({ of, from }: OriginLimit) =>
+    players.filter(
+      (one) =>
+        (of === 'day' || serverId.equals(one.serverId)) &&
+        (from === 'all' || (from === 'new' ? isNew(one) : !one.established)),
+    ).length;
+  return limitsOf(origin, subject, limits).find((limit) => votes(limit) >= limit.most)?.by ?? null;
 }
 
 /**
@@ -154,9 +199,15 @@ export async function useOrigins(
     if (refusedBy) return { refusedBy, newPlayers: NOBODY };
   }
   let newPlayers = NOBODY;
+  const added: Origin[] = [];
   for (const origin of [...own, ...others]) {
     const use = await useOrigin(deps, origin, others.includes(origin) ? asNew : subject, limits);
-    if (use.refusedBy) return { refusedBy: use.refusedBy, newPlayers };
+    if (use.refusedBy) {
+      // If concurrent votes used up a later origin's limit meanwhile: this vote leaves no trace in the earlier ones.
+      await forget(deps, added, subject);
+      return { refusedBy: use.refusedBy, newPlayers };
+    }
+    if (use.isAdded) added.push(origin);
     const count = Math.ceil(use.newPlayers / origin.factor);
     if (count > newPlayers.count) newPlayers = { count, origin: origin.id };
   }
@@ -169,7 +220,7 @@ async function useOrigin(
   origin: Origin,
   subject: OriginSubject,
   limits: NetworkLimits,
-): Promise<{ refusedBy: OriginRefusal | null; newPlayers: number }> {
+): Promise<{ refusedBy: OriginRefusal | null; isAdded: boolean; newPlayers: number }> {
   const { serverId, player, playerStatus } = subject;
   const isUser = origin.kind === 'user';
   const entry: Entry = {
@@ -180,16 +231,11 @@ async function useOrigin(
   const ofServer = { $eq: ['$$this.serverId', serverId] };
   const size = (cond: object) => ({ $size: { $filter: { input: '$players', cond } } });
   const isKnown = { $gt: [size({ $and: [ofServer, { $eq: ['$$this.player', player] }] }), 0] };
-  const isNewEntry = { $not: [{ $or: ['$$this.established', '$$this.returning'] }] };
-  const most = isUser ? 1 : limits.players * origin.factor;
-  const hasRoom = [
-    { $lt: [size(ofServer), most] },
-    { $lt: [{ $size: '$players' }, MOST_ENTRIES] },
-    ...(isUser || playerStatus !== 'new'
-      ? []
-      : [{ $lt: [size({ $and: [ofServer, isNewEntry] }), limits.newPlayers * origin.factor] }]),
-  ];
-  const isAdded = { $and: ['$isAllowed', { $not: isKnown }] };
+  const isVisitor = { $not: ['$$this.established'] };
+  const FROM = { all: true, visitors: isVisitor, new: { $and: [isVisitor, { $not: ['$$this.returning'] }] } };
+  const hasRoom = limitsOf(origin, subject, limits).map(({ of, from, most }) => ({
+    $lt: [size({ $and: [of === 'day' || ofServer, FROM[from]] }), most],
+  }));
   const update = [
     {
       $set: {
@@ -198,11 +244,12 @@ async function useOrigin(
         expiresAt: { $ifNull: ['$expiresAt', after(deps.clock.now(), ORIGIN_STORED_MS)] },
       },
     },
-    { $set: { isAllowed: { $or: [isKnown, { $and: hasRoom }] } } },
+    { $set: { isAllowed: { $or: [isKnown, { $and: hasRoom }] }, isAdded: { $not: isKnown } } },
+    { $set: { isAdded: { $and: ['$isAllowed', '$isAdded'] } } },
     {
       $set: {
         players: {
-          $cond: [isAdded, { $concatArrays: ['$players', [{ $literal: entry }]] }, '$players'],
+          $cond: ['$isAdded', { $concatArrays: ['$players', [{ $literal: entry }]] }, '$players'],
         },
       },
     },
@@ -219,8 +266,16 @@ async function useOrigin(
   });
   const players = used?.players ?? [];
   const newPlayers = isUser ? 0 : new Set(players.filter(isNew).map((one) => one.player)).size;
-  if (used?.isAllowed) return { refusedBy: null, newPlayers };
-  return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', newPlayers };
+  const isAdded = used?.isAdded === true;
+  if (used?.isAllowed) return { refusedBy: null, isAdded, newPlayers };
+  return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', isAdded, newPlayers };
+}
+
+/** Removes a vote from origins. */
+async function forget(deps: Origins, origins: Origin[], { serverId, player }: OriginSubject): Promise<void> {
+  if (origins.length === 0) return;
+  const _id = { $in: origins.map((origin) => idOf(deps, origin)) };
+  await deps.voteOrigins.updateMany({ _id }, { $pull: { players: { serverId, player } } });
 }
 
 /** At most this many documents of a server (one for each origin and day) are read, the newest first. */

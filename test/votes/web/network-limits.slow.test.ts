@@ -1,10 +1,15 @@
-import type { ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/platform/clock.ts';
 import type { AppDeps } from '../../../src/process/app-deps.ts';
-import { networkLimits } from '../../../src/votes/web/network-limits.ts';
-import { networkKey } from '../../../src/votes/web/origin-keys.ts';
-import { useOrigins } from '../../../src/votes/web/vote-origin.ts';
+import {
+  MOST_SERVERS_OF_ACCOUNT,
+  MOST_VOTES,
+  MOST_VOTES_FACTOR,
+  networkLimits,
+} from '../../../src/votes/web/network-limits.ts';
+import { networkKey, originsOf, playerHash } from '../../../src/votes/web/origin-keys.ts';
+import { type PlayerStatus, useOrigins } from '../../../src/votes/web/vote-origin.ts';
 import { listServersAt } from '../../support/servers.ts';
 import { type StoppedClock, stoppedClock } from '../../support/stopped-clock.ts';
 import { testDeps } from '../../support/test-deps.ts';
@@ -135,6 +140,21 @@ describe('an account', () => {
     expect(await vote(o, 'Ben', 'ann.b@gmail.com')).toBe('counted');
   });
 
+  it('makes no name one that returns: its names are new without it', async () => {
+    const o = await open(9);
+    const account = accountOf(o.deps, 'farm@gmail.com', 30);
+    const voter = { address: HOME, account };
+    for (let day = 0; day < 3; day += 1) {
+      const farmed = Array.from(
+        { length: 8 },
+        (_, n) => () => voteAs(o.deps, o.servers[n + 1] as ObjectId, `P${n}`, voter),
+      );
+      expect(await tally(farmed)).toEqual({ counted: 8 });
+      o.deps.clock.move(DAY);
+    }
+    expect(await players(o, 0, 8)).toEqual({ counted: 4, 'too-many-players': 4 });
+  });
+
   it('marks its player in the day of the network, and nobody else does', async () => {
     const o = await open();
     await vote(o, 'Ann', 'ann@gmail.com');
@@ -172,4 +192,85 @@ it('of many votes of one network at the same moment, no more are allowed than on
   );
   expect(uses.filter(({ refusedBy }) => refusedBy === null)).toHaveLength(4);
   expect(uses.filter(({ refusedBy }) => refusedBy === 'new-players')).toHaveLength(16);
+});
+
+describe('the votes of one day over all servers', () => {
+  const used =
+    (o: Open, address: string, email?: string) =>
+    async (n: number, playerStatus: PlayerStatus = 'new') =>
+      (
+        await useOrigins(
+          o.deps,
+          { address, account: email === undefined ? null : accountOf(o.deps, email) },
+          { serverId: new ObjectId(), player: playerHash(o.deps, `p${n}`), playerStatus },
+          networkLimits(o.deps.config),
+        )
+      ).refusedBy;
+
+  /** Fills the day of an origin with votes for other servers, as `established` or `returning` says. */
+  async function fill(
+    o: Open,
+    address: string,
+    votes: number,
+    as: object = {},
+    { email, kind = email ? 'user' : 'network' }: { email?: string; kind?: string } = {},
+  ) {
+    const account = email === undefined ? null : accountOf(o.deps, email);
+    const day = o.deps.clock.now().toISOString().slice(0, 10);
+    const players = Array.from({ length: votes }, () => ({ serverId: new ObjectId(), player: 'x', ...as }));
+    const origin = originsOf(o.deps, { address, account }).find((one) => one.kind === kind);
+    const expiresAt = new Date(o.deps.clock.now().getTime() + 30 * DAY);
+    const update = { $set: { kind: origin?.kind, expiresAt }, $push: { players: { $each: players } } };
+    await o.deps.voteOrigins.updateOne({ _id: `${origin?.id}:${day}` }, update as object, { upsert: true });
+  }
+
+  it('end for new players first, then for players who return, then for accounts', async () => {
+    const o = await open();
+    await fill(o, HOME, MOST_VOTES.new);
+    const voter = { address: HOME, account: null };
+    expect(await used(o, HOME)(1)).toBe('votes-of-network');
+    expect(await voteAs(o.deps, first(o), 'Ann', voter)).toBe('too-many-players');
+    expect(await used(o, HOME)(1, 'returning')).toBeNull();
+    await fill(o, HOME, MOST_VOTES.visitors - MOST_VOTES.new - 1, { returning: true });
+    expect(await used(o, HOME)(2, 'returning')).toBe('votes-of-network');
+    expect(await players(o, 0, 1, { days: 8 })).toEqual({ counted: 1 });
+    await fill(o, HOME, MOST_VOTES.all - MOST_VOTES.visitors - 1, { established: true });
+    expect(await players(o, 1, 1, { days: 8 })).toEqual({ 'too-many-players': 1 });
+  });
+
+  it('of an account are for at most 100 servers', async () => {
+    const o = await open();
+    await fill(o, HOME, MOST_SERVERS_OF_ACCOUNT - 1, {}, { email: 'ann@gmail.com' });
+    const ann = used(o, HOME, 'ann@gmail.com');
+    expect(await ann(1, 'established')).toBeNull();
+    expect(await ann(1, 'established')).toBe('votes-of-account');
+  });
+
+  it('of one IPv6 /64 leave room for the others of its /48', async () => {
+    const o = await open();
+    // One /64 has used up the votes of its new players: they count in the /48 too.
+    await fill(o, '2001:db8:1:1::1', MOST_VOTES.new);
+    await fill(o, '2001:db8:1:1::1', MOST_VOTES.new, {}, { kind: 'site' });
+    expect(await used(o, '2001:db8:1:1::1')(1)).toBe('votes-of-network');
+    expect(await used(o, '2001:db8:1:2::1')(1)).toBeNull();
+    await fill(o, '2001:db8:1:1::1', MOST_VOTES.new * (MOST_VOTES_FACTOR - 1) - 1, {}, { kind: 'site' });
+    expect(await used(o, '2001:db8:1:2::1')(2)).toBe('votes-of-network');
+  });
+});
+
+it('of many votes of an IPv6 /48 at the same moment, those that its limit refuses leave no trace in their networks', async () => {
+  const o = await open();
+  const uses = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      useOrigins(
+        o.deps,
+        { address: `2001:db8:1:${n}::1`, account: null },
+        { serverId: first(o), player: `p${n}`, playerStatus: 'new' },
+        networkLimits(o.deps.config),
+      ),
+    ),
+  );
+  expect(uses.filter(({ refusedBy }) => refusedBy === null)).toHaveLength(16);
+  const networks = { kind: 'network' as const, 'players.0': { $exists: true } };
+  expect(await o.deps.voteOrigins.countDocuments(networks)).toBe(16);
 });
