@@ -160,6 +160,40 @@ function farm(
   };
 }
 
+/**
+ * A farm with one address that first votes for other servers, each day under one name for each, so that its names come
+ * back to the network. Then the same names vote for the group's server without an account.
+ *
+ * @param account - the account that votes for the other servers; undefined if visitors do
+ */
+function ripened(title: string, address: string, account?: Account): Group {
+  const others: ObjectId[] = [];
+  return {
+    title,
+    peak: 12,
+    async day(serverId, _day, when) {
+      for (let n = others.length; n < 30; n += 1)
+        others.push(await addOwnedServer(deps, ownerId, { name: `${title} ${n}`, address: `o${n}.example.org` }));
+      clock.set(when(0));
+      const names = many(30, (n): Name => ({ username: `Ripe${n}`, address }));
+      for (const [n, name] of names.entries())
+        await vote(others[n] as ObjectId, account ? { ...name, account } : name);
+      const outcomes: Outcome[] = [];
+      const open = new Set(names);
+      for (let hour = 1; hour < 20; hour += 1) {
+        clock.set(when(hour));
+        for (const name of open) {
+          const outcome = await vote(serverId, name);
+          if (outcome === 'refused') continue;
+          outcomes.push(outcome);
+          open.delete(name);
+        }
+      }
+      return outcomes;
+    },
+  };
+}
+
 /** Honest players, who all vote within one hour of each day. */
 function players(title: string, peak: number, names: Name[]): Group {
   return {
@@ -196,6 +230,12 @@ const groups: Group[] = [
     many(50, (n) => `${100 + n}.3.0.1`),
     (n) => `farm-d${n}.example`,
   ),
+  ripened('farm: one IPv4 address, 30 names that voted for 30 other servers', '20.4.0.1'),
+  ripened('farm: the same, there with one account older than 7 days', '20.5.0.1', {
+    id: new ObjectId(),
+    email: 'ripe@gmail.com',
+    createdAt: longAgo,
+  }),
   players(
     'household of four, no accounts',
     12,

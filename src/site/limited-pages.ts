@@ -7,6 +7,7 @@ import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
 import { refund } from '../platform/limits/rate-limit.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
+import { inPageSlot } from './page-slots.ts';
 
 /**
  * How many public pages a network or a signed-in user may request per minute, in all web processes together. A page
@@ -39,8 +40,9 @@ function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
 }
 
 /**
- * How many pages of the dashboard and the account a user may request per minute from one process. Such a page costs as
- * much as a public one. A page that refreshes itself makes 50 requests per minute.
+ * How many pages a signed-in user may request per minute from one process, without cached public pages and the admin
+ * area. Such a page costs as much as a public one. A page that refreshes itself makes at most 50 requests per minute, so
+ * a user can keep 12 of them open.
  */
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 
@@ -51,35 +53,64 @@ const OWN_PAGES = { times: 600, windowMs: MINUTE };
  */
 const IMAGES = { times: 600, windowMs: MINUTE };
 
+/**
+ * How many refused forms one process shows again to the visitors of a network per minute; for an IPv6 /48, four times as
+ * many. Each takes 2 to 5 ms.
+ */
+const SHOWN_AGAIN = { times: 300, windowMs: MINUTE };
+
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts requests of signed-in users for pages that `limitPages` does not count, by user id. */
+    /** Counts, by user id, GET requests of signed-in users to routes without `skipsSlotHook`, and their refused forms. */
     ownPages: LocalLimit;
+    /** Counts the refused forms of visitors, by the network of the request. */
+    shownAgain: LocalLimit;
     /** Counts the images of servers that are made, by the network of the request. */
     images: LocalLimit;
   }
 }
 
-/** Adds the limits `ownPages` and `images` to `app`. */
+/** Adds the limits `ownPages`, `shownAgain` and `images` to `app`. */
 export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
   app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
+  app.decorate('shownAgain', createLocalLimit(clock, SHOWN_AGAIN));
   app.decorate('images', createLocalLimit(clock, IMAGES));
 }
 
 /**
- * Counts an image before it is made. If a request gets a cached image, do not call it.
+ * Counts an image before it is made. Do not call this for a cached image.
  *
  * @throws {PageError} 429, with the time of the next allowed image
  */
 export async function limitImages({ ip, server: { images } }: FastifyRequest): Promise<void> {
-  const [network, wider] = [networkOf(ip), widerNetworkOf(ip)];
-  const nextAt = images(network) ?? (wider === network ? null : images(wider, 1 / WIDER_NETWORK_FACTOR));
+  const nextAt = takeFor(images, ip);
   if (nextAt) throw new PageError(429, t('Too many images from your network address.'), nextAt);
 }
 
+function takeFor(limit: LocalLimit, ip: string): Date | null {
+  const [network, wider] = [networkOf(ip), widerNetworkOf(ip)];
+  return limit(network) ?? (wider === network ? null : limit(wider, 1 / WIDER_NETWORK_FACTOR));
+}
+
 /**
- * Limits GET requests of signed-in users to all routes that are registered later in `app`. Public pages are excluded:
- * `limitPages` counts them.
+ * Makes the page of a refused form: within the limit of the user or the visitor's network, and in a slot for pages. So a
+ * flood of forms delays pages, not votes. Operators have neither limit nor slot, as in the admin area.
+ *
+ * @throws {PageError} 429, with the time of the next allowed page
+ */
+export async function makeRefusedForm<T>(request: FastifyRequest, make: () => Promise<T>): Promise<T> {
+  const { ip, signedIn, server } = request;
+  if (signedIn?.user.role === 'operator') return make();
+  const nextAt = signedIn
+    ? server.ownPages(signedIn.user._id.toHexString())
+    : takeFor(server.shownAgain, ip);
+  if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
+  return inPageSlot(request, make);
+}
+
+/**
+ * Limits GET requests of signed-in users to all routes that are registered later in `app`, except routes with
+ * `skipsSlotHook`, such as cached public pages.
  */
 export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {

@@ -25,6 +25,7 @@ import { voteFigures } from '../../votes/vote-figures.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
+import { makeRefusedForm } from '../limited-pages.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { fieldText, readForm, type Typed } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
@@ -195,8 +196,10 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
       // If the name has an error, it is shown only at the field of the name.
       const shown = typed.errors.username ? {} : { form: refusal.sentence };
       const errors = solvesAgain ? {} : { ...typed.errors, ...shown };
-      const view = await viewOf(parts, request, server, { ...named, errors });
-      const page = votePage(site, { ...view, solvesAgain });
+      const page = await makeRefusedForm(request, async () => {
+        const view = await viewOf(parts, request, server, { ...named, errors });
+        return votePage(site, { ...view, solvesAgain });
+      });
       if (solvesAgain) return sendPage(request, reply, page);
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
     };

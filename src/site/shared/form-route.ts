@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { PageError, retryAfter } from '../error-pages.ts';
+import { makeRefusedForm } from '../limited-pages.ts';
 import { withErrorSummary } from './error-summary.ts';
 import { INCOMPLETE, readForm, sentencesOf, type Typed } from './form.ts';
 import { type Page, sendPage } from './layout.ts';
@@ -138,7 +139,8 @@ async function sendAgain<S extends z.ZodObject>(
   const sentences = sentencesOf(errors);
   const hidden = new Set<string>(secrets.map(String));
   const open = Object.fromEntries(Object.entries(values).filter(([name]) => !hidden.has(name)));
-  const page = on ?? (await show?.(request, { values: open, errors: sentences }));
+  const typed = { values: open, errors: sentences };
+  const page = on ?? (show && (await makeRefusedForm(request, async () => show(request, typed))));
   if (!page) throw new PageError(status, sentences.form ?? Object.values(sentences).join(' '), retryAt);
   const withErrors = await withErrorSummary(page, sentences, retryAt);
   return sendPage(request, reply.headers(retryAfter(retryAt)), withErrors, status);
