@@ -1,6 +1,5 @@
 import type { Collection } from 'mongodb';
 import type { Review } from '../reviews/review.ts';
-import { groupQuarantines } from '../votes/exclusions/held-votes.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import type { Complaint } from './complaint.ts';
 import { type AttentionDeps, listenersDown, unusualFigures } from './needs-attention.ts';
@@ -46,7 +45,7 @@ async function countHeld({ voteExclusions }: CountDeps): Promise<number> {
   const open = await voteExclusions
     .find({ state: 'quarantined' }, { projection: { origin: 1 }, limit: COUNTED_UP_TO })
     .toArray();
-  return groupQuarantines(open.map((quarantine) => ({ quarantine }))).length;
+  return new Set(open.map(({ _id, origin }) => origin ?? _id.toHexString())).size;
 }
 
 async function countReported({ complaints }: CountDeps): Promise<number> {

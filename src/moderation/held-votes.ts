@@ -6,10 +6,9 @@ import type { Slice } from '../platform/slices.ts';
 import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
 import type { Server } from '../servers/server.ts';
 import {
-  groupQuarantines,
   type HeldName,
   type OpenQuarantine,
-  openQuarantines,
+  openGroups,
   type QuarantineGroup,
 } from '../votes/exclusions/held-votes.ts';
 import { namesKnownSince } from '../votes/exclusions/name-ages.ts';
@@ -54,24 +53,39 @@ export const HELD_A_PAGE = 40;
 /** How many names of a quarantine are looked up: the newest ones. */
 const NAMES_LOOKED_UP = 100;
 
-/** A page of held votes with what helps to decide about them, the newest first, grouped by their origin. */
+/**
+ * A page of held votes with what helps to decide about them, grouped by their origin, the newest group first. Each
+ * group is whole: if it has more quarantines than a page shows, the page has its newest ones and the number of all.
+ */
 export async function heldVotes(
   deps: HeldDeps,
   { from, limit = HELD_A_PAGE }: { from?: string | undefined; limit?: number } = {},
 ): Promise<Slice<HeldVotes>> {
-  const { rows, next } = await openQuarantines(deps, { from, limit });
-  const ofServers = await named(deps, rows, ({ quarantine }) => quarantine.serverId);
+  const { rows, next } = await openGroups(deps, { from, limit });
+  const held = await withEvidence(
+    deps,
+    rows.flatMap(({ quarantines }) => quarantines),
+  );
+  const groups = rows.map((group) => ({
+    ...group,
+    quarantines: group.quarantines.flatMap(({ quarantine }) => held.get(quarantine._id.toHexString()) ?? []),
+  }));
+  return { rows: groups.filter(({ quarantines }) => quarantines.length > 0), next };
+}
+
+/** The held votes by the id of their quarantine. Those of removed servers are left out. */
+async function withEvidence(deps: HeldDeps, open: OpenQuarantine[]): Promise<Map<string, HeldOnServer>> {
+  const ofServers = await named(deps, open, ({ quarantine }) => quarantine.serverId);
   const seen = await playersOf(
     deps,
     ofServers.map(({ server }) => server._id),
   );
-  const held = await Promise.all(
-    ofServers.map(async ({ server, row }): Promise<HeldOnServer> => {
-      const playersSeen = seen.get(server._id.toHexString()) ?? null;
-      return { ...row, server, playersSeen, ...(await evidenceOf(deps, row)) };
-    }),
-  );
-  return { rows: groupQuarantines(held), next };
+  const held = ofServers.map(async ({ server, row }): Promise<[string, HeldOnServer]> => {
+    const playersSeen = seen.get(server._id.toHexString()) ?? null;
+    const one = { ...row, server, playersSeen, ...(await evidenceOf(deps, row)) };
+    return [row.quarantine._id.toHexString(), one];
+  });
+  return new Map(await Promise.all(held));
 }
 
 async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, number>> {

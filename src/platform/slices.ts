@@ -54,7 +54,8 @@ function afterCursor(field: string, direction: 1 | -1, from: string | undefined,
   };
 }
 
-function cursorOf(field: string, row: Document | undefined): string | null {
+/** The cursor of the slice that begins after a row. Null without a row, or if the row has no such date. */
+export function cursorOf(field: string, row: Document | undefined): string | null {
   const at = row?.[field];
   return row && at instanceof Date ? `${at.getTime()}-${row._id.toHexString()}` : null;
 }

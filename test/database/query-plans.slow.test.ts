@@ -57,6 +57,8 @@ import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
+import { decideHeld } from '../../src/votes/exclusions/decide-held.ts';
+import { openGroups } from '../../src/votes/exclusions/held-votes.ts';
 import { namesKnownSince } from '../../src/votes/exclusions/name-ages.ts';
 import { countPlayerVotes } from '../../src/votes/exclusions/player-exclusion.ts';
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
@@ -681,6 +683,53 @@ test('the inbox of operators: its numbers, and held votes with their evidence, b
   });
   for (const operation of [...page, ...ages, ...numbers, ...lists]) expectIndexed(operation);
 });
+
+test('a group of held votes on 300 servers among others: its pages, and decisions about it while it grows', async () => {
+  const { deps } = tallyport;
+  const { voteExclusions, clock } = deps;
+  const now = clock.now();
+  const heldId = await openQuarantine(deps, new ObjectId(), 'Unusual.', {
+    cause: 'network',
+    origin: 'model',
+  });
+  const model = await voteExclusions.findOne({ _id: heldId });
+  const hold = (count: number, origin: string, at: Date) =>
+    voteExclusions.insertMany(
+      Array.from({ length: count }, () => ({
+        ...model,
+        _id: new ObjectId(),
+        serverId: new ObjectId(),
+        origin,
+        at,
+      })) as never,
+    );
+  await hold(300, 'large', after(now, HOUR));
+  await hold(30, 'small', after(now, HOUR - MINUTE));
+  await hold(20, 'large', after(now, -HOUR));
+  const first = await openGroups(deps, { limit: 40 });
+  expect(first.rows).toMatchObject([{ origin: 'large', servers: 320 }]);
+  const pages = await profiled(async () => {
+    await heldVotes(deps);
+    const second = await openGroups(deps, { limit: 40, from: first.next ?? undefined });
+    expect(second.rows[0]).toMatchObject({ origin: 'small', servers: 30 });
+  });
+  await hold(300, 'large', after(now, 2 * HOUR));
+  const seen = { quarantineIds: first.rows[0]?.ids ?? [], until: after(now, HOUR) };
+  const by = { by: 'op@example.org', reason: 'Bots' };
+  const decisions = await profiled(async () => {
+    expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ missed: 0, left: 220 });
+  });
+  const counts = [...pages, ...decisions].filter(countsGroup);
+  expect(counts).toHaveLength(2);
+  for (const { keysExamined, docsExamined } of counts)
+    expect(Math.max(keysExamined, docsExamined)).toBeLessThanOrEqual(330);
+  for (const operation of [...pages, ...decisions]) if (!countsGroup(operation)) expectIndexed(operation);
+});
+
+/** A count of a group of held votes examines the quarantines that it counts. */
+function countsGroup(operation: Document): boolean {
+  return put(operation) === 'command vote_exclusions' && isCount(operation);
+}
 
 test('a new name with which many slugs begin', async () => {
   const { deps } = tallyport;

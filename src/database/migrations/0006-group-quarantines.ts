@@ -2,17 +2,20 @@ import { MongoServerError } from 'mongodb';
 import type { Mongo } from '../../platform/mongo.ts';
 import { bindCollections } from '../collections.ts';
 
-/** The index of builds before 0.2.0, which allowed only one open quarantine for each server. */
-const ONE_A_SERVER = 'open_quarantines';
+/**
+ * The indexes of builds before 0.2.0: one allowed only one open quarantine for each server, and one found the
+ * quarantines of an origin, but not in their order.
+ */
+const REPLACED = ['open_quarantines', 'origin_1'];
 
 /** MongoDB's error codes for a missing index or collection. */
 const MISSING = new Set(['IndexNotFound', 'NamespaceNotFound']);
 
-/** Allows a server one open quarantine for each origin by dropping the old unique index; the new one exists already. */
+/** Allows a server one open quarantine for each origin by dropping the old indexes; the new ones exist already. */
 export async function groupQuarantines(mongo: Mongo): Promise<void> {
-  await bindCollections(mongo)
-    .voteExclusions.dropIndex(ONE_A_SERVER)
-    .catch((error: unknown) => {
+  const { voteExclusions } = bindCollections(mongo);
+  for (const index of REPLACED)
+    await voteExclusions.dropIndex(index).catch((error: unknown) => {
       if (!(error instanceof MongoServerError && MISSING.has(error.codeName ?? ''))) throw error;
     });
 }

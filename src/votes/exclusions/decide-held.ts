@@ -7,7 +7,7 @@ import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import { EXCLUDED_VOTES } from '../vote.ts';
 import { castAfter } from './hold-later-votes.ts';
 import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
-import type { VoteExclusion } from './vote-exclusion.ts';
+import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
 /** An operator's decision about held votes. `lift`: the votes count and are delivered. `exclude`: they never count. */
 export const HELD_DECISIONS = ['lift', 'exclude'] as const;
@@ -25,10 +25,18 @@ export type Decided = {
   missed: number;
   /** The number of votes cast after `until`, which stay held. `COUNTED_LATER` means that many or more. */
   later: number;
+  /**
+   * The number of quarantines of the same origins that were opened up to `until` and are still open, because one
+   * decision covers `MOST_DECIDED`. `COUNTED_OPEN` means that many or more.
+   */
+  left: number;
 };
 
 /** One decision covers at most this many quarantines. */
 export const MOST_DECIDED = 100;
+
+/** At most this many open quarantines of a group are counted. */
+export const COUNTED_OPEN = 10_000;
 
 /** At most this many votes that were cast after `until` are counted. */
 export const COUNTED_LATER = 1_000;
@@ -64,8 +72,12 @@ export async function decideHeld(
   }
   const jobs = exclusions.map(({ _id }) => ({ payload: { exclusionId: _id.toHexString() } }));
   await deps.producer.addAll('exclude-votes', jobs);
-  const later = await countLater(deps, exclusions, wanted, until);
-  return { groupId, exclusions, missed: wanted.length - exclusions.length, later };
+  const origins = exclusions.flatMap(({ shown }) => shown?.origin ?? []);
+  const [later, left] = await Promise.all([
+    countLater(deps, { exclusions, origins, wanted, until }),
+    countLeft(deps, origins, until),
+  ]);
+  return { groupId, exclusions, missed: wanted.length - exclusions.length, later, left };
 }
 
 type Stored = { by: string; reason: string; groupId: ObjectId; until: Date; now: Date };
@@ -86,17 +98,16 @@ function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }:
   ];
 }
 
+type Counted = { exclusions: VoteExclusion[]; origins: string[]; wanted: ObjectId[]; until: Date };
+
 /** Counts the votes after `until`, in the decided quarantines and in new quarantines of the same origins. */
 async function countLater(
   { votes, voteExclusions }: ExcludeDeps,
-  exclusions: VoteExclusion[],
-  wanted: ObjectId[],
-  until: Date,
+  { exclusions, origins, wanted, until }: Counted,
 ): Promise<number> {
-  const origins = exclusions.flatMap(({ shown }) => shown?.origin ?? []);
   const since = { origin: { $in: origins }, state: 'quarantined' as const, at: { $gt: until } };
   const opened = await voteExclusions
-    .find({ ...since, _id: { $nin: wanted } })
+    .find({ ...since, _id: { $nin: wanted } }, { hint: QUARANTINES_OF_ORIGIN })
     .limit(MOST_DECIDED)
     .toArray();
   const counted = await Promise.all(
@@ -108,4 +119,10 @@ async function countLater(
     counted.reduce((sum, one) => sum + one, 0),
     COUNTED_LATER,
   );
+}
+
+/** Counts the open quarantines of these origins that were opened up to `until`. */
+async function countLeft({ voteExclusions }: ExcludeDeps, origins: string[], until: Date): Promise<number> {
+  const open = { origin: { $in: origins }, state: 'quarantined' as const, at: { $lte: until } };
+  return voteExclusions.countDocuments(open, { hint: QUARANTINES_OF_ORIGIN, limit: COUNTED_OPEN });
 }

@@ -1,7 +1,8 @@
-import type { Collection, WithId } from 'mongodb';
-import { readPage, type Slice } from '../../platform/slices.ts';
+import type { Collection, ObjectId, WithId } from 'mongodb';
+import { cursorOf, readPage, type Slice } from '../../platform/slices.ts';
 import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
-import type { VoteExclusion } from './vote-exclusion.ts';
+import { COUNTED_OPEN, MOST_DECIDED } from './decide-held.ts';
+import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
 type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> };
 
@@ -14,18 +15,101 @@ export type OpenQuarantine = { quarantine: WithId<VoteExclusion>; votes: number;
 /** At most this many votes of one quarantine are read, the newest first. */
 export const MOST_HELD_READ = 1_000;
 
-/** A page of open quarantines, the newest first. */
-export async function openQuarantines(
+/** The open quarantines of one origin on all servers; or one quarantine without an origin (`origin` is null). */
+export type QuarantineGroup<T = OpenQuarantine> = {
+  origin: string | null;
+  /** The newest quarantines of the group, at most as many as fit on a page. */
+  quarantines: T[];
+  /** The ids of the newest quarantines of the group: all that one decision covers. */
+  ids: ObjectId[];
+  /** The number of quarantines of the group, on any page. `COUNTED_OPEN` means that many or more. */
+  servers: number;
+};
+
+type Group = QuarantineGroup<WithId<VoteExclusion>>;
+
+/** One page looks at about this many quarantines for the groups that begin there. */
+const MOST_SCANNED = 1_000;
+
+const NEWEST_FIRST = { at: -1, _id: -1 } as const;
+
+/**
+ * A page of groups of open quarantines. A group is as new as its newest quarantine, and the newest group is first. Each
+ * group is whole, and on one page only: if a group does not fit, it begins the next page; if it does not fit on a page
+ * of its own, that page has its newest quarantines.
+ *
+ * @param limit - how many quarantines a page has
+ */
+export async function openGroups(
   deps: ReadDeps,
   { from, limit }: { from?: string | undefined; limit: number },
-): Promise<Slice<OpenQuarantine>> {
-  const { rows, next } = await readPage(deps.voteExclusions, {
-    filter: { state: 'quarantined' },
-    by: { field: 'at', direction: -1 },
-    from,
-    limit,
-  });
-  return { rows: await Promise.all(rows.map((quarantine) => withVotes(deps, quarantine))), next };
+): Promise<Slice<QuarantineGroup>> {
+  const { rows, next } = await readGroups(deps, from, limit);
+  const withNames = rows.map(async (group) => ({
+    ...group,
+    quarantines: await Promise.all(group.quarantines.map((quarantine) => withVotes(deps, quarantine))),
+  }));
+  return { rows: await Promise.all(withNames), next };
+}
+
+async function readGroups(deps: ReadDeps, from: string | undefined, limit: number): Promise<Slice<Group>> {
+  const groups: Group[] = [];
+  const seen = new Set<string>();
+  let cursor = from ?? null;
+  let free = limit;
+  for (let scanned = 0; scanned < MOST_SCANNED; scanned += limit) {
+    const { rows, next } = await readPage(deps.voteExclusions, {
+      filter: { state: 'quarantined' },
+      by: { field: 'at', direction: -1 },
+      from: cursor ?? undefined,
+      limit,
+    });
+    const begun = await Promise.all(
+      rows.map((row) => (isNew(row, seen) ? groupAt(deps, row, { from, limit }) : null)),
+    );
+    for (const [i, row] of rows.entries()) {
+      const group = begun[i];
+      if (group && groups.length > 0 && group.servers > free) return { rows: groups, next: cursor };
+      if (group) groups.push(group);
+      free -= group?.quarantines.length ?? 0;
+      cursor = cursorOf('at', row);
+    }
+    if (!next) return { rows: groups, next };
+  }
+  return { rows: groups, next: cursor };
+}
+
+/** Whether no quarantine of this origin was seen; from now on, one was. */
+function isNew({ origin }: VoteExclusion, seen: Set<string>): boolean {
+  if (!origin) return true;
+  const size = seen.size;
+  return seen.add(origin).size > size;
+}
+
+/**
+ * The group of the first quarantine of an origin on a page. If this is not the first page, and the group has a newer
+ * quarantine: null, because the group is on an earlier page.
+ */
+async function groupAt(
+  { voteExclusions }: ReadDeps,
+  row: WithId<VoteExclusion>,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Group | null> {
+  const { _id, origin } = row;
+  if (!origin) return { origin: null, quarantines: [row], ids: [_id], servers: 1 };
+  const open = { origin, state: 'quarantined' } as const;
+  const sorted = { sort: NEWEST_FIRST, hint: QUARANTINES_OF_ORIGIN };
+  const newest = from && (await voteExclusions.findOne(open, { ...sorted, projection: { _id: 1 } }));
+  if (newest && !newest._id.equals(_id)) return null;
+  const found = await voteExclusions.find(open, { ...sorted, limit: MOST_DECIDED + 1 }).toArray();
+  // If another operator decided about the group meanwhile: there is none.
+  if (found.length === 0) return null;
+  const servers =
+    found.length > MOST_DECIDED
+      ? await voteExclusions.countDocuments(open, { hint: QUARANTINES_OF_ORIGIN, limit: COUNTED_OPEN })
+      : found.length;
+  const ids = found.slice(0, MOST_DECIDED).map((one) => one._id);
+  return { origin, quarantines: found.slice(0, limit), ids, servers };
 }
 
 async function withVotes({ votes }: ReadDeps, quarantine: WithId<VoteExclusion>): Promise<OpenQuarantine> {
@@ -53,18 +137,4 @@ async function withVotes({ votes }: ReadDeps, quarantine: WithId<VoteExclusion>)
     )
     .toArray();
   return { quarantine, votes: names.reduce((sum, name) => sum + name.votes, 0), names };
-}
-
-/** The open quarantines of one origin on all servers; or one quarantine without an origin (`origin` is null). */
-export type QuarantineGroup<T = OpenQuarantine> = { origin: string | null; quarantines: T[] };
-
-/** Groups quarantines by their origin. The groups are in the order in which their first quarantines occur. */
-export function groupQuarantines<T extends { quarantine: Pick<VoteExclusion, '_id' | 'origin'> }>(
-  open: T[],
-): QuarantineGroup<T>[] {
-  const groups = Map.groupBy(open, ({ quarantine }) => quarantine.origin ?? quarantine._id.toHexString());
-  return [...groups.values()].map((quarantines) => ({
-    origin: quarantines[0]?.quarantine.origin ?? null,
-    quarantines,
-  }));
 }

@@ -94,7 +94,8 @@ const voteExclusionDefinition = {
   cause: { type: String, enum: QUARANTINE_CAUSES },
   /**
    * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds. Absent if the
-   * quarantine holds votes of all origins, and after a decision. Open quarantines with the same `origin` are a group.
+   * quarantine holds votes of all origins, and after a decision. Open quarantines of all servers with the same `origin` are a
+   * group.
    */
   origin: { type: String },
   /** Present from a decision until a worker carries it out, if the decision covers only what the operator saw. */
@@ -106,6 +107,9 @@ const voteExclusionDefinition = {
   /** What the server's owner was last notified of; absent before the first notification. */
   told: { type: String, enum: ['excluded', 'included'] as const },
 } as const;
+
+/** The name of the index of the open quarantines of an origin, on all servers. */
+export const QUARANTINES_OF_ORIGIN = 'quarantines_of_origin';
 
 /** A range of votes that do not count: an operator excluded them, or they are quarantined. */
 export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collection: 'vote_exclusions' });
@@ -128,7 +132,11 @@ voteExclusionSchema.index(
   { at: -1, _id: -1 },
   { name: 'newest_quarantines', partialFilterExpression: { state: 'quarantined' } },
 );
-voteExclusionSchema.index({ origin: 1 }, { partialFilterExpression: { origin: { $exists: true } } });
+// For one group of held votes, newest first.
+voteExclusionSchema.index(
+  { origin: 1, at: -1, _id: -1 },
+  { name: QUARANTINES_OF_ORIGIN, partialFilterExpression: { origin: { $exists: true } } },
+);
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 

@@ -4,7 +4,7 @@ import { after, DAY, MINUTE, SECOND } from '../../../src/platform/clock.ts';
 import type { AppDeps } from '../../../src/process/app-deps.ts';
 import { decideHeld, MOST_DECIDED, type SeenHeld } from '../../../src/votes/exclusions/decide-held.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
-import { groupQuarantines, openQuarantines } from '../../../src/votes/exclusions/held-votes.ts';
+import { openGroups } from '../../../src/votes/exclusions/held-votes.ts';
 import { namesKnownSince } from '../../../src/votes/exclusions/name-ages.ts';
 import { requestPlayerInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
 import { openQuarantine } from '../../../src/votes/exclusions/quarantine.ts';
@@ -39,8 +39,8 @@ async function hold(serverId: ObjectId, username: string): Promise<void> {
 
 /** What an operator sees now. */
 async function look(): Promise<SeenHeld> {
-  const { rows } = await openQuarantines(deps, { limit: 100 });
-  return { quarantineIds: rows.map(({ quarantine }) => quarantine._id), until: deps.clock.now() };
+  const { rows } = await openGroups(deps, { limit: 100 });
+  return { quarantineIds: rows.flatMap(({ ids }) => ids), until: deps.clock.now() };
 }
 
 async function finishAll(): Promise<void> {
@@ -49,8 +49,8 @@ async function finishAll(): Promise<void> {
 }
 
 const heldNames = async () => {
-  const { rows } = await openQuarantines(deps, { limit: 100 });
-  return groupQuarantines(rows).map(({ origin, quarantines }) => ({
+  const { rows } = await openGroups(deps, { limit: 100 });
+  return rows.map(({ origin, quarantines }) => ({
     origin,
     names: quarantines.flatMap(({ names }) => names.map(({ username }) => username)).toSorted(),
   }));

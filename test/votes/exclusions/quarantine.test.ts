@@ -4,7 +4,7 @@ import { resendVote } from '../../../src/delivery/resend-vote.ts';
 import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import { checkVote } from '../../../src/votes/cast/cooldown.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
-import { openQuarantines } from '../../../src/votes/exclusions/held-votes.ts';
+import { openGroups } from '../../../src/votes/exclusions/held-votes.ts';
 import { openQuarantine, requestQuarantineExclusion } from '../../../src/votes/exclusions/quarantine.ts';
 import { requestInclusion } from '../../../src/votes/exclusions/request-exclusion.ts';
 import { recountVotes } from '../../../src/votes/recount-votes.ts';
@@ -49,7 +49,8 @@ describe('a quarantined vote', () => {
     expect(await checkVote(deps, serverId, 'one')).toMatchObject({ hasVoted: true });
     const again = await castVote(deps, { serverId, username: 'ONE', tokenId: null });
     expect(again.kind).toBe('refused');
-    expect((await openQuarantines(deps, { limit: 5 })).rows).toMatchObject([
+    const { rows } = await openGroups(deps, { limit: 5 });
+    expect(rows.flatMap(({ quarantines }) => quarantines)).toMatchObject([
       {
         votes: 2,
         names: [
@@ -113,7 +114,7 @@ describe('a quarantined vote', () => {
       reason: 'Bots',
     });
     expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 0 });
-    expect((await openQuarantines(deps, { limit: 5 })).rows).toEqual([]);
+    expect((await openGroups(deps, { limit: 5 })).rows).toEqual([]);
 
     await includeVotes(deps, quarantineId, 'someone', SETTLED);
     expect(await voteFigures(deps, serverId)).toMatchObject({ allTimeVotes: 1 });
@@ -146,7 +147,7 @@ describe('a quarantine', () => {
   it('is closed when its server is removed', async () => {
     const { deps, serverId, quarantineId } = await quarantined(['One']);
     await removeServer(deps, serverId, 'someone');
-    expect((await openQuarantines(deps, { limit: 5 })).rows).toEqual([]);
+    expect((await openGroups(deps, { limit: 5 })).rows).toEqual([]);
     expect(await deps.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
       state: 'confirming',
     });

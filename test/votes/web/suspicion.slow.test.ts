@@ -5,7 +5,7 @@ import type { AppDeps } from '../../../src/process/app-deps.ts';
 import { blockOrigin, liftBlock } from '../../../src/votes/blocks/change-blocks.ts';
 import { decideHeld, type SeenHeld } from '../../../src/votes/exclusions/decide-held.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
-import { groupQuarantines, openQuarantines } from '../../../src/votes/exclusions/held-votes.ts';
+import { openGroups } from '../../../src/votes/exclusions/held-votes.ts';
 import { requestPlayerInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
 import { blockGroup, openQuarantine } from '../../../src/votes/exclusions/quarantine.ts';
 import { networkKey } from '../../../src/votes/web/origin-keys.ts';
@@ -88,15 +88,14 @@ describe('held votes', () => {
   const by = { by: 'op@example.org', reason: 'Bots' };
   /** What an operator sees of the votes that are held now. */
   async function seenNow(): Promise<SeenHeld> {
-    const { rows } = await openQuarantines(deps, { limit: 100 });
-    return { quarantineIds: rows.map(({ quarantine }) => quarantine._id), until: deps.clock.now() };
+    const { rows } = await openGroups(deps, { limit: 100 });
+    return { quarantineIds: rows.flatMap(({ ids }) => ids), until: deps.clock.now() };
   }
 
   it('of one network on three servers are one group, which one press excludes and one undoes', async () => {
     const origin = await farm();
-    const { rows } = await openQuarantines(deps, { limit: 100 });
-    const groups = groupQuarantines(rows);
-    expect(groups).toMatchObject([{ origin, quarantines: [{ votes: 1 }, { votes: 1 }, { votes: 1 }] }]);
+    const { rows } = await openGroups(deps, { limit: 100 });
+    expect(rows).toMatchObject([{ origin, quarantines: [{ votes: 1 }, { votes: 1 }, { votes: 1 }] }]);
 
     const seen = await seenNow();
     expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ missed: 0, later: 0 });

@@ -4,6 +4,7 @@ import { InvalidDocumentError } from '../../../platform/document.ts';
 import { isId } from '../../../servers/slug.ts';
 import {
   COUNTED_LATER,
+  COUNTED_OPEN,
   decideHeld,
   HELD_DECISIONS,
   type HeldDecision,
@@ -44,12 +45,13 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
       const by = userOf(request).email;
       const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
       numbers.forget();
-      const { groupId, missed, later } = decided;
+      const { groupId, missed, later, left } = decided;
       return inboxPath(base, 'held', {
         done: decision,
         group: groupId.toHexString(),
         missed: missed ? String(missed) : undefined,
         later: later ? String(later) : undefined,
+        left: left ? String(left) : undefined,
       });
     },
   });
@@ -105,12 +107,21 @@ export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   return decisionResult(base, { decision, exclusions, group, query });
 }
 
+/** The number of servers of a group, whose servers are counted up to `COUNTED_OPEN`. */
+export function serverCount(servers: number): string {
+  return servers >= COUNTED_OPEN ? `${count(COUNTED_OPEN)} or more` : count(servers);
+}
+
 type Result = { decision: HeldDecision; exclusions: VoteExclusion[]; group: string; query: Query };
 
 function decisionResult(base: string, { decision, exclusions, group, query }: Result): Html {
   const missed = wholeNumber(query.missed);
   const later = wholeNumber(query.later);
-  const servers = counted(new Set(exclusions.map(({ serverId }) => serverId.toHexString())).size, 'server');
+  const left = wholeNumber(query.left);
+  const decided = new Set(exclusions.map(({ serverId }) => serverId.toHexString())).size;
+  const servers = left
+    ? `${count(decided)} of ${serverCount(decided + left)} servers`
+    : counted(decided, 'server');
   const done =
     decision === 'lift'
       ? `The held votes of ${servers} will be counted and delivered, within a minute.`
@@ -118,6 +129,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   const laterText = `${later >= COUNTED_LATER ? `${count(COUNTED_LATER)} or more votes` : counted(later, 'vote')}`;
   const text = [
     exclusions.length > 0 ? done : '',
+    left > 0 ? 'The others are still in this list: decide again.' : '',
     missed > 0 ? `Another operator decided first about the votes of ${counted(missed, 'server')}.` : '',
     later > 0
       ? `${laterText} came after you opened the page. Later votes stay held, and are back in this list within a minute.`
@@ -129,7 +141,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
       : html`${undoOf(base, decision, exclusions, group)}
       <a href="${adminPath(base, '/votes')}#exclusions">Progress</a>`;
   return resultNotice(
-    missed > 0 || later > 0 ? 'attention' : 'good',
+    missed > 0 || later > 0 || left > 0 ? 'attention' : 'good',
     text.filter(Boolean).join(' '),
     actions,
   );

@@ -1,8 +1,8 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { type HeldOnServer, type HeldVotes, heldVotes } from '../../../moderation/held-votes.ts';
 import { MINUTE } from '../../../platform/clock.ts';
 import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
-import type { HeldDecision } from '../../../votes/exclusions/decide-held.ts';
+import { COUNTED_OPEN, type HeldDecision, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
 import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
 import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
@@ -12,7 +12,7 @@ import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed, dataTable } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
 import { minuteOf } from '../utc-fields.ts';
-import { heldForms, heldResult } from './held-decisions.ts';
+import { heldForms, heldResult, serverCount } from './held-decisions.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
 import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
@@ -29,7 +29,10 @@ const CAUSES: Record<QuarantineCause, string> = {
 /** A group shows at most this many of its players' names. */
 const NAMES_SHOWN = 8;
 
-/** The tab of held votes. One button decides about all held votes of a network or mail domain, on all servers. */
+/**
+ * The tab of held votes. One button decides about the held votes of a network or mail domain on all servers. If these
+ * are more than `MOST_DECIDED`: the button says how many of how many it decides about, and the others stay in the list.
+ */
 export function heldTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   heldForms(inbox);
@@ -43,10 +46,10 @@ export function heldTab(inbox: Inbox): TabOf {
     const body = html`${await heldResult(inbox, query)}
       ${
         rows.length === 0
-          ? emptyLine('No votes are held.')
+          ? emptyLine(from || next ? 'No item begins on this page.' : 'No votes are held.')
           : html`<p class="soft">
                 Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
-                decision covers the votes that you see here; votes that come later stay held.
+                decision covers the votes of an item on all its servers; votes that come later stay held.
               </p>
               ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf(now, path)}
               ${rows.map((group) => groupItem(view, group))}
@@ -73,12 +76,12 @@ async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   return new Map(found.filter((one) => isEffective(one, now)).map((one) => [one.value, one]));
 }
 
-function groupItem(view: View, { origin, quarantines }: HeldVotes): Html {
+function groupItem(view: View, group: HeldVotes): Html {
+  const { quarantines, ids } = group;
   const [first] = quarantines;
   if (!first) return html``;
   const { cause, reason, at } = first.quarantine;
-  const ids = quarantines.map(({ quarantine }) => quarantine._id);
-  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(quarantines)} for ${counted(quarantines.length, 'server')}`;
+  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(group)} for ${serversText(group)}`;
   const newest = quarantines.flatMap(({ names }) => names[0]?.newest ?? []).toSorted((a, b) => +b - +a)[0];
   return inboxItem({
     id: ids[0]?.toHexString() ?? '',
@@ -86,9 +89,28 @@ function groupItem(view: View, { origin, quarantines }: HeldVotes): Html {
     title,
     at: heldAt(at, newest, view.now),
     body: html`<p>${reason}</p>
-      ${evidenceTable(view, title, quarantines)} ${namesLine(quarantines)}`,
-    actions: actionsOf(view, { origin, quarantines }, ids, title),
+      ${partLine(group)} ${evidenceTable(view, title, quarantines)} ${namesLine(quarantines)}`,
+    actions: actionsOf(view, group, title),
   });
+}
+
+/** If a group is larger than a page or a decision: says how much the table shows, and how much one press covers. */
+function partLine({ quarantines, servers }: HeldVotes): Content {
+  const all = serverCount(servers);
+  const shown =
+    quarantines.length < servers
+      ? `The table and the names are those of the newest ${count(quarantines.length)} of ${all} servers.`
+      : '';
+  const covered =
+    servers > MOST_DECIDED
+      ? `One press decides about the newest ${count(MOST_DECIDED)} of ${all}; then the others are listed.`
+      : '';
+  const text = [shown, covered].filter(Boolean).join(' ');
+  return text && html`<p class="soft">${text}</p>`;
+}
+
+function serversText({ servers }: HeldVotes): string {
+  return servers >= COUNTED_OPEN ? `${serverCount(servers)} servers` : counted(servers, 'server');
 }
 
 /** When the first vote of a group was held; and when the newest one was held, if that was over a minute later. */
@@ -97,9 +119,9 @@ function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
   return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;
 }
 
-function votesText(quarantines: HeldOnServer[]): string {
+function votesText({ quarantines, servers }: HeldVotes): string {
   const votes = quarantines.reduce((sum, one) => sum + one.votes, 0);
-  const isMore = quarantines.some((one) => one.votes >= MOST_HELD_READ);
+  const isMore = quarantines.length < servers || quarantines.some((one) => one.votes >= MOST_HELD_READ);
   return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
 }
 
@@ -152,13 +174,10 @@ function namesLine(quarantines: HeldOnServer[]): Html {
   return html`<p><span class="soft">Names:</span> ${shown}${more > 0 ? ` and ${count(more)} more` : ''}</p>`;
 }
 
-function actionsOf(
-  { base, now, blocks }: View,
-  { origin, quarantines }: HeldVotes,
-  ids: ObjectId[],
-  of: string,
-) {
-  const all = quarantines.length > 1 ? ' all' : '';
+function actionsOf({ base, now, blocks }: View, group: HeldVotes, of: string) {
+  const { origin, quarantines, ids, servers } = group;
+  const part = ` ${count(MOST_DECIDED)} of ${serverCount(servers)}`;
+  const all = servers > MOST_DECIDED ? part : servers > 1 ? ' all' : '';
   const decide = (decision: HeldDecision, text: string, kind: 'primary' | 'quiet') =>
     button({
       to: adminPath(base, '/attention/held'),
