@@ -17,6 +17,8 @@ export type ConnectionLimits = {
   idleMs: number;
   /** How long an answer may take, until the client has read all of it. */
   answerMs: number;
+  /** How many bytes of answers may wait for their clients to read them. */
+  unreadBytes: number;
 };
 
 /**
@@ -27,6 +29,7 @@ export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
   most: 10_000,
   idleMs: 90 * SECOND,
   answerMs: 10 * MINUTE,
+  unreadBytes: 128 * 1_024 * 1_024,
 };
 
 type Deps = {
@@ -40,6 +43,7 @@ type Deps = {
  * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
  * too many in total, the connection that has waited longest for a complete request is closed. So clients that open
  * connections and send nothing cannot lock out visitors. If a connection exceeds `idleMs` or `answerMs`, it is closed.
+ * If the answers that clients do not read exceed `unreadBytes`, the oldest of these connections are closed.
  *
  * @returns a function that stops the checks
  */
@@ -114,10 +118,22 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
       socket.destroy();
     }
   };
+  const closeUnread = () => {
+    let unread = 0;
+    for (const socket of answering.keys()) unread += socket.writableLength;
+    for (const socket of answering.keys()) {
+      if (unread <= limits.unreadBytes) return;
+      if (socket.writableLength === 0) continue;
+      unread -= socket.writableLength;
+      socket.destroy();
+      warnAtLimit('unread', { limit: limits.unreadBytes });
+    }
+  };
   const timer = setInterval(
     () => {
       close(waiting, limits.idleMs);
       close(answering, limits.answerMs);
+      closeUnread();
     },
     Math.min(SECOND, limits.idleMs),
   );
@@ -134,10 +150,11 @@ function hasBody({ headers }: IncomingMessage): boolean {
  * Returns a function that logs a connection that a limit closed. The first one is logged at once; after that, at most
  * one line per minute is logged, with the number of closed connections.
  */
-function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fields: object) => void {
+function limitedLog(log: Pick<Logger, 'warn'>): (by: LimitedBy, fields: object) => void {
   const last = {
     address: { at: Number.NEGATIVE_INFINITY, closed: 0 },
     process: { at: Number.NEGATIVE_INFINITY, closed: 0 },
+    unread: { at: Number.NEGATIVE_INFINITY, closed: 0 },
   };
   return (by, fields) => {
     const logged = last[by];
@@ -149,8 +166,12 @@ function limitedLog(log: Pick<Logger, 'warn'>): (by: 'address' | 'process', fiel
   };
 }
 
-const MESSAGES = {
+type LimitedBy = 'address' | 'process' | 'unread';
+
+const MESSAGES: Record<LimitedBy, string> = {
   address:
     'Connections of one address are closed: it has as many as CONNECTIONS_PER_ADDRESS allows. If it is a proxy, set TRUST_PROXY',
   process: 'This process has as many connections as it can: those that have been idle for longest are closed',
+  unread:
+    'Clients do not read their answers, which use too much memory: the oldest of their connections are closed',
 };

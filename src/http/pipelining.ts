@@ -3,21 +3,28 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** How many unanswered requests a connection may have. Usual clients have fewer. */
+/** How many requests a connection may send before the first one is answered. Usual clients send one. */
 const MOST_AHEAD = 32;
 
-/** The unanswered requests of a connection, each with its response. */
-type UnderWay = Map<IncomingMessage, ServerResponse>;
+/** How many requests of all connections of a process may wait for an earlier one of their connection. */
+const MOST_WAITING = 2_000;
 
-const unanswered = new WeakMap<Socket, UnderWay>();
+/** A connection. `underWay`: its unanswered requests, each with its response. `waiting`: begins the next one. */
+type Connection = { underWay: Map<IncomingMessage, ServerResponse>; waiting: (() => void)[]; ahead: number };
+
+const connections = new WeakMap<Socket, Connection>();
 const tooMany = new WeakSet<IncomingMessage>();
 
 /**
- * Limits the memory that pipelined requests of a connection use. If more than `MOST_AHEAD` are unanswered, the next one
- * is refused and the connection is closed. Node alone would read on and keep every answer in memory.
+ * Handles the requests of a connection one after another: a pipelined request begins when the answer before it is sent.
+ * Node alone would handle all of them at once and keep their answers in memory, also if the client reads none. If more
+ * than `MOST_AHEAD` are unanswered, the next one is refused and the connection is closed. If more than `MOST_WAITING` of
+ * the process wait, the connection that sends one more is closed at once.
+ *
+ * @param mostWaiting - `MOST_WAITING` by default
  */
-export function boundPipelining(app: FastifyInstance): void {
-  watchRequests(app.server);
+export function boundPipelining(app: FastifyInstance, mostWaiting = MOST_WAITING): void {
+  queueRequests(app.server, mostWaiting);
   app.addHook('onRequest', (request, reply, done) => {
     if (!tooMany.has(request.raw)) return done();
     reply.header('connection', 'close');
@@ -25,22 +32,60 @@ export function boundPipelining(app: FastifyInstance): void {
   });
 }
 
-function watchRequests(server: Server): void {
-  // This runs before Fastify's handler, so that a request is counted before Fastify begins with it.
-  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+function queueRequests(server: Server, mostWaiting: number): void {
+  // Node has no event before `request`, so the listeners so far (Fastify's among them) are called from here.
+  const listeners = server.listeners('request');
+  server.removeAllListeners('request');
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    for (const listener of listeners) listener.call(server, request, response);
+  };
+  let ahead = 0;
+  const open = (socket: Socket): Connection => {
+    const connection: Connection = { underWay: new Map(), waiting: [], ahead: 0 };
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      ahead -= connection.ahead;
+      connection.waiting = [];
+    });
+    return connection;
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    const underWay: UnderWay = unanswered.get(socket) ?? new Map();
-    unanswered.set(socket, underWay.set(request, response));
-    response.once('close', () => underWay.delete(request));
-    if (underWay.size <= MOST_AHEAD) return;
-    tooMany.add(request);
-    socket.pause();
+    // If the connection was closed while Node parses what it read from it: the rest is of no use.
+    if (socket.destroyed) return;
+    const connection = connections.get(socket) ?? open(socket);
+    const { underWay } = connection;
+    const isFirst = underWay.size === 0;
+    if (!isFirst) {
+      if (ahead >= mostWaiting) return void socket.destroy();
+      ahead += 1;
+      connection.ahead += 1;
+    }
+    // The request before this one is refused, and the connection is closed then.
+    if (underWay.size > MOST_AHEAD) return;
+    underWay.set(request, response);
+    response.once('close', () => {
+      underWay.delete(request);
+      // If the client has disconnected: the next request is not begun, because nobody would get its answer.
+      if (!socket.destroyed) connection.waiting.shift()?.();
+    });
+    if (isFirst) return handle(request, response);
+    if (underWay.size > MOST_AHEAD) {
+      tooMany.add(request);
+      socket.pause();
+    }
+    connection.waiting.push(() => {
+      ahead -= 1;
+      connection.ahead -= 1;
+      handle(request, response);
+    });
   });
 }
 
 /** Waits until each complete request of a connection is answered, or until its answer cannot be sent any more. */
 export async function answersSent(socket: Socket): Promise<void> {
-  const whole = [...(unanswered.get(socket) ?? [])].filter(([request]) => request.complete);
+  const { underWay = new Map<IncomingMessage, ServerResponse>() } = connections.get(socket) ?? {};
+  const whole = [...underWay].filter(([request]) => request.complete);
   await Promise.all(
     whole.map(([, response]) => new Promise((resolve) => response.once('close', () => resolve(undefined)))),
   );

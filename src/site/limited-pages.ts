@@ -101,9 +101,7 @@ function takeFor(limit: LocalLimit, ip: string): Date | null {
 export async function makeRefusedForm<T>(request: FastifyRequest, make: () => Promise<T>): Promise<T> {
   const { ip, signedIn, server } = request;
   if (signedIn?.user.role === 'operator') return make();
-  const nextAt = signedIn
-    ? server.ownPages(signedIn.user._id.toHexString())
-    : takeFor(server.shownAgain, ip);
+  const nextAt = signedIn ? server.ownPages(signedIn.user._id.toHexString()) : takeFor(server.shownAgain, ip);
   if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
   return inPageSlot(request, make);
 }

@@ -6,7 +6,13 @@ import { answerClientErrors } from '../../src/http/connection-errors.ts';
 import { type ConnectionLimits, limitConnections } from '../../src/http/limit-connections.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
-const UNLIMITED: ConnectionLimits = { most: 1_000, perAddress: 0, idleMs: 60_000, answerMs: 60_000 };
+const UNLIMITED: ConnectionLimits = {
+  most: 1_000,
+  perAddress: 0,
+  idleMs: 60_000,
+  answerMs: 60_000,
+  unreadBytes: Number.POSITIVE_INFINITY,
+};
 
 type Opened = {
   /** Log lines. */
@@ -112,6 +118,24 @@ test('an answer that its client never reads to the end does not keep a connectio
   client.socket.pause();
   client.socket.write(REQUEST);
   await vi.waitFor(async () => expect(await connections()).toBe(0), EVENTUALLY);
+});
+
+test('answers that nobody reads close the oldest of their connections when they use too much memory', async () => {
+  const megabyte = 1_024 * 1_024;
+  const listener: RequestListener = (_request, answer) => answer.end(Buffer.alloc(32 * megabyte));
+  const { open, connections, lines } = await serve({ unreadBytes: 80 * megabyte }, { listener });
+  const clients = [await open(), await open()];
+  for (const { socket } of clients) socket.pause();
+  for (const { socket } of clients) socket.write(REQUEST);
+  // Two answers are within the limit, and three are not: the kernel takes a few megabytes of each.
+  const third = await open();
+  third.socket.pause();
+  third.socket.write(REQUEST);
+  await vi.waitFor(async () => expect(await connections()).toBe(2), EVENTUALLY);
+  expect(lines).toEqual([expect.objectContaining({ event: 'connections.limited', by: 'unread' })]);
+  clients[0]?.socket.resume();
+  await vi.waitFor(() => expect(clients[0]?.isClosed()).toBe(true), EVENTUALLY);
+  expect([clients[1]?.isClosed(), third.isClosed()]).toEqual([false, false]);
 });
 
 test('a connection that sends requests stays open', async () => {
