@@ -34,6 +34,22 @@ parser.core.ruler.push('demote-headings', ({ tokens }) => {
 
 type Token = ReturnType<typeof parser.parse>[number];
 
+// In `https://bank@evil.example` the library would make a link of the first part only, which reads like the whole.
+parser.core.ruler.push('no-user-names', ({ tokens }) => {
+  for (const token of tokens) token.children &&= withoutUserNames(token.children);
+});
+
+/** Removes the links of written addresses (open, text, close) that `@` or a password and `@` follow. */
+function withoutUserNames(children: Token[]): Token[] {
+  const hasAt = (at: number) => /^(?::[^\s/@]*)?@/.test(children[at]?.content ?? '');
+  const isWritten = (token: Token | undefined) => token?.markup === 'linkify';
+  return children.filter(
+    (token, at) =>
+      !(token.type === 'link_open' && isWritten(token) && hasAt(at + 3)) &&
+      !(token.type === 'link_close' && isWritten(children[at - 2]) && hasAt(at + 1)),
+  );
+}
+
 // The author chooses the text of a link, and it may name another site. So the host that the link opens is shown too.
 parser.core.ruler.push('show-hosts', (state) => {
   const isolated = (text: string): Token[] => {

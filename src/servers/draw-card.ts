@@ -11,7 +11,10 @@ const MOST_ATTEMPTS = 3;
 const RETRY_MS = MINUTE;
 const FAILED_MS = HOUR;
 
-/** The lease of a worker. It is longer than the picture process may take (platform/pictures/picture-process.ts). */
+/**
+ * The lease of a worker. It is longer than the picture process may take (platform/pictures/picture-process.ts), with
+ * the time in which the card waits for it.
+ */
 const LEASE_MS = 2 * MINUTE;
 
 /** The largest card, in bytes. */

@@ -14,7 +14,7 @@ export const UPLOAD_TTL_MS = DAY;
 
 /**
  * The lease of a worker for an upload. It is longer than the picture process may take for a picture
- * (platform/pictures/picture-process.ts).
+ * (platform/pictures/picture-process.ts), with the time in which the picture waits for it.
  */
 const LEASE_MS = 2 * MINUTE;
 

@@ -75,6 +75,15 @@ test.each([
   ).toEqual([]);
 });
 
+test.each([
+  'https://bank@evil.example',
+  'https://bank:pass@evil.example',
+  'https://bank.example@evil.example',
+])('a written address with a user name is no link: %s', (text) => {
+  expect(renderMarkdown(`See ${text} and https://ok.example`)).not.toMatch(/href="https:\/\/bank/);
+  expect(renderMarkdown(`See ${text} and https://ok.example`)).toContain('href="https://ok.example/"');
+});
+
 test('characters that turn the direction of text are left out', () => {
   const rendered = renderMarkdown('\u202eelpmaxe.knab [a\u2067b](https://evil.example) \u2066c\u2069');
   expect(rendered).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);

@@ -135,7 +135,7 @@ describe('the vote form', () => {
   it('says how many players of one network may vote', async () => {
     const open = await withServer(await openWebApp());
     expect(textOf((await getPage(open, `/servers/${open.slug}/vote`)).body)).toContain(
-      'On one day, 4 new players of one network can vote for a server, and 6 for all servers together',
+      'On one day, 4 new players of one network can vote for a server. Over all servers, the votes of 6 count at once;',
     );
   });
 

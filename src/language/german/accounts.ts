@@ -33,8 +33,8 @@ export const ACCOUNTS = {
   'Enter a code.': 'Gib einen Code ein.',
   'The code is too long.': 'Der Code ist zu lang.',
   'Too many attempts.': 'Zu viele Versuche.',
-  'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.':
-    'Aus deinem Netz oder von deinem Mailanbieter kamen in den letzten 24 Stunden zu viele neue Konten. Versuche es morgen noch einmal oder aus einem anderen Netz.',
+  'Too many new accounts came from your network, your mail provider or this mailbox in the last 24 hours. Try again tomorrow, or with another network or mailbox.':
+    'Aus deinem Netz, von deinem Mailanbieter oder mit diesem Postfach kamen in den letzten 24 Stunden zu viele neue Konten. Versuche es morgen noch einmal oder mit einem anderen Netz oder Postfach.',
   'The password is wrong.': 'Das Passwort ist falsch.',
   'The code is wrong. Wait for the next one, or enter a backup code.':
     'Der Code ist falsch. Warte auf den nächsten, oder gib einen Ersatzcode ein.',

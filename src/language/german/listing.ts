@@ -289,8 +289,8 @@ export const LISTING = {
   'The listing does not answer. Try again.': 'Das Verzeichnis antwortet nicht. Versuche es noch einmal.',
   'No server is listed at this address.': 'Unter dieser Adresse ist kein Server gelistet.',
   'Your vote for {server}': 'Deine Stimme für {server}',
-  'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.':
-    'Der Grund ist dein Netz: Von dort haben mehr neue Spieler als üblich abgestimmt. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder ab morgen (UTC), wenn vor dir weniger neue Spieler abstimmen.',
+  'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or if you vote an hour later, or tomorrow (UTC), and fewer new players vote before you.':
+    'Der Grund ist dein Netz: Von dort haben mehr neue Spieler als üblich abgestimmt. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder wenn du eine Stunde später oder morgen (UTC) abstimmst und vor dir weniger neue Spieler abstimmen.',
   'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.':
     'Der Grund ist das Netz deines Anbieters: Von dort stimmen gerade viele neue Spieler für <bdi>{server}</bdi> ab. Stimmen zählen sofort, wenn du dich mit einem Konto anmeldest, das älter als 7 Tage ist, oder in einigen Stunden.',
   'The reason is the mail domain of your account: many new players with it vote for <bdi>{server}</bdi> now. Your votes count again in some hours.':
@@ -356,8 +356,8 @@ export const LISTING = {
   'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.':
     'Dein Konto ist jünger als 7 Tage, hat eine neue E-Mail-Adresse, oder seine Adresse ist nicht bestätigt. So lange stimmst du wie ohne Konto ab, und das braucht JavaScript.',
   'Several players on one connection': 'Mehrere Spieler an einem Anschluss',
-  'On one day, {few} new players of one network can vote for a server, and {more} for all servers together; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.':
-    'An einem Tag können {few} neue Spieler eines Netzes für einen Server abstimmen und {more} für alle Server zusammen; die Stimmen weiterer warten auf einen Betreiber. Spieler, die an {days} früheren Tagen des letzten Monats aus dem Netz abgestimmt haben, und Nutzer mit einem Konto, das älter als 7 Tage ist, gelten nicht als neu: Mit ihnen können {most} Spieler eines Netzes für einen Server abstimmen. Der Tag endet um Mitternacht UTC.',
+  'On one day, {few} new players of one network can vote for a server. Over all servers, the votes of {more} count at once; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.':
+    'An einem Tag können {few} neue Spieler eines Netzes für einen Server abstimmen. Über alle Server zählen die Stimmen von {more} sofort; die Stimmen weiterer warten auf einen Betreiber. Spieler, die an {days} früheren Tagen des letzten Monats aus dem Netz abgestimmt haben, und Nutzer mit einem Konto, das älter als 7 Tage ist, gelten nicht als neu: Mit ihnen können {most} Spieler eines Netzes für einen Server abstimmen. Der Tag endet um Mitternacht UTC.',
   'not known yet': 'noch nicht bekannt',
   unknown: 'unbekannt',
   'Players on average, day by day: {numbers}': 'Spieler im Mittel, Tag für Tag: {numbers}',

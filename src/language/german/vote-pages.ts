@@ -3,7 +3,7 @@ export const VOTE_PAGES = {
   'Your vote waits for a check, {player}.': 'Deine Stimme wird noch geprüft, {player}.',
   'Your vote does not count, {player}.': 'Deine Stimme zählt nicht, {player}.',
   'Your vote counts, {player}.': 'Deine Stimme zählt, {player}.',
-  'Your vote is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.':
+  'Your vote is stored, but does not count yet: an operator of this listing checks it. If the operator accepts it, it counts, and the game server can reward it.':
     'Deine Stimme ist gespeichert, zählt aber noch nicht: Ein Betreiber dieser Liste prüft sie. Wird sie freigegeben, zählt sie, und der Spielserver kann sie belohnen.',
   'An operator of this listing has excluded it.': 'Ein Betreiber dieser Liste hat sie ausgeschlossen.',
   'Arrived in {time}.': 'In {time} angekommen.',

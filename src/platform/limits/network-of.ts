@@ -15,8 +15,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The wider network of an address: the first 48 bits of an IPv6 address. One site or free tunnel gets a network of this
- * size (RFC 6177). For IPv4 it is the address itself, as in `networkOf`.
+ * The wider network of an address: the first 48 bits of an IPv6 address. One person may have all 65,536 /64 networks of
+ * a /48 and could use a new one for each request. For IPv4 it is the address itself, as in `networkOf`.
  */
 export function widerNetworkOf(address: string): string {
   const parsed = parse(address);
@@ -42,9 +42,15 @@ export function neighbourhoodOf(address: string): string {
   return `${parsed.octets.slice(0, 2).join('.')}.0.0/16`;
 }
 
+/** If an IPv6 address stands for an IPv4 one, it counts as that: translated (64:ff9b::/96, RFC 6052) or 6to4 (RFC 3056). */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const plain = plainAddress(address);
-  return plain === null ? null : ipaddr.parse(plain);
+  if (plain === null) return null;
+  const parsed = ipaddr.parse(plain);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed;
+  const bytes = parsed.toByteArray();
+  if (parsed.range() === 'rfc6052') return new ipaddr.IPv4(bytes.slice(12));
+  return parsed.range() === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : parsed;
 }
 
 function prefixOf({ parts }: ipaddr.IPv6, bits: 32 | 48 | 64): string {

@@ -237,7 +237,7 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
 function networkRules(config: VoteFormView['config']): Html {
   const { newPlayers, newPlayersOverAll, players } = networkLimits(config);
   const rules = t(
-    'On one day, {few} new players of one network can vote for a server, and {more} for all servers together; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.',
+    'On one day, {few} new players of one network can vote for a server. Over all servers, the votes of {more} count at once; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.',
     {
       few: count(newPlayers),
       more: count(newPlayersOverAll),

@@ -107,7 +107,7 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
   const player = html`<bdi>${vote.username}</bdi>`;
   if (vote.quarantinedAt && status.state === 'none' && status.why === 'quarantined') {
     const held = t(
-      'Your vote is stored, but does not count yet: an operator of this listing checks it. If the quarantine is lifted, it counts, and the game server can reward it.',
+      'Your vote is stored, but does not count yet: an operator of this listing checks it. If the operator accepts it, it counts, and the game server can reward it.',
     );
     return html`${sign('clock')}<h1 tabindex="-1">${t('Your vote waits for a check, {player}.', { player })}</h1>
       <p class="why">${held} ${heldText(server, heldFor)}</p>`;
@@ -157,7 +157,7 @@ function heldText({ name }: Server, heldFor: QuarantineCause | undefined): Conte
   switch (heldFor) {
     case 'network':
       return t(
-        'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or from tomorrow (UTC) if fewer new players vote before you.',
+        'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or if you vote an hour later, or tomorrow (UTC), and fewer new players vote before you.',
       );
     case 'neighbourhood':
       return t(

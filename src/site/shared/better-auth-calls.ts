@@ -40,7 +40,7 @@ export function tooManyAccounts(retryAt: Date): Refused {
 }
 
 export const TOO_MANY_ACCOUNTS = defineMessage(
-  'Too many new accounts came from your network or your mail provider in the last 24 hours. Try again tomorrow, or from another network.',
+  'Too many new accounts came from your network, your mail provider or this mailbox in the last 24 hours. Try again tomorrow, or with another network or mailbox.',
 );
 
 /** The minimum duration. To add a mail to the queue takes less, and a user hardly notices it. */

@@ -67,6 +67,9 @@ const MOST_ORIGINS = 20;
 /** Why a quarantine holds votes, and of which origin: see `Suspicion`. */
 type HeldFor = { cause?: QuarantineCause; origin?: string };
 
+/** The quarantine without an origin. */
+const WITHOUT_ORIGIN: HeldFor = { cause: 'new-players' };
+
 /**
  * Finds a server's open quarantine for votes of one origin; opens it if there is none. An operator decides about its
  * votes.
@@ -80,13 +83,10 @@ export async function openQuarantine(
   reason: string,
   heldFor: HeldFor = {},
 ): Promise<ObjectId> {
-  const { cause, origin } = (await hasPlace(deps, serverId, heldFor)) ? heldFor : MANY;
+  const { cause, origin } = (await hasPlace(deps, serverId, heldFor)) ? heldFor : WITHOUT_ORIGIN;
   const open = { serverId, state: 'quarantined', origin: origin ?? null } as const;
   return openHoldingExclusion(deps, open, { reason, ...(cause ? { cause } : {}) });
 }
-
-/** If a server has `MOST_ORIGINS` quarantines: held votes of further origins enter one quarantine with this cause. */
-const MANY: HeldFor = { cause: 'new-players' };
 
 async function hasPlace(
   { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },

@@ -48,7 +48,7 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
   if (playerStatus === 'new') return asVisitor(deps, hour, vote);
   if (voter.account && voter.account.domain !== null) {
     const domain = mailDomainKey(deps, voter.account.domain);
-    if (!(await hour(`mail:${domain}`, 1 / 4)))
+    if (!(await hour(`mail:${domain}`, { share: 1 / 4 })))
       return {
         cause: 'mail-domain',
         origin: domain,
@@ -56,18 +56,19 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
       };
   }
   // Established and returning players have their own budget. If it is used up: the player counts as a visitor.
-  if (await hour('proven', 2)) return null;
+  if (await hour('proven', { share: 2 })) return null;
   return asVisitor(deps, hour, vote);
 }
 
 /**
- * Counts a player in one part of a server's hourly budget of new players. The part is for `times` players, by default
- * `factor` × budget. False if it is used up.
+ * Counts a player in one part of a server's hourly budget of new players: for so many players, or for a share of the
+ * budget. False if the part is used up.
  */
-type Hour = (part: string, factor: number, times?: number) => Promise<boolean>;
+type Hour = (part: string, size: { players: number } | { share: number }) => Promise<boolean>;
 
 function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number): Hour {
-  return async (part, factor, times = Math.ceil(factor * budget)) => {
+  return async (part, size) => {
+    const times = 'players' in size ? size.players : Math.ceil(size.share * budget);
     const allowance: Allowance = { times, windowMs: HOUR };
     return (await useAllowance(deps, `new-web-voters:${_id.toHexString()}:${part}`, allowance)) === null;
   };
@@ -82,21 +83,21 @@ async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promis
   const { server, voter, limits } = vote;
   const times = newPlayersAllowed(server);
   const network = widerNetworkKey(deps, voter.address);
-  const isFirst = await hour(`first:${network}`, 0, 1);
-  if (!isFirst && !(await hour(`more:${network}`, 0, limits.newPlayers - 1)))
+  const isFirst = await hour(`first:${network}`, { players: 1 });
+  if (!isFirst && !(await hour(`more:${network}`, { players: limits.newPlayers - 1 })))
     return {
       cause: 'network',
       origin: network,
       reason: `More than ${limits.newPlayers} players of one network voted for the first time within an hour.`,
     };
   const neighbourhood = neighbourhoodKey(deps, voter.address);
-  if (!(await hour(`near:${neighbourhood}`, 1 / 2)))
+  if (!(await hour(`near:${neighbourhood}`, { share: 1 / 2 })))
     return {
       cause: 'neighbourhood',
       origin: neighbourhood,
       reason: `Players of one IPv4 /16 or IPv6 /32 were more than ${Math.ceil(times / 2)} of those who voted for the first time within an hour.`,
     };
-  const hasPlace = isFirst ? await hour('firsts', 1) : await hour('others', 1 / 2);
+  const hasPlace = isFirst ? await hour('firsts', { share: 1 }) : await hour('others', { share: 1 / 2 });
   if (hasPlace) return null;
   return {
     cause: 'new-players',
