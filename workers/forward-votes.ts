@@ -80,7 +80,8 @@ export function forwardVotes(
       try {
         const result = await drain('forward-votes', payload, { log: deps.log, onOutcome: forwarded });
         if (result.kind === 'moved') await producer.add(result.to, payload, { hasten: true });
-        // If votes still wait, a job continues: it sends them, is delayed, or says in Bull Board why nothing is sent.
+        // This drain has no job. If it ended for another reason, a job is added: it sends the other votes, is delayed,
+        // or ends with the reason, which Bull Board shows.
         else if (result.kind !== 'idle' && result.kind !== 'busy')
           await producer.add('forward-votes', payload);
       } catch (error) {

@@ -66,8 +66,8 @@ function rulesOf({ email, address, device }: Try): Rule[] {
 }
 
 /**
- * Counts one try to sign in, across all web processes. Wrong tries from one network do not lock out other networks or
- * known devices.
+ * Counts one try to sign in; all web processes share the count. Wrong tries from one IPv4 address or IPv6 /48 do not
+ * lock out other addresses and networks, or known devices.
  *
  * @returns null if the try is allowed; otherwise the time from which the next try is allowed
  */

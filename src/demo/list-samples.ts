@@ -42,7 +42,7 @@ export async function listSample(
   const settings = { name: formerName, game, countryCode, isPremium, ...endpoint };
   const serverId = new ObjectId((await addServer(deps, settings, BY)).serverId);
   if (formerName !== name) await editServer(deps, serverId, { name }, BY);
-  // The first probe finds the same message. It is set now, so that the search knows it from the first ranking on.
+  // The first probe finds the same MOTD. It is stored now, so that the first ranking already adds it to the search.
   await deps.servers.updateOne({ _id: serverId }, { $set: { 'current.motd': messageOf(sample) } });
   if (howToVote) await setHowToVote(deps, serverId, howToVote, BY);
   await writeSampleProfile(deps, serverId, sample, BY);

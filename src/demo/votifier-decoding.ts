@@ -20,7 +20,8 @@ export class VoteRefusal extends CodedError<string> {}
 const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);
 
 /**
- * Decodes a v1 block as NuVotifier does: waits for 256 bytes, refuses more, and reads the text as US-ASCII.
+ * Decodes a v1 block as NuVotifier does. Returns `'incomplete'` if it has fewer than 256 bytes. If it has more, it
+ * cannot be decrypted and is refused. Its text is read as US-ASCII.
  *
  * @throws {VoteRefusal} when NuVotifier would refuse the block
  */

@@ -6,8 +6,8 @@ import { emptySums } from './daily-sums.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /**
- * After this long without a report, a server's status no longer depends on its reports (see `sourceAt`). So at most
- * this much of a gap counts as offline.
+ * The time between two reports counts as offline until this long after the first of them. Later a server's status no
+ * longer depends on its reports (see `sourceAt`).
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 

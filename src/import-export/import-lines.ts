@@ -6,7 +6,7 @@ import type { SourceFile } from './source-file.ts';
 /** The result of a line: imported, already stored, or refused with a reason. */
 export type LineResult = 'imported' | 'already-there' | { refused: string };
 
-/** Imports one kind of record. Each pass over the file uses a new importer. */
+/** Imports one kind of record. An importer remembers what it has read, so each pass over the file uses a new one. */
 export type Importer<T> = {
   /** The schema of a line's JSON value. Its messages do not include the field's name. */
   schema: z.ZodType<T>;

@@ -19,7 +19,10 @@ export type DiscordOutbox = Omit<Outbox, 'mails'> & { discordMessages: Collectio
 
 /** A message to send. Its text is plain text; for Discord, the JSON of the request. */
 export type NewMessage = {
-  /** Set for a notification that must be sent only once: if a message with this id exists, no second one is written. */
+  /**
+   * Set if the message must be written only once: if a message with this id exists, no second one is written. Without
+   * it, the message gets a random id.
+   */
   id?: string;
   to: string;
   subject: string;

@@ -26,7 +26,7 @@ export type Sender = Omit<SendDeps, 'mails'> & {
 /** The delays after failed attempts. The last one repeats. */
 const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 
-/** If a mail could not be sent for this long, it is given up: its links have expired by then. */
+/** A mail that could not be sent for this long is given up. Sign-up links, for example, have expired by then. */
 const MAIL_GIVEN_UP_MS = DAY;
 
 /** The lease of a worker for a message. It is longer than an attempt may take (see smtp.ts). */

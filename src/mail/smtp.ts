@@ -39,7 +39,7 @@ export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM'
  * operator entered the mail server in the admin area, its addresses are checked (design rule 11). If it is set in the
  * environment, it may be in a private network.
  *
- * @param longestMs - after this many milliseconds an attempt fails
+ * @param longestMs - after this many milliseconds an attempt fails; the look-up of the mail server is not included
  */
 export function createSend(config: MailSettings, longestMs = LONGEST_SEND_MS): Send {
   return async ({ id, to, subject, text }, signal) => {

@@ -64,7 +64,7 @@ export const QUEUES = {
     payload: z.object({ day: z.iso.date() }),
     key: (payload: { day: string }) => payload.day,
   },
-  /** Compares today's counters with the votes and corrects those that differ. */
+  /** Compares today's counters with the votes and corrects the counters that differ. */
   'repair-today': {
     title: "Repair today's counters",
     payload: z.object({}),

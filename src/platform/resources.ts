@@ -46,7 +46,7 @@ export type Resources = {
   close(): Promise<void>;
 };
 
-/** Options for commands of the CLI, which log to another stream and should give up sooner. */
+/** How the connections of a process are opened. The defaults are those of the web process and the scheduler. */
 export type OpenOptions = {
   /** By default, a log that writes to standard output. */
   log?: Logger;

@@ -1,7 +1,7 @@
 import net, { type Socket } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The most data of one query, in bytes; real servers send less. */
+/** The most bytes that a server may send in one query. If it sends more, the query fails; real servers send less. */
 const MOST_BYTES = 256 * 1_024;
 
 /**

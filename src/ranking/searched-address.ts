@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { HostError, parseHost } from '../platform/address-guard.ts';
 
-/** The address that a search asks for. */
 export type SearchedAddress = {
   /** In the spelling of stored addresses (`parseHost`). */
   host: string;

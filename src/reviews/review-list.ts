@@ -61,8 +61,8 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
       },
     },
     {
-      // The rating that the list counts for this review; 0 if it is not in the list. Entries of version 0.1.0 have no
-      // rating; their reviews were never edited, so they have the rating of the review.
+      // The rating that the list counts for this review; 0 if it is not in the list. If an entry has no rating, it was
+      // written before version 0.1.0: then the review's rating is used.
       $set: {
         before: {
           $sum: {

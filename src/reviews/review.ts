@@ -78,7 +78,7 @@ const listingDefinition = {
         {
           id: { type: Schema.Types.ObjectId, required: true },
           at: { type: Date, required: true },
-          /** The rating with which the figures above count this review; absent in entries of version 0.1.0. */
+          /** The rating with which the figures above count this review; absent in entries from before version 0.1.0. */
           rating: { type: Number },
         },
         { _id: false },

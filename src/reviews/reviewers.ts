@@ -17,7 +17,10 @@ export type Reviewer = {
   isNewAccount: boolean;
   /** When the author's account was created; null for reviews that operators entered. Not public. */
   accountSince: Date | null;
-  /** Whether there is a vote with the review's player name for the server. Excluded votes do not count. */
+  /**
+   * Whether the review's player name has a vote for the server that is not excluded. Only its newest live vote and its
+   * newest imported vote are read.
+   */
   hasVoted: boolean;
 };
 

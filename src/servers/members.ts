@@ -144,9 +144,10 @@ export function openInvitations({ invitations }: Pick<Server, 'invitations'>, no
 }
 
 /**
- * Accepts an invitation: the user becomes a member with the role of the invitation. A repeated call changes nothing.
+ * Accepts an invitation: the user becomes a member with the role of the invitation.
  *
- * @returns the server; null when there is no open invitation
+ * @returns the server; null when the user has no open invitation (as after the first call), owns the server, or has not
+ *   confirmed the address, and when the server was removed
  */
 export async function acceptInvitation(
   deps: Servers,

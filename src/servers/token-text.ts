@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { TOKEN_KINDS, type TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The prefix of each kind. The prefixes differ, so that no token is ever taken for a token of another kind. */
+/** The prefix of each kind of token. They differ, so that no kind is mistaken for another. */
 const PREFIXES = { api: 'tp_', claim: 'tpc_', deliver: 'tpd_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;

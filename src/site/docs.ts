@@ -69,8 +69,8 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
 const SCRIPT = 'js/scalar.js';
 
 /**
- * The output of Scalar: the page, its script and the script's version, a hash. The script has 3.8 MB and is compressed
- * at the first request.
+ * What Scalar makes: the page, its script, and a hash of the script as its version. The script is 3.8 MB, so it is
+ * compressed only when it is first requested.
  */
 type Reference = {
   /**

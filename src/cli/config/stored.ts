@@ -51,7 +51,7 @@ function reportOf(config: Config, box: SecretBox, stored: StoredTexts): StoredRe
   };
 }
 
-/** The text of a setting as it may be shown. For a page, only the length of its text is shown. */
+/** The text of a setting as it may be shown. If the setting contains a page (`PAGE_…`), only its length is shown. */
 function shownText(name: string, text: string): string {
   return name.startsWith('PAGE_') ? `${text.length} characters` : shownValue(name, text);
 }

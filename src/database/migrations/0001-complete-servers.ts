@@ -2,8 +2,9 @@ import type { Mongo } from '../../platform/mongo.ts';
 import { newProbeState } from '../../servers/listed-servers.ts';
 
 /**
- * Adds three fields to servers of builds before 0.1.0: the state of their probes, the time of their first report and
- * the list of their slugs. 0.1.0 stores all three.
+ * Adds the fields that 0.1.0 expects to servers of builds before it: the state of their probes (without a probed
+ * uptime) and the list of their slugs. If a server has reported, the time of its first report becomes 1970, so that
+ * every day is aggregated with its reports.
  */
 export async function completeServers({ db }: Mongo): Promise<void> {
   const servers = db.collection('servers');

@@ -14,7 +14,10 @@ const LOOK_EVERY_MS = SECOND;
  * after the release, the last owner adds a job for each announced vote. Votes announced later are found by the sweep.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
-/** At most one such job is added in this time, because a job that finds another owner announces the votes again. */
+/**
+ * At most one such job per listener is added in this time. If the job finds that another process has the lease, it
+ * announces the votes again, and this announcement would add the next job at once.
+ */
 const ADDED_EVERY_MS = SECOND / 4;
 
 type Job = Payload<'forward-votes'>;

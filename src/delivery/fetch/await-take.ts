@@ -27,7 +27,8 @@ export async function awaitTake(
   waitMs = AWAITED_MS,
 ): Promise<ListenerFetch | null> {
   const before = fetched?.at.getTime() ?? 0;
-  // If the clock of the process that stored the last take is ahead, this is still later than that take.
+  // `noteTake` stores the next take at once only if this time is later than the last stored take. The clock of the
+  // process that stored that take may be ahead.
   const fetchAwaitedAt = new Date(Math.max(clock.now().getTime(), after(new Date(before), 1).getTime()));
   await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
   const until = performance.now() + waitMs;

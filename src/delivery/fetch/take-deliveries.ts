@@ -19,7 +19,10 @@ import { takenOf } from '../drain/take-votes.ts';
 /** The dependencies of taking the votes of a listener that fetches. */
 export type FetchDeps = RecordDeps & { log: Logger };
 
-/** A call that takes votes. If it is repeated with the same `requestId`, it gets the same votes. */
+/**
+ * A call that takes votes. If it is repeated with the same `requestId` while the leases of its votes run, it gets those
+ * of them that are not settled.
+ */
 export type TakeCall = { most: number; leaseMs: number; requestId?: string | undefined };
 
 /** A vote that was handed to a taker, and how long its lease still lasts, in milliseconds. */

@@ -76,8 +76,8 @@ async function resultOf(
       const now = await deps.discordWebhooks.findOne({ _id: webhook._id });
       if (now && now.sealed !== webhook.sealed)
         return { kind: 'failed', reason: 'the webhook was replaced', retryAfterMs: 0 };
-      // The mail is written first. If the process dies between the two, the next message writes it again under the same
-      // id.
+      // If the process dies after the mail is written and before the webhook is switched off: the next attempt repeats
+      // both steps, and the mail's id prevents a second mail.
       await mailOff(deps, webhook, answer.kind);
       await switchOff(deps, webhook, answer.kind);
       deps.log.info({ event: 'discord.off', serverId: webhook._id.toHexString(), reason: answer.kind });

@@ -11,7 +11,7 @@ export const LOST_AFTER_MS = 45 * SECOND;
 const KEPT_MS = 15 * MINUTE;
 
 const runningProcessDefinition = {
-  /** The id of this start of the process. It begins with the name of its machine. */
+  /** Unique for each start of a process. It begins with the host name. */
   _id: { type: String, required: true },
   /** `web`, `worker` or `scheduler`. */
   kind: { type: String, required: true },

@@ -73,7 +73,8 @@ const IDENTIFYING = ['hostname', 'sv_hostname', 'maxclients', 'sv_maxclients'];
 export type QuakeStatus = { settings: Map<string, string>; clients: string[] };
 
 /**
- * Reads an answer. Returns undefined if the datagram does not answer this question, for example if it is only a header.
+ * Reads the answer to a question. Returns undefined if the datagram does not begin with `answer`, or has none of the
+ * settings `IDENTIFYING`, for example because it is only a header.
  */
 export function readStatus(datagram: Buffer, answer: string): QuakeStatus | undefined {
   const text = datagram.toString('latin1');

@@ -32,7 +32,8 @@ const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 
 
 /**
  * Counts the votes of servers on a UTC day by what each vote itself says: whether it was imported, its source and its
- * number. It does not read networks, exclusions and earlier imports: if they may matter, `readVotes` counts the day.
+ * number. Excluded votes are left out. It reads no networks, and ignores whether a player's earlier votes were excluded
+ * or imported: if that may matter, `readVotes` counts the day.
  */
 export async function countVotes(
   { votes }: Pick<ReadDeps, 'votes'>,

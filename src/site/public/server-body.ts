@@ -118,7 +118,7 @@ function metadataOf(site: Site, { server, seen, wanted, preview }: View): Search
     votes: counted(info.votesCount, 'vote'),
   })}${about ? ` ${about}` : ''}`;
   return {
-    // The canonical address does not contain the range of a chart.
+    // `pathOf` leaves out the default range of the chart: a page has one canonical address for all ranges.
     canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
     description,
     items: gameServer(site, { server, info, reviews: found, description }),

@@ -7,7 +7,6 @@ export function gameName(game: string | null | undefined): string {
   return game ? (GAME_NAMES.get(game) ?? game) : '';
 }
 
-/** Whether the list of games has this id. */
-export function isGame(game: string): boolean {
-  return GAME_NAMES.has(game);
+export function isGame(id: string): boolean {
+  return GAME_NAMES.has(id);
 }

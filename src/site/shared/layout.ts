@@ -51,7 +51,7 @@ const HTMX = JSON.stringify({
 
 /** The address of a page. */
 type Place = {
-  /** The request's path. */
+  /** The path of the request: with `base`, without the query. */
   path: string;
   /** Whether the URL names the language (`?lang=de`). */
   isLanguageInAddress: boolean;

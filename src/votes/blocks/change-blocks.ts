@@ -56,8 +56,8 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
 /**
- * Blocks the network of held votes for 30 days. Tallyport stores networks as keyed hashes only, so the block has the
- * hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five seconds.
+ * Blocks the network of held votes for 30 days. The networks of votes are stored only as keyed hashes, so the block has
+ * the hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five seconds.
  *
  * @param origin - as `networkKeys` returns it
  * @param by - who decided, for the audit log

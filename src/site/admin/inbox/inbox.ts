@@ -48,7 +48,6 @@ export type TabPage = {
   shown?: number;
 };
 
-/** Makes the content of a tab for a request. */
 export type TabOf = (request: FastifyRequest, query: Record<string, string>) => Promise<TabPage>;
 
 /** The ids of the selected items, each once, at most `most`. Invalid values are ignored. */
