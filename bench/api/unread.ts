@@ -28,10 +28,8 @@ const web = await environment.web(heap, (pid) => limit?.add(pid));
 const names = Array.from({ length: 50 }, (_, n) => ({ name: `Server ${n}` }));
 const callers = await callersOf(environment.deps, await listServers(environment.deps, names));
 const port = Number(new URL(web.url).port);
-let isKilled = false;
-void web.ended.then(() => {
-  isKilled = true;
-});
+const killed = new AbortController();
+void web.ended.then(() => killed.abort());
 
 /** Opens a connection that sends its requests and reads nothing. */
 function flood(n: number): Socket {
@@ -49,9 +47,13 @@ async function vote(title: string, forMs: number): Promise<void> {
   const times: number[] = [];
   let failed = 0;
   const sent: Promise<unknown>[] = [];
-  for (let n = 0; n < forMs / 50 && !isKilled; n += 1) {
+  for (let n = 0; n < forMs / 50 && !killed.signal.aborted; n += 1) {
     const began = performance.now();
-    const cast = castVote(web.url, callers[n % callers.length] as Caller, `${Math.random().toString(36).slice(2, 12)}`);
+    const cast = castVote(
+      web.url,
+      callers[n % callers.length] as Caller,
+      `${Math.random().toString(36).slice(2, 12)}`,
+    );
     sent.push(
       cast.then(
         () => times.push(performance.now() - began),
@@ -70,7 +72,7 @@ async function vote(title: string, forMs: number): Promise<void> {
 }
 
 await vote('before', 5_000);
-for (let round = 1; round <= rounds && !isKilled; round += 1) {
+for (let round = 1; round <= rounds && !killed.signal.aborted; round += 1) {
   const open = Array.from({ length: sockets }, (_, n) => flood(n));
   await vote(`unread answers, round ${round}${'.'.repeat(round)}`, HELD_MS);
   console.log(`  connections still open: ${open.filter(({ destroyed }) => !destroyed).length}`);
@@ -78,7 +80,7 @@ for (let round = 1; round <= rounds && !isKilled; round += 1) {
   await vote(`after round ${round}${'.'.repeat(round + 10)}`, 3_000);
 }
 const group = limit ? `the group had at most ${limit.peakMb().toFixed(0)} MB` : 'not limited';
-console.log(`${isKilled ? 'the process has ended' : 'not killed'}; ${group}`);
+console.log(`${killed.signal.aborted ? 'the process has ended' : 'not killed'}; ${group}`);
 await environment.close();
 limit?.remove();
-process.exit(isKilled ? 1 : 0);
+process.exit(killed.signal.aborted ? 1 : 0);

@@ -173,7 +173,9 @@ function ripened(title: string, address: string, account?: Account): Group {
     peak: 12,
     async day(serverId, _day, when) {
       for (let n = others.length; n < 30; n += 1)
-        others.push(await addOwnedServer(deps, ownerId, { name: `${title} ${n}`, address: `o${n}.example.org` }));
+        others.push(
+          await addOwnedServer(deps, ownerId, { name: `${title} ${n}`, address: `o${n}.example.org` }),
+        );
       clock.set(when(0));
       const names = many(30, (n): Name => ({ username: `Ripe${n}`, address }));
       for (const [n, name] of names.entries())

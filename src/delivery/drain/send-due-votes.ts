@@ -158,8 +158,8 @@ function mostToTake(
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
-  // If votes may be sent only once: at most one is taken for each free slot. If the worker died while a taken vote waited
-  // for a slot, that vote would count as sent.
+  // If votes may be sent only once: at most one is taken for each free slot. If the worker died while a taken vote
+  // waited for a slot, that vote would count as sent.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
   return open <= LARGEST_TAKE ? sizes.next(unfinished) : 0;
 }

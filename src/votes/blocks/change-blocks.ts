@@ -57,7 +57,8 @@ export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
 /**
  * Blocks the network of held votes for 30 days. The networks of votes are stored only as keyed hashes, so the block has
- * the hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five seconds.
+ * the hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five
+ * seconds.
  *
  * @param origin - as `networkKeys` returns it
  * @param by - who decided, for the audit log
