@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -74,11 +75,13 @@ function queueRequests(server: Server, mostWaiting: number): void {
       tooMany.add(request);
       socket.pause();
     }
-    connection.waiting.push(() => {
+    const begin = () => {
       ahead -= 1;
       connection.ahead -= 1;
       handle(request, response);
-    });
+    };
+    // It must not run in the context (language, span) of the request before it, whose end calls it.
+    connection.waiting.push(AsyncResource.bind(begin));
   });
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify, { type FastifyReply } from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -57,6 +58,29 @@ test('a pipelined request begins when the one before it is answered, and other c
   await begunAre(server, ['/1', '/other', '/2', '/3']);
   server.answer('/3');
   await vi.waitFor(() => expect(text()).toMatch(/\/1HTTP.*\/2HTTP.*\/3$/s), EVENTUALLY);
+});
+
+test('a pipelined request does not run in the context of the one before it', async () => {
+  const context = new AsyncLocalStorage<string>();
+  const app = Fastify();
+  boundPipelining(app);
+  const seen: [url: string, before: string | undefined][] = [];
+  app.addHook('onRequest', (request, _reply, done) => {
+    seen.push([request.url, context.getStore()]);
+    context.run(request.url, done);
+  });
+  app.get('/*', async () => 'ok');
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => app.close());
+  const socket = connect({ port: (app.server.address() as AddressInfo).port, host: '127.0.0.1' });
+  onTestFinished(() => void socket.destroy());
+  socket.write(GET('/1') + GET('/2') + GET('/3'));
+  await vi.waitFor(() => expect(seen).toHaveLength(3), EVENTUALLY);
+  expect(seen).toEqual([
+    ['/1', undefined],
+    ['/2', undefined],
+    ['/3', undefined],
+  ]);
 });
 
 test('a request behind an unanswered one is never begun if the client has gone', async () => {
