@@ -9,6 +9,8 @@ import { after, MINUTE } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { loadAssets } from '../../src/site/assets.ts';
 import { handleErrors, PageError } from '../../src/site/error-pages.ts';
+import { addLocalLimits } from '../../src/site/limited-pages.ts';
+import { addPageSlots } from '../../src/site/page-slots.ts';
 import { ANYONE } from '../../src/site/route-options.ts';
 import { type Form, formRoute, type Refused, refused } from '../../src/site/shared/form-route.ts';
 import { textArea, textField } from '../../src/site/shared/parts.ts';
@@ -33,6 +35,8 @@ beforeAll(async () => {
   app = Fastify();
   nameSite(app, deps, await loadAssets(deps.config));
   handleErrors(app);
+  addPageSlots(app);
+  addLocalLimits(app, deps.clock);
   app.decorateRequest('language', 'en');
   app.addHook('preValidation', (request, _reply, done) => {
     request.language = language;
