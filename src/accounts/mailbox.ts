@@ -8,23 +8,27 @@ export function mailboxOf(email: string): string {
   const { local, host } = partsOf(email);
   const name = local.split('+', 1)[0] || local;
   const provider = ONE_MAILBOX.find(({ hosts }) => hosts.has(host));
-  if (provider) return `${name.replaceAll(provider.ignored, '')}@${provider.as}`;
+  if (provider) {
+    const kept = [...name].filter((character) => !provider.ignored.includes(character));
+    return `${kept.join('')}@${provider.as}`;
+  }
+  // Fastmail delivers all mail to `ann.fastmail.com` to Ann.
   const owner = /^([^.]+)\.fastmail\.(?:com|fm)$/.exec(host)?.[1];
   return owner ? `${owner}@fastmail.com` : `${name}@${host}`;
 }
 
 /**
  * Providers whose domains are one: a user has the same name at each of them. `ignored`: characters of a name that the
- * provider ignores. (Fastmail delivers all mail to `ann.fastmail.com` to Ann.)
+ * provider ignores.
  */
 const ONE_MAILBOX = [
-  { as: 'gmail.com', hosts: ['gmail.com', 'googlemail.com'], ignored: /\./g },
-  { as: 'proton.me', hosts: ['proton.me', 'protonmail.com', 'pm.me'], ignored: /[._-]/g },
-  { as: 'icloud.com', hosts: ['icloud.com', 'me.com', 'mac.com'], ignored: /(?!)/g },
+  { as: 'gmail.com', hosts: ['gmail.com', 'googlemail.com'], ignored: '.' },
+  { as: 'proton.me', hosts: ['proton.me', 'protonmail.com', 'pm.me'], ignored: '._-' },
+  { as: 'icloud.com', hosts: ['icloud.com', 'me.com', 'mac.com'], ignored: '' },
   {
     as: 'yandex.ru',
     hosts: ['by', 'com', 'com.tr', 'kz', 'ru', 'ua'].map((end) => `yandex.${end}`),
-    ignored: /[.-]/g,
+    ignored: '.-',
   },
 ].map(({ hosts, ...provider }) => ({ ...provider, hosts: new Set(hosts) }));
 
