@@ -1,6 +1,6 @@
 /**
- * `npm start`: the whole platform on one machine. Web, worker and scheduler are child processes; MongoDB and
- * Redis are embedded unless MONGODB_URI and REDIS_URL name others.
+ * `npm start`: the whole platform on one machine. Web, worker and scheduler are child processes. MongoDB and Redis are
+ * embedded unless MONGODB_URI and REDIS_URL name others.
  */
 import { resolve } from 'node:path';
 import { howToBegin } from './all-in-one/how-to-begin.ts';

@@ -39,10 +39,7 @@ type WebParts = {
   readiness: () => Promise<Readiness>;
   /** Aborted when the shutdown begins. From then on, each answer closes its connection. */
   stopping: AbortSignal;
-  /**
-   * Aborted shortly before the port closes. From then on, each request is answered with 503. By default the same as
-   * `stopping`.
-   */
+  /** Aborted just before the port closes: then each request is answered with 503. Defaults to `stopping`. */
   closing?: AbortSignal;
 };
 
@@ -59,7 +56,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   answerHalfClosed(app.server);
   plainAddresses(app, config.TRUST_PROXY);
   boundConnections(app, deps);
-  // Registered first, so that all other hooks run inside the request's span.
+  // Registered before the hooks below, so that they run inside the request's span.
   if (deps.tracing.isOn) traceRequests(app, deps.tracing);
 
   const assets = await loadAssets(config);
@@ -109,8 +106,7 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // If `TRUST_PROXY` is a number, it is the number of proxies. Fastify does not accept a number in this sense, so it
-    // becomes a function.
+    // A number is the number of proxies. Given a number, Fastify trusts no proxy, so it becomes a function.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,
@@ -120,13 +116,11 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,
       maxHeaderSize: HEADER_LIMIT,
-      // If a request has no Host header: watchRequests refuses it with the API's error format. Node would answer with
-      // an empty body.
+      // `watchRequests` refuses requests without Host in the API's error format. Node would answer with an empty body.
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    // A server id may be as long as all headers, so that a very long one is answered with 401, like every other unknown
-    // id.
+    // A server id may be as long as all headers: so a very long one gets 401, like every other unknown id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientErrors(errorDocsOf(config)),

@@ -8,18 +8,18 @@ async function run(args: string[]): Promise<number> {
   try {
     return await runCli(args, ownEnvironment(), process, onStopSignal, variablesOfEnvFile());
   } catch (error) {
-    // If the file `.env` cannot be read: this is reported like an error of a command.
+    // The file `.env` cannot be read: this is reported like an error of a command.
     return await reportFailure(error, { streams: process, json: args.includes('--json') });
   }
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // If a reader of the pipe, such as `head`, closes it early: this is no error.
+  // The reader of the pipe, such as `head`, has closed it early: this is no error.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`${sentence(`The answer cannot be written: ${systemReason(error)}`)}\n`);
   process.exitCode = 1;
 });
 const exitCode = await run(process.argv.slice(2));
 if (exitCode !== 0) process.exitCode = exitCode;
-// If the command was interrupted: its remaining work would keep the process alive, so the process exits here.
+// The remaining work of an interrupted command would keep the process alive, so the process exits here.
 if (exitCode === INTERRUPTED) process.exit();

@@ -123,7 +123,7 @@ async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
 async function start(): Promise<void> {
   const env = {
     DATA_DIR: '.data/demo',
-    // If the environment names a Redis, it may contain queues of another installation: the prefix separates them.
+    // A Redis that the environment names may contain another installation's queues: the prefix separates them.
     QUEUE_PREFIX: 'tallyport-demo',
     LOG_LEVEL: 'error',
     SERVICE_NAME: 'Tallyport sample',

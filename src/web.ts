@@ -31,8 +31,8 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
 }
 
 /**
- * If PUBLIC_URL has a path, this logs how a proxy must forward it. The most frequent mistake is a proxy that strips the
- * path; all pages are 404 then.
+ * If PUBLIC_URL has a path, logs how a proxy must forward it. The most frequent mistake: a proxy strips the path, and
+ * all pages are 404.
  */
 function sayPath({ config: { basePath }, log }: AppDeps): void {
   if (!basePath) return;

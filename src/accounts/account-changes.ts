@@ -15,12 +15,10 @@ export type AccountChange =
   | 'site-unlinked';
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-/** Dependencies of {@link noteAccountChange}. */
 export type AccountChangeDeps = Outbox & {
   auditLog: Collection<AuditEntry>;
   config: Site & Pick<Config, 'SMTP_URL'>;
 };
-/** Dependencies of {@link mailAccountChange}. */
 export type AccountMailDeps = Outbox & Pick<AccountChangeDeps, 'config'>;
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
@@ -74,8 +72,8 @@ export async function noteAccountChange(
 }
 
 /**
- * Mails a user about a change to how they sign in. `wantsMail` does not apply: this is a security mail. An unconfirmed
- * address gets no mail, because it may be a stranger's.
+ * Mails a user about a change to how they sign in, even if `wantsMail` is false, because it is a security mail. An
+ * unconfirmed address may be a stranger's, so it gets no mail.
  */
 export async function mailAccountChange(
   sources: AccountMailDeps,

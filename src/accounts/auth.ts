@@ -33,7 +33,7 @@ export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 /** An unused session expires after this time. */
 export const SESSION_MS = 14 * DAY;
 
-/** Lifetime of a one-time link. */
+/** Lifetime of a link to set a password. */
 const LINK_MS = HOUR;
 
 /** The header that passes the client's IP address to the sign-in library, which reads addresses from headers only. */
@@ -44,10 +44,7 @@ export type AuthDeps = SignInRuleDeps & {
   log: Logger;
   passwords: PasswordHasher;
   mongo: { db: Db };
-  /**
-   * At sign-up and sign-in: gives the user the imported servers that are reserved for their e-mail address. Never
-   * rejects.
-   */
+  /** At sign-up and sign-in: gives the user the imported servers that are reserved for their address. Never rejects. */
   adoptServers: (userId: ObjectId) => Promise<void>;
   addressChanges: Collection<AddressChange>;
 };
@@ -83,7 +80,7 @@ export function createAuth(sources: AuthDeps, giveLink: GiveLink): Auth {
   };
 }
 
-/** The settings that the library reads when it is opened. */
+/** The settings that the library reads when it is opened, as one key. With another key, the library is opened again. */
 function usedSettings(config: ConnectedConfig): string {
   const { SERVICE_NAME, SMTP_URL, DISCORD_CLIENT_ID, DISCORD_CLIENT_SECRET } = config;
   const sendsMail = SMTP_URL !== undefined;
@@ -206,7 +203,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
           before: async ({ userId }, context) => {
             const { path, body } = context ?? {};
             await refuseSession(sources, new ObjectId(userId), { path, body });
-            // If a session replaces another one after a password change, it keeps the time of the last code.
+            // A session that replaces another one after a password change keeps the time of the last code.
             const before = context?.context.session;
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
             return { data: { secondFactorAt: includesCode(path) ? clock.now() : given } };
@@ -216,8 +213,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       },
     },
     hooks: { before: refuseUsedCode(sources) },
-    // If the database fails, the library would print the error and answer 500. With `throw`, the route logs the error
-    // and answers.
+    // `throw`: if the database fails, the route logs the error and answers. The library would print it and answer 500.
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [
       twoFactor({
@@ -231,8 +227,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     advanced: {
       cookiePrefix: 'tallyport',
       useSecureCookies: config.PUBLIC_URL.startsWith('https:'),
-      // Some users must confirm their address at the other site before they return. So the cookie of the OAuth state
-      // lives as long as the stored state.
+      // The cookie of the OAuth state lives as long as the stored state: users may have to confirm an address first.
       cookies: { state: { attributes: { maxAge: (10 * MINUTE) / SECOND } } },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: config.basePath || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
@@ -258,7 +253,7 @@ function signingSecrets({
     .filter((key) => key !== undefined)
     .map((key) => {
       const derived = derivedKey(key, 'signing in');
-      // Encrypted data names its key by this number, so it must not depend on the key's position in the list.
+      // Encrypted data names its key by this number, so the number must not depend on the key's position in the list.
       return {
         version: derivedKey(key, 'number of the sign-in key').readUInt32BE(),
         value: derived.toString('base64'),

@@ -8,13 +8,10 @@ const COMMON = new Set(
     .filter((line) => line !== '' && !line.startsWith('# ')),
 );
 
-/** A repeated piece of up to this many characters is as easy to guess as the piece itself. */
+/** In characters. A repeated piece that is not longer is as easy to guess as the piece itself. */
 const LONGEST_PIECE = 4;
 
-/**
- * Whether a password is easy to guess: a common password, or a repeated piece of up to four characters. Upper and
- * lower case do not matter.
- */
+/** Whether a password is in the list of common ones or repeats a short piece. Upper and lower case do not matter. */
 export function isCommonPassword(password: string): boolean {
   const folded = password.normalize('NFKC').toLowerCase();
   if (COMMON.has(folded)) return true;

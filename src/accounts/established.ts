@@ -2,10 +2,10 @@ import { after, DAY } from '../platform/clock.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
-/** A younger account does not count as a player of its own: anybody can make many accounts at once. */
+/** A younger account is not counted as a separate player, because anybody can make many accounts at once. */
 export const ESTABLISHED_AFTER_MS = 7 * DAY;
 
-/** What identifies an account that counts as a player of its own. */
+/** What identifies an account that counts as a separate player. */
 export type EstablishedAccount = {
   /** See `mailboxOf`. Two accounts with the same mailbox are one player. */
   mailbox: string;
@@ -14,9 +14,8 @@ export type EstablishedAccount = {
 };
 
 /**
- * What identifies the account as a player of its own. Null while it is younger than 7 days, while its address is
- * unconfirmed, and for 7 days after its address changed. Without that last rule, one account could be a new player
- * after each change.
+ * What identifies an account that counts as a separate player. Null while it is younger than 7 days or its address is
+ * unconfirmed, and for 7 days after its address changed: otherwise each change would make a new player.
  */
 export function establishedAccount(
   { email, emailVerified, createdAt, emailChangedAt }: EstablishingUser,

@@ -23,7 +23,7 @@ export type KnownDevices = {
 
 /**
  * Recognises browsers by a signed cookie, as OWASP's "device cookies" do. Each known device has its own limit of
- * sign-in tries, so wrong tries from elsewhere do not lock its user out. The password is still required.
+ * sign-in tries, so wrong tries from elsewhere do not lock out its user. The user still needs the password.
  */
 export function createKnownDevices(
   config: Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &

@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const causes = new AsyncLocalStorage<{ cause?: Error }>();
 
 /**
- * Better Auth logs some errors instead of throwing them. This function stores such an error for the {@link withCause}
- * or {@link withLoggedError} call that caused it.
+ * Stores an error that Better Auth logs and does not throw, for the {@link withCause} or {@link withLoggedError} call
+ * that caused it.
  */
 export function noteCause(details: readonly unknown[]): void {
   const call = causes.getStore();
@@ -15,8 +15,8 @@ export function noteCause(details: readonly unknown[]): void {
 /**
  * Runs `work`, which calls Better Auth.
  *
- * @throws what `work` throws. If Better Auth logged an error: that error instead, because Better Auth throws another
- *   one, which does not name the cause
+ * @throws the error that Better Auth logged, if any, because the error that it throws does not name the cause;
+ *   otherwise what `work` throws
  */
 export async function withCause<T>(work: () => Promise<T>): Promise<T> {
   const call: { cause?: Error } = {};

@@ -2,15 +2,15 @@ import { type MailText, type Site, signed } from './mail-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 
 /**
- * The mail with a one-time link. Anybody can enter a stranger's address in a form. If the mail contained other text of
- * the form, that person could send the stranger any text in our name. So it contains none.
+ * The mail with a one-time link. It contains nothing that was typed into a form: anybody can enter a stranger's
+ * address, and could otherwise send the stranger any text in our name.
  */
 export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): MailText {
   const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);
   return { subject, text: signed(site, before, address, after) };
 }
 
-/** The mail to an address with an account, if somebody signs up with it or changes to it. The page does not say so. */
+/** The mail if somebody signs up with an address that has an account, or changes to it. The page does not show this. */
 export function hasAccountText(site: Site): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {

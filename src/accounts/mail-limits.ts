@@ -14,11 +14,9 @@ const BY_ALL: Allowance = { times: 1_000, windowMs: HOUR };
 
 /** A mail to an address that somebody entered, which may be a stranger's. */
 export type EnteredMail = {
-  /** The address that gets the mail. */
   email: string;
   /** The network address of the request. */
   address: string;
-  /** The signed-in user. */
   userId?: ObjectId;
 };
 

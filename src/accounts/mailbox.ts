@@ -1,8 +1,8 @@
 import { getDomain } from 'tldts';
 
 /**
- * The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. Large providers give a user
- * one mailbox under several spellings or domains; these are known here.
+ * The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. A `+` tag is left out, and
+ * other spellings and domains of the large providers in `ONE_MAILBOX` are made equal.
  */
 export function mailboxOf(email: string): string {
   const { local, host } = partsOf(email);
@@ -12,15 +12,12 @@ export function mailboxOf(email: string): string {
     const kept = [...name].filter((character) => !provider.ignored.includes(character));
     return `${kept.join('')}@${provider.as}`;
   }
-  // Fastmail delivers all mail to `ann.fastmail.com` to Ann.
+  // Fastmail delivers mail for any name at `ann.fastmail.com` to the user `ann`.
   const owner = /^([^.]+)\.fastmail\.(?:com|fm)$/.exec(host)?.[1];
   return owner ? `${owner}@fastmail.com` : `${name}@${host}`;
 }
 
-/**
- * Providers whose domains are one: a user has the same name at each of them. `ignored`: characters of a name that the
- * provider ignores.
- */
+/** Providers whose users have one mailbox at all these domains. `ignored`: characters that do not count in a name. */
 const ONE_MAILBOX = [
   { as: 'gmail.com', hosts: ['gmail.com', 'googlemail.com'], ignored: '.' },
   { as: 'proton.me', hosts: ['proton.me', 'protonmail.com', 'pm.me'], ignored: '._-' },
@@ -33,9 +30,9 @@ const ONE_MAILBOX = [
 ].map(({ hosts, ...provider }) => ({ ...provider, hosts: new Set(hosts) }));
 
 /**
- * The registered domain of an e-mail address by the Public Suffix List: for `ann@mail.example.co.uk` it is
- * `example.co.uk`. The owner of a registered domain can make any number of hosts below it. A host below the domain of a
- * public provider is a domain of its own, since it is not the provider's.
+ * The registered domain of an e-mail address by the Public Suffix List: `ann@mail.example.co.uk` has `example.co.uk`,
+ * because its owner can make any number of hosts below it. A host below a public provider's domain is returned whole,
+ * because it need not belong to the provider.
  */
 export function mailDomainOf(email: string): string {
   const { host } = partsOf(email);
@@ -50,9 +47,8 @@ function partsOf(email: string): { local: string; host: string } {
 }
 
 /**
- * Whether the domain belongs to a public mail provider: everybody can get a mailbox there, and each mailbox costs some
- * effort (a phone number, a captcha, a contract). Many accounts with addresses of such a domain are no sign of one
- * person.
+ * Whether everybody can get a mailbox in this domain, at the cost of some effort (a phone number, a captcha, a
+ * contract). Many accounts with addresses in such a domain are no sign of one person.
  */
 export function isPublicMail(domain: string): boolean {
   return PUBLIC_MAIL.has(domain);
@@ -60,7 +56,7 @@ export function isPublicMail(domain: string): boolean {
 
 const words = (text: string) => text.split(/\s+/);
 
-/** The list contains complete domains, because anybody can register `hotmail` below another top-level domain. */
+/** These are complete domains, because anybody can register `hotmail` below another top-level domain. */
 const PUBLIC_MAIL = new Set([
   ...[
     ['gmx', 'at ch co.uk com de fr net us'],

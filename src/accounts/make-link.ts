@@ -8,7 +8,7 @@ import type { User } from './user.ts';
  * @returns the complete URL
  */
 export async function makePasswordLink(sources: AuthDeps, { email }: Pick<User, 'email'>): Promise<string> {
-  // The sign-in library takes a quarter of a second to load. Other commands do not load it.
+  // The sign-in library takes a quarter of a second to load, so commands load it only when they need it.
   const { createAuth } = await import('./auth.ts');
   let address: string | undefined;
   const auth = createAuth(sources, async (link) => {

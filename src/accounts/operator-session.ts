@@ -8,7 +8,7 @@ const OPERATOR_SESSION_MS = 12 * HOUR;
 
 type Rule = { config: Pick<Config, 'OPERATOR_TWO_FACTOR'>; clock: Clock };
 
-/** Whether operators must have a second factor (`OPERATOR_TWO_FACTOR`). */
+/** Whether a user must have a second factor: operators must if `OPERATOR_TWO_FACTOR` is `required`. */
 export function mustHaveSecondFactor(
   { config }: Pick<Rule, 'config'>,
   { role }: Pick<User, 'role'>,
@@ -25,8 +25,8 @@ export function lacksSecondFactor(
 }
 
 /**
- * Whether an operator signed in during the last 12 hours. With a second factor, the last code must be that recent too:
- * a password change also starts a new session, but without a code.
+ * Whether a user signed in during the last 12 hours. With a second factor, the last code must be that recent too: a
+ * password change also starts a new session, but without a code.
  */
 export function isFreshSession({ clock }: Pick<Rule, 'clock'>, { user, session }: SignedIn): boolean {
   const proofs = user.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];

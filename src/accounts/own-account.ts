@@ -36,8 +36,8 @@ export async function endSession(
 }
 
 /**
- * Must be called after a user has changed their password. Cancels password links and changes of the address, records
- * the change and mails the user.
+ * Must be called after users have changed their password. Deletes one-time links and pending sign-ins, cancels a change
+ * of address, records the password change and mails the user.
  */
 export async function finishPasswordChange(
   deps: Parameters<typeof noteAccountChange>[0] & {

@@ -9,7 +9,6 @@ export type HashingClient = {
   knownAs: string | null;
 };
 
-/** Limits for running and waiting calls. */
 type SlotLimits = {
   atOnce: number;
   /** The length of each queue. One queue is for known devices, the other for all other clients. */
@@ -29,16 +28,16 @@ const UNNAMED: HashingClient = { network: 'unnamed', knownAs: null };
 const clients = new AsyncLocalStorage<HashingClient>();
 
 /**
- * Runs `work`. Each password that it hashes or checks counts for `client`. The sign-in library has no parameter for
- * this, so it is passed through async context.
+ * Runs `work`; the passwords that it hashes or checks count for `client`. `client` is passed through async context,
+ * because the sign-in library has no parameter for it.
  */
 export function hashingFor<T>(client: HashingClient, work: () => Promise<T>): Promise<T> {
   return clients.run(client, work);
 }
 
 /**
- * Limits how much CPU-heavy work runs at once. Known devices have their own queue. When both queues have waiting
- * calls, they alternate. Each network and account has a maximum share, so that one client cannot fill a queue.
+ * Limits how much CPU-heavy work runs at once. Known devices and other clients have separate queues, which are served
+ * in turn. Each network and each account has a maximum share, so that one client cannot fill a queue.
  *
  * @returns a function that runs `work` in a slot; it throws {@link BusyError} when the queue or a share is full
  */
@@ -80,7 +79,7 @@ export function createPasswordSlots({
     await promise;
   }
 
-  /** If calls wait, gives the slot directly to the next one, so that a new call cannot take it first. */
+  /** Gives the slot directly to the next waiting call, if any, so that a new call cannot take it first. */
   function releaseSlot(): void {
     const queue = (isKnownNext || others.length === 0) && known.length > 0 ? known : others;
     isKnownNext = queue === others;

@@ -1,15 +1,10 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 
-/** The scrypt parameters of a hash. */
 export type PasswordCost = { N: number; r: number; p: number };
 
-/** How passwords are hashed and checked. */
 export type PasswordHasher = { hash: typeof hashPassword; verify: typeof verifyPassword };
 
-/**
- * OWASP's password storage advice names N=2^17 r=8 p=1 and N=2^15 r=8 p=3 as equally strong. The second uses 32 MiB
- * per hash instead of 128 MiB.
- */
+/** OWASP calls N=2^17 r=8 p=1 and N=2^15 r=8 p=3 equally strong. The second uses 32 MiB per hash, not 128 MiB. */
 const COST: PasswordCost = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
@@ -40,7 +35,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
 function derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
   const options: ScryptOptions = { ...cost, maxmem: 256 * cost.N * cost.r };
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  // Two keyboards may encode the same character differently. NFKC makes both equal.
+  // NFKC makes two encodings of the same character equal; keyboards differ in the encoding that they send.
   scrypt(password.normalize('NFKC'), salt, HASH_BYTES, options, (error, key) =>
     error ? reject(error) : resolve(key),
   );

@@ -18,8 +18,8 @@ export function makeBackupCodes(): string[] {
 }
 
 /**
- * Normalises dashes, spaces and case of a typed code to the form in which we issued it. Older backup codes have ten
- * characters in mixed case: `aB3dE-5fGhI`.
+ * Brings a typed code into the form in which it was issued: without spaces, and a backup code in upper case with its
+ * dashes. Older backup codes have ten characters in mixed case: `aB3dE-5fGhI`.
  */
 export function asGivenOut(typed: string): string {
   const code = typed.replace(/[\s\p{Pd}]/gu, '');
@@ -31,10 +31,7 @@ function inGroups(code: string, size: number): string {
   return code.match(new RegExp(`.{1,${size}}`, 'g'))?.join('-') ?? code;
 }
 
-/**
- * The error for a code that was used before. A code is valid for 90 seconds and works once, so that an onlooker cannot
- * reuse it.
- */
+/** The error for a used code. A code is valid for 90 seconds but works once, so that an onlooker cannot reuse it. */
 export function codeUsedError(): APIError {
   return new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });
 }

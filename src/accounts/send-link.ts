@@ -7,15 +7,13 @@ import { hasAccountText, linkText } from './link-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import type { User } from './user.ts';
 
-/** Dependencies of {@link sendLink}. */
 export type LinkDeps = Outbox & {
   log: Logger;
   config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
 };
 
 /**
- * Sends a one-time link to its user by mail. If there is no mail server, it only logs a warning; an operator can then
- * make a link.
+ * Mails a one-time link to its user. Without a mail server, it only logs a warning; an operator can then make a link.
  */
 export async function sendLink(sources: LinkDeps, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
@@ -27,8 +25,8 @@ export async function sendLink(sources: LinkDeps, link: OneTimeLink): Promise<vo
 }
 
 /**
- * Mails a user, at most once a day, that somebody signed up with the user's address or wanted to change to it. The
- * pages do not show that the account exists.
+ * Mails users, at most once a day, that somebody signed up with their address or wanted to change to it. The pages do
+ * not show that the account exists.
  */
 export async function notifyKnownAddress(sources: LinkDeps, { email }: Pick<User, 'email'>): Promise<void> {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;

@@ -12,9 +12,8 @@ const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
 /** Tries for one account from one IPv4 address or IPv6 /48. A /48 contains many networks and counts as one. */
 const ACCOUNT_BY_WIDER_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /**
- * Tries for one account from all networks together; those of known devices are not counted. NIST SP 800-63B allows 100
- * consecutive wrong tries. An attacker needs five wider networks to reach this limit (see `ACCOUNT_BY_WIDER_NETWORK`),
- * and known devices can still sign in.
+ * Tries for one account from all networks together, without those of known devices, which can still sign in. NIST SP
+ * 800-63B allows 100 consecutive wrong tries. Only tries from five wider networks can reach this limit.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 
@@ -23,17 +22,12 @@ const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
 /** Right and wrong tries of one account's known devices. Each right try makes a new known device. */
 const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
 
-/**
- * One use of an authenticator app's code. A code is valid in its own half minute, the one before and the one after. A
- * used code is remembered for longer than that.
- */
+/** One use of an authenticator app's code. The window is longer than the 90 seconds for which a code is valid. */
 const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
 
 type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
 
-/** A try to sign in. */
 export type Try = {
-  /** The e-mail address that the user entered. */
   email: string;
   /** The network address of the request. */
   address: string;
@@ -97,16 +91,15 @@ export function countOtherSiteCallback(limits: Limits, address: string): Promise
 }
 
 /**
- * Counts one try, right or wrong, of a signed-in user to confirm their identity by password or code. Tries to sign in
- * have another limit. Returns the same as `countTry`.
+ * Counts one re-authentication of a signed-in user by password or code, right or wrong. Returns the same as `countTry`.
  */
 export function countReAuthentication(limits: Limits, userId: ObjectId): Promise<Date | null> {
   return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);
 }
 
 /**
- * Counts one try of a second factor's code, across all web processes. It counts by network only: the sign-in library
- * knows the user of a pending sign-in and counts that user's wrong codes. Returns the same as `countTry`.
+ * Counts one try of a second factor's code, by network only: the sign-in library counts the wrong codes of each user.
+ * Returns the same as `countTry`.
  */
 export function countCode(limits: Limits, address: string): Promise<Date | null> {
   return takeAll(limits, byNetwork('code:address', address, BY_NETWORK));

@@ -10,7 +10,6 @@ import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
-/** The dependencies of those sign-in rules that Better Auth itself does not have. */
 export type SignInRuleDeps = AccountChangeDeps & {
   config: Parameters<typeof otherSites>[0];
   clock: Clock;
@@ -53,8 +52,8 @@ export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ e
 }
 
 /**
- * Records that another site is being linked to an account that its user can already sign in to, and mails the user.
- * Runs before the new credential is stored. An account without credentials is new, and nothing is recorded.
+ * Records that another site is being linked to an account, and mails the user. Runs before the new credential is
+ * stored. An account without credentials is new, so nothing is recorded.
  */
 export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerId: string): Promise<void> {
   const site = otherSites(deps.config).find(({ id }) => id === providerId);
@@ -65,7 +64,7 @@ export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerI
 
 /**
  * Returns a hook that refuses a used code before Better Auth checks it. Better Auth would end the pending sign-in; with
- * the hook, the user can enter the next code. Guessing stays limited, because Better Auth still counts wrong codes.
+ * the hook, the user can enter the next code. Better Auth still counts wrong codes.
  */
 export function refuseUsedCode(deps: SignInRuleDeps) {
   return createAuthMiddleware(async (request) => {
@@ -79,9 +78,7 @@ export function refuseUsedCode(deps: SignInRuleDeps) {
   });
 }
 
-/**
- * Whether an account cannot be used through another site. Better Auth asks for the second factor only after a password.
- */
+/** Whether a user must sign in with the password. Better Auth asks for the second factor only after a password. */
 export function requiresPassword({
   role,
   twoFactorEnabled,

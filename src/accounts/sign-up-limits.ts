@@ -20,18 +20,16 @@ export type NewAccount = {
   address: string;
 };
 
-/** The most accounts a day of one mailbox. Addresses that differ in a `+` tag or in dots are one mailbox. */
+/** The most accounts of one mailbox in 24 hours (see `mailboxOf`). */
 const OF_MAILBOX = 2;
 
-/**
- * Many users have an address at a public mail provider, so its limit is this many times the limit of another domain.
- */
+/** A public mail provider has many users, so its limit is this many times the limit of another domain. */
 const PUBLIC_FACTOR = 50;
 
 /**
  * The limits of new accounts in 24 hours: for a mailbox, for the client's network (an IPv4 address or IPv6 /64), for
  * the subnet around it (IPv4 /24 or IPv6 /48, twice as many), and for the registered domain of the e-mail address. The
- * narrowest limit comes first: if it refuses an account, the wider ones are not changed.
+ * narrowest limit comes first: if it refuses an account, the wider ones do not count the account.
  */
 function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
   const { SIGN_UPS_PER_NETWORK: network, SIGN_UPS_PER_MAIL_DOMAIN: mailDomain } = config;
@@ -63,8 +61,7 @@ function hashed(text: string): string {
 export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Date | null> {
   const taken: string[] = [];
   for (const { key, allowance } of limitsOf(deps, account)) {
-    // Unlike `useAllowance`, this call does not count a refusal. So after a refund, the next account is allowed at
-    // once.
+    // Unlike `useAllowance`, this call does not count a refusal, so a refund allows the next account at once.
     const { taken: granted, resetAt } = await useAllowances(deps, key, allowance, 1);
     if (granted === 0) {
       await refundAll(deps, taken);
@@ -107,9 +104,9 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 }
 
 /**
- * Whether the network of a request has reached its limit of new accounts. Callers check this limit before they send a
- * link: a link that cannot make an account is not sent. The answer does not depend on the e-mail address; otherwise it
- * would tell strangers whether accounts were made with that address.
+ * Whether the network of a request has reached its limit of new accounts. Checked before a link is sent, because the
+ * link could make no account. The answer does not depend on the e-mail address; otherwise it would reveal whether
+ * accounts were made with that address.
  *
  * @param address - the network address of the request
  * @returns null if one more account may be made; otherwise the time from which it may be made

@@ -42,8 +42,8 @@ export async function offerAccount(sources: SigningUp, email: string, next = '')
 }
 
 /**
- * Sends a user a link to set a new password or, when their address is unconfirmed, to finish the sign-up. Sends nothing
- * to an unknown address.
+ * Sends a user a link to set a new password or, if their address is unconfirmed, to finish the sign-up. An unknown
+ * address gets no mail.
  */
 export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
   const user = await sources.users.findOne({ email: email.trim().toLowerCase() });
@@ -52,8 +52,8 @@ export async function sendEntryLink(sources: SigningUp, auth: Auth, email: strin
 }
 
 /**
- * The address that a sign-up link confirms, and the page to which the user returns (`''` for none); null when the link
- * is unknown or expired.
+ * What a sign-up link stores: the address that it confirms, and the page to which the user returns (`''` for none).
+ * Null when the link is unknown or expired.
  */
 export async function readSignUp(
   { verifications, clock }: Links,

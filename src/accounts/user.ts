@@ -6,17 +6,14 @@ export type Role = (typeof ROLES)[number];
 
 /**
  * Better Auth reads and writes the collections of this file itself. If two sign-ups with one address run at the same
- * time, the unique indexes of these schemas let only one of them make a user.
+ * time, the unique indexes let only one of them make a user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
-  /**
-   * When the address last changed; absent or null if it never did. Older audit entries with the present address may be
-   * about another user.
-   */
+  /** When the address last changed; absent or null if never. Older audit entries with it may be another user's. */
   emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },
@@ -32,7 +29,7 @@ const userDefinition = {
   twoFactorEnabled: { type: Boolean, default: false },
   /** Whether this user gets mail about their servers. */
   wantsMail: { type: Boolean, default: true },
-  /** The kinds of these mails that are off (notifications/kinds.ts). Absent until the user chooses. */
+  /** The kinds of these mails that the user switched off (notifications/kinds.ts). Absent until the user chooses. */
   mailOff: { type: [String], default: undefined },
 } as const;
 
@@ -58,10 +55,7 @@ const sessionDefinition = {
   secondFactorAt: { type: Date, default: null },
 } as const;
 
-/**
- * Sessions of signed-in users, one document for each sign-in. If a document is deleted, this session is signed out; the
- * user's other sessions continue.
- */
+/** Sessions of signed-in users. If a document is deleted, only that session ends. */
 export const sessionSchema = new Schema(sessionDefinition, { collection: 'sessions' });
 sessionSchema.index({ token: 1 }, { unique: true });
 sessionSchema.index({ userId: 1 });
@@ -79,11 +73,11 @@ export const credentialSchema = new Schema(credentialDefinition, { collection: '
 credentialSchema.index({ providerId: 1, accountId: 1 }, { unique: true });
 credentialSchema.index({ userId: 1 });
 
-/** Issued one-time links and codes. Their tokens are stored as hashes. */
+/** One-time links, and sign-ins that have begun. Their tokens are stored as hashes. */
 const verificationDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   identifier: { type: String, required: true },
-  /** For a link to set a password: the user's id. For a sign-up link: the e-mail address. */
+  /** For a link to set a password: the user's id. For a sign-up link: the e-mail address. For a setup link: `setup`. */
   value: { type: String, required: true },
   /** For a sign-up link: the page on which the sign-up began, as a path. */
   next: { type: String },

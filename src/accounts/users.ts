@@ -10,7 +10,6 @@ import { optionalReason, shownText } from '../platform/text.ts';
 import { type AccountMailDeps, mailAccountChange } from './account-changes.ts';
 import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
 
-/** Dependencies of decisions about users. */
 export type UserDeps = LeaseDeps & {
   users: Collection<User>;
   credentials: Collection<Credential>;
@@ -21,10 +20,7 @@ export type UserDeps = LeaseDeps & {
   clock: Clock;
 };
 
-/**
- * Who makes a decision. At the command line, `userId` is null and `by` is `cli`; otherwise `by` is the operator's
- * address.
- */
+/** Who makes a decision. `by`: the operator's address; at the command line it is `cli`, and `userId` is null. */
 export type Decider = { userId: ObjectId | null; by: string };
 
 /**
@@ -79,8 +75,7 @@ export async function suspendUser(
 /** Lets a suspended user sign in again. */
 export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
-    // If a session started at the moment of the suspension, it still exists. It is deleted, so that it does not become
-    // valid again when the suspension is lifted.
+    // A session that started at the moment of the suspension may still exist, and would become valid again.
     await endSessions(deps, userId);
     await change(deps, userId, {
       $set: { suspendedAt: null },
@@ -91,8 +86,8 @@ export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Deci
 }
 
 /**
- * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's: a
- * confirmed address accepts invitations and gets the servers that are reserved for it.
+ * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's:
+ * with it, the user can accept invitations, and gets the servers that are reserved for it.
  */
 export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
@@ -186,8 +181,7 @@ export async function ensureUser(
   };
   const ensure = async () => {
     const stranger = await users.findOne({ email, emailVerified: { $ne: true } });
-    // If the process dies after this line, the address is still unconfirmed, and the next call revokes the access
-    // again.
+    // If the process dies after this line, the address is still unconfirmed, and the next call revokes the access.
     if (stranger) await revokeAccess(deps, stranger._id);
     return users.findOneAndUpdate(
       { email, ...(stranger ? {} : { emailVerified: true }) },
@@ -199,7 +193,7 @@ export async function ensureUser(
     );
   };
   const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
-    // If a simultaneous call made the user first, the second call finds that user.
+    // If another call made the user at the same time, this repeated call finds that user.
     if (isDuplicateKey(error)) return ensure();
     throw error;
   });

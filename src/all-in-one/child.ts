@@ -9,7 +9,7 @@ const STOP_TIMEOUT_MS = 20 * SECOND;
 /**
  * Starts one of our processes as a child.
  *
- * - If this process ends, the child notices it through the IPC channel (endWithParent).
+ * - If this process ends, the child stops: the IPC channel closes (`endWithParent`).
  * - The child inherits the output streams. With pipes, a child of a killed process would write to a closed pipe.
  * - The child has its own process group: Ctrl-C in the terminal reaches only this process, which then stops its
  *   children in order.
@@ -19,8 +19,7 @@ const STOP_TIMEOUT_MS = 20 * SECOND;
 export function startChild(entry: string, env: Variables): Running {
   const child = fork(entry, {
     env,
-    // The child does not get the options of our command line, such as a file of variables: their values are already in
-    // `env`.
+    // The child does not get our options of Node, such as `--env-file`: `env` already has the variables.
     execArgv: [],
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -8,7 +8,7 @@ import { openMongo } from '../platform/mongo.ts';
 /**
  * What `npm start` prints if the site has no operator; null if it has one, or if MongoDB fails.
  *
- * @param isTerminal - a link is only printed at a terminal: a file or a log collector would keep it
+ * @param isTerminal - a link is only printed on a terminal: a file or a log collector would store it
  * @param command - the command that prints a link
  */
 export async function howToBegin(

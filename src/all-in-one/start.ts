@@ -34,9 +34,8 @@ export type AllInOne = {
 };
 
 type StartOptions = {
-  /** Prints a line for the user at the terminal. */
   log: Say;
-  /** The environment of the configuration; the processes get it too. */
+  /** The environment from which `given` was loaded; the processes get it too. */
   env?: Variables;
   /** If this signal aborts, the processes are stopped, and the promise rejects with the signal's reason. */
   signal?: AbortSignal;
@@ -104,7 +103,7 @@ function whenAborted(signal: AbortSignal | undefined): Promise<never> {
   return promise;
 }
 
-/** If PORT is 0, replaces it by a free port, in PUBLIC_URL too, so that the address can be printed. */
+/** If PORT is 0: replaces it with a free port, in PUBLIC_URL too, so that the address can be printed. */
 async function withPort(config: Config): Promise<Config> {
   if (config.PORT !== 0) return config;
   const PORT = await freePort();
@@ -118,24 +117,22 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
-    // A process refuses a secret that is given both as a variable and as a file. Empty values also replace those of
-    // `.env`.
+    // A process refuses a secret that is given as a variable and as a file. Empty values also replace those of `.env`.
     MONGODB_URI_FILE: '',
     REDIS_URL_FILE: '',
     SECRET_KEY_FILE: '',
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Node resolves host names in this thread pool. If the pool had its default of four threads, a few name servers
-    // that do not answer would delay every listener.
+    // Node resolves host names in this thread pool. With the default of four threads, a few name servers that do not
+    // answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // The delay lets a load balancer choose another web process before the shutdown. There is only one web process
-    // here, so no delay is needed.
+    // The delay lets a load balancer choose another web process before the shutdown. Here is only one web process.
     SHUTDOWN_DELAY_MS: '0',
   };
 }
 
-/** Rejects when the process exits for any reason. */
+/** Rejects when the process exits, for any reason. */
 async function endedEarly(name: string, { ended }: Running): Promise<never> {
   throw new ServiceError(
     `The ${name} process exited during its start (${await ended}). See its output for the reason.`,
@@ -153,7 +150,7 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
       if (response.status === 200) return;
       last = await response.text();
     } catch {
-      // The connection was refused: the web process does not listen yet.
+      // The web process does not listen yet, or did not answer in time.
     }
     await pause(50);
   }

@@ -13,8 +13,8 @@ const REQUEST_ID = {
 };
 
 /**
- * If the schema of a body has a `title`: moves it to the components of the OpenAPI document, under this title, which
- * generated clients use as type name. Adds the header `X-Request-Id` to every response. Changes and returns `document`.
+ * Moves each body schema that has a `title` to the components of the OpenAPI document, under this title: generated
+ * clients use it as type name. Adds the header `X-Request-Id` to every response. Changes `document`; returns a copy.
  */
 export function nameSchemas<D extends object>(document: D): D {
   const { paths = {}, components } = document as Document;
@@ -24,7 +24,7 @@ export function nameSchemas<D extends object>(document: D): D {
     for (const { content = {} } of [operation.requestBody ?? {}, ...answers]) {
       for (const media of Object.values(content)) {
         if (!media.schema || !('title' in media.schema)) continue;
-        // The description belongs to one response, and several responses may share the schema, so it is left out here.
+        // Several responses may share the schema, but the description belongs to one of them, so it is left out.
         const { title = '', description: _, ...schema } = media.schema;
         schemas[title] = schema;
         media.schema = { $ref: `#/components/schemas/${title}` };

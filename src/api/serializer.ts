@@ -2,15 +2,12 @@ import fastJsonStringify from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
-/**
- * The compiled serializers, by the `def` of their schema. If a schema is copied to change its description, the copy has
- * the same `def`, so both share a serializer.
- */
+/** The serializers by the `def` of their schema. A copy of a schema with another description has the same `def`. */
 const compiled = new WeakMap<z.ZodType['def'], ReturnType<typeof compile>>();
 
 /**
- * Compiles a zod schema into a fast serializer. Routes with the same schema share a serializer. It writes the fields of
- * the schema without validating them: the type check and the tests make sure that answers match their schemas.
+ * Compiles a zod schema into a fast serializer. Routes with the same schema share a serializer. It does not validate
+ * the fields: the type check and the tests make sure that answers match their schemas.
  */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   const serializer = compiled.get(schema.def) ?? compile(schema);
@@ -23,8 +20,7 @@ function compile(schema: z.ZodType) {
     target: 'draft-7',
     io: 'output',
     override({ jsonSchema }) {
-      // Patterns and formats are removed: in a union, fast-json-stringify would check them for every answer, which
-      // costs time.
+      // In a union, fast-json-stringify would check patterns and formats for every answer, which costs time.
       delete jsonSchema.pattern;
       delete jsonSchema.format;
     },

@@ -4,13 +4,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
-/**
- * The largest document that is read. MongoDB limits documents to 16 MB, but documents of its own collections may be
- * some KB larger.
- */
+/** In bytes. MongoDB limits documents to 16 MB, but documents of its own collections may be some KB larger. */
 const LARGEST_DOCUMENT = 17 * 1_024 * 1_024;
 
-/** The size of the length field with which each BSON document begins. */
+/** Each BSON document begins with its length, in this many bytes. */
 const LENGTH_BYTES = 4;
 
 const PART_BYTES = 256 * 1_024;

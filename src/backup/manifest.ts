@@ -43,7 +43,6 @@ const OPTIONS = [
   'changeStreamPreAndPostImages',
 ] as const;
 
-/** Only those options of a collection that a restore can set. */
 export function restorableOptions(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(OPTIONS.flatMap((name) => (name in options ? [[name, options[name]]] : [])));
 }
@@ -56,7 +55,6 @@ const collectionSchema = z.object({
   /** The file in the folder of the backup: gzip of BSON documents one after another. */
   file: z.string().regex(/^[\w.~!*'()%-]+\.bson\.gz$/),
   bytes: z.int().nonnegative(),
-  /** The SHA-256 of the file. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 });
 
@@ -69,9 +67,9 @@ const manifestSchema = z
     database: z.string(),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
-    /** Whether all collections were read at one moment. Otherwise they were read one after another. */
+    /** Whether all collections were read at one moment, and not one after another. */
     isSnapshot: z.boolean(),
-    /** A text sealed with `SECRET_KEY`. A restore opens it to find out whether it has the same key. */
+    /** A text encrypted with `SECRET_KEY`. A restore decrypts it to find out whether it has the same key. */
     seal: z.string(),
     /** The migrations that were applied to the data. */
     migrations: z.array(z.string()),

@@ -21,10 +21,7 @@ import { SEALED } from './take-backup.ts';
 /** The largest insert, in documents and bytes. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/**
- * Options for reading BSON so that numbers keep their type (a double without a fraction stays a double) and texts stay
- * the same.
- */
+/** Options for reading BSON: numbers keep their type (a double without a fraction stays a double), and texts stay. */
 const AS_STORED = {
   promoteValues: false,
   promoteBuffers: false,
@@ -32,7 +29,6 @@ const AS_STORED = {
   validation: { utf8: false },
 } as const;
 
-/** What a restore did. */
 export type Restored = RestoredDocuments & {
   /** The collections, indexes and migrations of this version that the backup did not have. */
   migrated: Migrated;
@@ -90,9 +86,9 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 
 /**
  * Restores a backup into an empty database and migrates it to this version. Open votes become `unconfirmed` before they
- * are inserted, so no worker ever sees them open; waiting messages are dropped. If an interrupted restore is run again,
- * it starts from the beginning, or only migrates if every document was restored. Until it has ended, `migrate` refuses
- * the database.
+ * are inserted, so no worker ever sees them open. Waiting messages are dropped. If an interrupted restore is run again,
+ * it starts from the beginning, or only migrates if every document was restored. Until the restore has ended, `migrate`
+ * refuses the database.
  *
  * @param manifest - the result of `checkBackup`
  * @param by - who restores, for the audit log
@@ -140,7 +136,7 @@ async function restoreDocuments(
   await run.throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages } = changes;
-  // Links that were mailed before the backup must no longer change an e-mail address.
+  // Links that were mailed before the restore must not change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
   await run.throwIfLost();
@@ -218,7 +214,7 @@ async function expireAgain(
   });
 }
 
-/** Changes the documents of a backup so that nothing is sent a second time. */
+/** Changes the documents of a backup so that no vote and no message is sent a second time. */
 class Changes {
   heldVotes = 0;
   droppedMessages = 0;
@@ -238,24 +234,22 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // If the request kept its old `dueAt`, the account could be deleted at once. So its waiting period is begun
-        // again, and the user gets a new mail when everything is restored.
+        // With the old `dueAt`, the account could be deleted at once. So the waiting period begins again, and the user
+        // gets a new mail when everything is restored.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // If a resend was requested before the backup and not finished, it may have run since. So it is cancelled.
+        // A resend that was not finished at the time of the backup may have run since. So it is cancelled.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // If a banner was waiting to be encoded, its uploaded file is not in the backup. The server's owner sees that
-        // it was lost.
+        // The uploaded file of a banner that waited to be encoded is not in the backup. The owner sees that it is lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // If the limit of notifications has held this message back, another message reports how many were held back. So
-    // this one is not sent now either.
+    // If the limit of notifications held this message back, another message reports that. So it is not sent now either.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

@@ -11,7 +11,7 @@ import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 const PROGRESS_MS = 2 * SECOND;
 const DEAD_MS = 30 * SECOND;
 
-/** A run of a restore that has locked its database. */
+/** A run of a restore. It has locked its database. */
 export type RestoreRun = {
   /**
    * Call this before each write: if the process was suspended, its code continues before any timer runs, and another
@@ -63,8 +63,7 @@ export async function asOnlyRestore<T>(
       restored,
       noteRestored: (all) => say({ restored: all }),
     });
-    // If MongoDB's answer is lost, the write is retried: otherwise the command would fail although everything is
-    // restored.
+    // The write is retried: if MongoDB's answer is lost, the command would fail although everything is restored.
     const retriedUntil = performance.now() + DEAD_MS;
     await retry(() => say({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,
@@ -113,7 +112,7 @@ async function lockDatabase(
   return { runId, restored: undefined };
 }
 
-/** Collections that `tallyport migrate` and the processes fill even if there are no servers and accounts. */
+/** Collections that `tallyport migrate` and the processes fill, even without servers and accounts. */
 const WRITTEN_BY_ITSELF = new Set([
   'migrations',
   'period_marks',
@@ -123,10 +122,7 @@ const WRITTEN_BY_ITSELF = new Set([
   'delivery_days',
 ]);
 
-/**
- * Throws if the database has documents. Documents that exist even without servers and accounts, and those that no
- * backup contains, do not count.
- */
+/** Throws if the database has documents in a collection that a backup contains, except `WRITTEN_BY_ITSELF`. */
 async function refuseDocuments(db: Db): Promise<void> {
   for (const name of await collectionNames(db)) {
     if (WRITTEN_BY_ITSELF.has(name) || !isBackedUp(name)) continue;

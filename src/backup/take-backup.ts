@@ -19,16 +19,13 @@ import {
   writeManifest,
 } from './manifest.ts';
 
-/**
- * Options of each read in a snapshot. They must have the read concern: the driver adds the time of the session's first
- * read to it.
- */
+/** Each read in a snapshot needs this read concern: the driver adds the time of the session's first read to it. */
 const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
 
-/** MongoDB's error code when a snapshot is too old to be read. */
+/** MongoDB's error code `SnapshotTooOld`. */
 const SNAPSHOT_TOO_OLD = 239;
 
-/** The text in a manifest that `SECRET_KEY` seals. */
+/** The text that a manifest contains, encrypted with `SECRET_KEY`. */
 export const SEALED = { text: 'tallyport', context: 'backup' } as const;
 
 type Options = {
@@ -65,7 +62,7 @@ export async function takeBackup(
     let done = 0;
     const collections: BackupCollection[] = [];
     const applied = mongo.db.collection<AppliedMigration>('migrations');
-    // If a newer version has run migrations that this version does not know: their names are stored as well.
+    // Read from the database, because a newer version may have run migrations that this version does not know.
     const migrations = await applied.distinct('_id', {}, session ? { session, ...SNAPSHOT } : MAJORITY);
     for (const { name, options } of found) {
       const file = `${encodeURIComponent(name)}.bson.gz`;
@@ -116,7 +113,6 @@ async function refuseExisting(folder: string): Promise<void> {
 
 type Found = { name: string; options: Record<string, unknown> };
 
-/** The collections in the order in which they are read. */
 async function collectionsOf(db: Db): Promise<Found[]> {
   const all = await db.listCollections().toArray();
   return all

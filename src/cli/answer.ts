@@ -6,20 +6,18 @@ import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 export type Answer = {
   /** The value that `--json` prints; times are ISO strings. */
   json: unknown;
-  /** The result as text. */
   text: string;
   /** 1: the command ran, and its action failed. 3: a vote was sent but not confirmed. Absent: 0. */
   exitCode?: 1 | typeof UNCONFIRMED;
 };
 
-/** Writes an answer to standard output. */
+/** Writes an answer to standard output, with `--json` as JSON, and sets the exit code. */
 export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer, command: Command): void {
   const options = command.optsWithGlobals<{ json?: boolean }>();
   terminal.streams.stdout.write(`${options.json ? JSON.stringify(json, null, 2) : text}\n`);
   if (exitCode) terminal.exitCode = exitCode;
 }
 
-/** What a command needs in addition to its dependencies. */
 type Needs<A> = SessionNeeds & {
   /** Checks the arguments before anything is opened, and throws if they do not fit together. */
   check?: (...given: A & unknown[]) => void;

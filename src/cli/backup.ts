@@ -99,10 +99,7 @@ async function backup(
   };
 }
 
-/**
- * Refuses to back up an empty database. It is probably the wrong one, and nobody would notice the empty backup before
- * it is needed.
- */
+/** Refuses to back up an empty database: it is probably the wrong one, and only a restore would show the mistake. */
 async function refuseNothing({ servers, users, mongo }: Session): Promise<void> {
   if ((await servers.findOne({})) || (await users.findOne({}))) return;
   throw new CommandError(

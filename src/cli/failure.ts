@@ -21,7 +21,7 @@ export class CommandError extends CodedError<string> {
   }
 }
 
-/** The command line is not valid. */
+/** Makes the error for an invalid command line. */
 export function wrongUse(message: string): CommandError {
   return new CommandError('wrong-use', message, 2);
 }

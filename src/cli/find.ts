@@ -8,8 +8,6 @@ import { CommandError } from './failure.ts';
 export const BY = 'cli';
 
 /**
- * The server with an id or slug.
- *
  * @param removed - `true` finds removed servers too
  * @throws {CommandError} `server-not-found` when no server has this id or slug
  */

@@ -1,7 +1,7 @@
 import { getSystemErrorMessage } from 'node:util';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
-/** `text` with a capital first letter and a full stop. */
+/** `text` with a capital first letter. If it ends without a punctuation mark, a full stop is added. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?”)]$/.test(begun) ? begun : `${begun}.`;
@@ -39,8 +39,7 @@ const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 export function relative(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
-    // If a duration is at least 95 % of a unit, this unit is used: 59 minutes and 59 seconds are "1 hour" and not "60
-    // minutes".
+    // From 95 % of a unit on, this unit is used: 59 minutes and 59 seconds are "1 hour" and not "60 minutes".
     if (Math.abs(distance) >= 0.95 * size) return RELATIVE.format(Math.round(distance / size), unit);
   }
   return 'just now';

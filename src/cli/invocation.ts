@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 const DEFAULT_DATA_DIR = '.data';
 
 /**
- * A command line for the user to copy, with the same prefix as the running one (npm, or the path of the file).
+ * A command line for the user to copy. It begins like the running one: with npm, or with the path of the file.
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */

@@ -17,7 +17,7 @@ export type SetOptions = {
   resend?: boolean;
 };
 
-/** The required options of each protocol. No others are allowed. */
+/** The options of `NAMES` that each protocol requires. It refuses the others. */
 const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
   'votifier-v1': ['host', 'port', 'publicKeyFile'],
   'votifier-v2': ['host', 'port', 'token'],
@@ -33,11 +33,7 @@ const NAMES = {
   url: '--url',
 } as const;
 
-/**
- * Checks that every option of the protocol is given, and no option of another protocol.
- *
- * @throws {CommandError} `wrong-use` when an option is missing or belongs to another protocol
- */
+/** @throws {CommandError} `wrong-use` when an option of the protocol is missing, or one of another protocol is given */
 export function requireOptions(_server: string, options: SetOptions): void {
   const { protocol } = options;
   const needed = NEEDS[protocol];

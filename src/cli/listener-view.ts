@@ -13,7 +13,7 @@ import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 
 /**
- * `queuePaused`: whether an operator paused the delivery queues; null if Redis does not answer. `unreadable`: the
+ * `queuePaused`: whether an operator paused a delivery queue; null if Redis does not answer. `unreadable`: the
  * listener's secret was encrypted with another `SECRET_KEY`.
  */
 export type ShownListener = ListenerView & { queuePaused: boolean | null; unreadable: boolean };
@@ -24,7 +24,6 @@ export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A listener and its state, as text. */
 export function listenerText(shown: ShownListener, server: Server, session: Session): string {
   const now = session.clock.now();
   const reason = listenerReason(shown);
@@ -112,10 +111,7 @@ export function unconfirmedText(
   return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
 }
 
-/**
- * The number of votes sent with Votifier v1, which confirms nothing, and what to do about them; empty if there are
- * none.
- */
+/** The number of votes sent with Votifier v1, which confirms nothing, and what to do; empty if there are none. */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
@@ -132,7 +128,6 @@ function nextTest({ pause, breaker }: ListenerView): Date | null {
   return pause ? null : (breaker.nextTestAt ?? null);
 }
 
-/** A listener and its state as JSON. */
 export function listenerJson(shown: ShownListener): Record<string, unknown> {
   const reason = listenerReason(shown);
   const last = lastDelivery(shown);
@@ -175,7 +170,7 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
   };
 }
 
-/** The error of a command that needs a listener. */
+/** The error of a command that needs a listener if the server has none. */
 export function noListener({ terminal }: Session, { slug }: Server): CommandError {
   return new CommandError(
     'no-listener',

@@ -67,7 +67,7 @@ async function exclude(session: Session, text: string, options: Options): Promis
   };
 }
 
-/** Requests the exclusion and finishes it at once, without a worker. `progress` counts servers. */
+/** Requests the exclusion and finishes it itself, without a worker. `progress` counts servers. */
 async function excludePlayer(
   session: Session,
   request: Parameters<typeof requestPlayerExclusion>[2],

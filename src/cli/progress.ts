@@ -2,7 +2,6 @@ import { Presets, SingleBar } from 'cli-progress';
 import type { Progress } from '../platform/progress.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The bar is drawn at most this many times a second. */
 const FRAMES_PER_SECOND = 5;
 
 /** Whether to show progress: only on a terminal, and not with `--json`. */
@@ -11,8 +10,7 @@ export function showsProgress({ streams, json }: Terminal): boolean {
 }
 
 /**
- * Runs long work and shows its progress as a bar on standard error. Without a terminal, or with `--json`, there is no
- * bar.
+ * Runs long work. If `showsProgress(terminal)`: a bar on standard error shows its progress.
  *
  * @param label - what is being done: `Aggregating`
  * @param unit - what is counted: `servers`

@@ -22,8 +22,7 @@ export type OnStopSignal = (act: { first(): void; second(): void }) => () => voi
  *
  * @param args - what follows `tallyport`
  * @param onStopSignal - without it, nothing interrupts the command
- * @param envFile - the variables of `.env`; `env` contains them too
- * @param openDeps - opens the dependencies of a command
+ * @param envFile - the variables of `.env`
  * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 3 sent but not confirmed, 130 interrupted
  */
 export async function runCli(
@@ -90,7 +89,7 @@ export async function reportFailure(
   return exitCode;
 }
 
-/** Opens the dependencies of a command. Their modules are loaded when they are needed: never for a help text. */
+/** Loads the modules of the dependencies only when a command needs them: never for a help text. */
 const openAllDeps: Terminal['openDeps'] = async (...given) =>
   (await import('../process/app-deps.ts')).openAppDeps(...given);
 

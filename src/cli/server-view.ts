@@ -6,7 +6,6 @@ import type { VoteFigures } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
 import { pairs } from './table.ts';
 
-/** Everything about a server, as text. */
 export function serverText(
   server: WithId<Server>,
   figures: VoteFigures,
@@ -95,7 +94,6 @@ export function addressOf({ address, port }: Server): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** A server as JSON. */
 export function serverJson(server: WithId<Server>, now: Date, owner: string | null): Record<string, unknown> {
   const { current, daily } = server;
   return {

@@ -26,13 +26,13 @@ export const RUN_AGAIN =
 export type Session = AppDeps & { terminal: Terminal };
 
 /**
- * The state of the database that a command needs. `migrated`: all migrations ran. `whole`: of this version or an
- * earlier one, and without an unfinished restore. `any`: no requirement.
+ * What a command requires of the database. `whole`: no restore is unfinished. `migrated`: also, all unique indexes
+ * exist. `any`: nothing.
  */
 type DatabaseState = 'migrated' | 'whole' | 'any';
 
 export type SessionNeeds = {
-  /** The required state of the database; `migrated` by default. */
+  /** `migrated` by default. */
   database?: DatabaseState;
   /** Database operations of the command may take 30 seconds. */
   longRun?: boolean;
@@ -44,8 +44,8 @@ export type SessionNeeds = {
 
 /**
  * Opens the dependencies of one command and closes them afterwards. Without `MONGODB_URI` and `REDIS_URL`, the command
- * uses the services of the running `npm start`; if it does not run, the command starts services for itself and migrates
- * their database.
+ * uses the services of the running `npm start`. If none runs, the command starts services for itself, and migrates
+ * their database if it needs a migrated one.
  *
  * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
  * {CodedError} `restore-unfinished`
@@ -88,11 +88,7 @@ function sayStarted(
   );
 }
 
-/**
- * If the command is interrupted, this closes the services that were started for it.
- *
- * @param interrupted - a text that is printed then
- */
+/** If the command is interrupted: prints `interrupted` and closes the services that were started for the command. */
 function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, interrupted = ''): void {
   let services: OpenServices | undefined;
   const close = async () => {
@@ -102,8 +98,7 @@ function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>
   terminal.onInterrupt({
     async stop() {
       if (interrupted) say(terminal, interrupted);
-      // If the services are still opening, or wait for another command to end: closing them could take long, so the
-      // wait has a limit.
+      // The services may still be opening, or waiting for another command to end. So the wait for `close` has a limit.
       await within(LONGEST_CLOSE_MS, close()).catch(() => undefined);
     },
     kill: () => services?.kill(),
@@ -145,11 +140,7 @@ async function requireMigrated({ mongo }: AppDeps, { embedded }: { embedded: boo
   await migrateDatabase(mongo);
 }
 
-/**
- * Waits up to a second for Redis, so that a worker can start at once.
- *
- * @returns whether Redis answers; if not, the sweep finds the work later
- */
+/** Waits up to a second for Redis. Returns whether it answers: if not, the sweep finds the command's work later. */
 export async function redisAnswers({ producerRedis }: AppDeps): Promise<boolean> {
   if (producerRedis.status !== 'ready') {
     await once(producerRedis, 'ready', { signal: AbortSignal.timeout(REDIS_WAIT_MS) }).catch(() => undefined);

@@ -21,7 +21,6 @@ export type Shown = {
   now: Date;
 };
 
-/** The timeline of a vote as JSON. */
 export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Record<string, unknown> {
   const { delivery } = vote;
   const { status, events, mayHaveArrivedTwice, nameMayBeMangled } = timeline;
@@ -124,7 +123,6 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   }
 }
 
-/** The timeline of a vote as text. */
 export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
   const { status } = timeline;
@@ -149,7 +147,7 @@ export function timelineText(shown: Shown): string {
   return [head, '', events, ...(advice ? ['', 'What to do', advice] : [])].join('\n');
 }
 
-/** What to do after each failed attempt, the newest first. */
+/** The advice for each code of the attempts that did not deliver the vote, the newest first. */
 function adviceOf(events: TimelineEvent[]): [string, string][] {
   const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
   return [...new Map(ends.toReversed().map(({ code, advice }) => [code as string, t(advice)]))];

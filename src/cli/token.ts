@@ -183,10 +183,7 @@ async function revoke(deps: AppDeps, text: string, tokenText: string | undefined
   };
 }
 
-/**
- * The id of the server's only valid token; null if it has none. With several valid tokens, the command line must name
- * one.
- */
+/** The id of the only valid token of the server; null if there is none. Throws `wrong-use` if there are several. */
 async function onlyToken(deps: AppDeps, serverId: ObjectId): Promise<ObjectId | null> {
   const now = deps.clock.now();
   const valid = (await listTokens(deps, serverId)).filter((token) => stateOf(token, now) === 'valid');

@@ -62,10 +62,7 @@ import { type SiteFigures, siteFiguresSchema } from '../workflows/figures/site-f
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
 
-/**
- * A model: its name in mongoose, its schema and the type of its documents. `document` is never set; only the compiler
- * uses its type.
- */
+/** A model of mongoose. `document` is never set: it tells the compiler the type of the documents. */
 type ModelDefinition<T extends object> = { name: string; schema: Schema; document?: T };
 
 function define<T extends object>(name: string, schema: Schema): ModelDefinition<T> {

@@ -28,8 +28,8 @@ export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wa
 async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>): Promise<string[]> {
   const name = model.collection.collectionName;
   const isNew = !existing.has(name);
-  // A time series collection must be created with its options; a collection without indexes must be created too. All
-  // others are created with their first index. If another process creates the collection meanwhile, that is no error.
+  // MongoDB creates a collection with its first index. So only a collection without indexes, and a time series, which
+  // needs options, are created here. If another process creates the collection meanwhile, that is no error.
   const { length: indexCount } = model.schema.indexes();
   if (isNew && (indexCount === 0 || model.schema.get('timeseries'))) await model.createCollection();
   const names = new Set(isNew ? [] : (await indexesOf(db, name)).map((index) => index.name));
@@ -42,7 +42,7 @@ async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>
   return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
 }
 
-/** The names of missing unique indexes, such as `votes.…`. Without them votes could be counted twice. */
+/** The missing unique indexes, each as `collection.index`. Without them, votes could be counted twice. */
 export async function missingUniqueIndexes(db: Db): Promise<string[]> {
   const checks = SCHEMAS.map(async (schema) => {
     const name = collectionName(schema);

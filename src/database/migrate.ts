@@ -12,8 +12,7 @@ export type Migrated = { created: string[]; migrations: string[] };
 
 /**
  * Prepares a database for this version: first collections and indexes, then the pending migrations. In an empty
- * database all migrations are recorded as applied, and none runs. The release step and `npm start` call it; two calls,
- * also at the same time on two machines, do no harm.
+ * database no migration is needed, so all are recorded as applied. Two calls do no harm, also at the same time.
  *
  * @throws {CodedError} `restore-unfinished`, and what `prepareDatabase` throws
  */
@@ -36,7 +35,6 @@ export async function prepareDatabase(
 ): Promise<Migrated> {
   const { created, wasEmpty } = await makeIndexes(mongo);
   if (wasEmpty) {
-    // If the database was empty, it has no documents of an earlier version, and no migration is needed.
     await noteApplied(mongo, migrations);
     return { created, migrations: [] };
   }

@@ -9,8 +9,8 @@ import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 
 /**
- * A change of stored documents. It may run twice, also at the same time, and while processes of the previous version
- * still serve (design rule 15): none of this may do harm. When it runs, the indexes of this version exist.
+ * A change of stored documents. It must do no harm if it runs twice, also at the same time, and while processes of the
+ * previous version still serve (design rule 15). When it runs, the indexes of this version exist.
  */
 export type Migration = {
   /** Its number and subject. The name is stored, so it never changes. */
@@ -20,7 +20,7 @@ export type Migration = {
   repeats?: true;
 };
 
-/** All migrations, in their order. A new one is appended. */
+/** All migrations, in their order. A new migration is appended. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: '0001-complete-servers', up: completeServers },
   { name: '0002-spread-review-lists', up: spreadReviewLists },
@@ -31,8 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
 ];
 
 /**
- * Runs the pending migrations and the migrations that repeat, all in their order. Records each pending one when it has
- * ended.
+ * Runs the pending and the repeating migrations in their order. Records each pending migration when it has ended.
  *
  * @returns the names of the migrations that were pending
  * @throws {CodedError} `migration-failed` at the first migration that fails

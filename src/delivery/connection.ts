@@ -18,15 +18,11 @@ export type ReadResult =
 /** How long to wait: until a time on `performance.now()`, or until `stop` is aborted. */
 export type Deadline = { until: number; stop?: AbortSignal | undefined };
 
-/** The deadline `ms` milliseconds from now. */
 export function deadlineIn(ms: number, stop?: AbortSignal): Deadline {
   return { until: performance.now() + ms, stop };
 }
 
-/**
- * A connection that is read one piece at a time. Between two calls of `next` nothing is read. So if a peer sends too
- * much, the buffers of the peer fill, and not the memory of this process.
- */
+/** Reads one piece at a time and pauses between two reads: a peer that sends too much cannot fill the memory. */
 export class PeerConnection {
   readonly #socket: Socket;
   #broken: string | undefined;
@@ -58,7 +54,6 @@ export class PeerConnection {
     });
   }
 
-  /** Hands all bytes to the socket at once. */
   write(bytes: Buffer): void {
     this.#socket.write(bytes);
   }
@@ -68,7 +63,6 @@ export class PeerConnection {
     return this.#socket;
   }
 
-  /** Closes the connection, whatever its state. */
   destroy(): void {
     this.#socket.destroy();
   }
@@ -101,10 +95,9 @@ export class PeerConnection {
 }
 
 /**
- * Calls `late` when the time `until` has passed. If the process is busy, the timer fires late, and an answer that
- * arrived in time may still be unread. So `late` is called one iteration of the event loop after the timer.
- *
- * @returns a function that cancels the call
+ * Calls `late` when the time `until` has passed; returns a function that cancels the call. If the process is busy, the
+ * timer fires late, and an answer that arrived in time may still be unread. So `late` is called one turn of the event
+ * loop after the timer.
  */
 function after(until: number, late: () => void): () => void {
   const remaining = until - performance.now();
@@ -140,7 +133,6 @@ const FAILURE_PRIORITY = [
   'unreachable',
 ] as const satisfies OutcomeCode[];
 
-/** Why there is no connection. */
 export type DialFailure = (typeof FAILURE_PRIORITY)[number] | 'address-refused' | 'stopped-before-written';
 
 /**
@@ -215,11 +207,8 @@ function connect(
 const AT_ONCE_MS = 1_000;
 
 /**
- * What a failed `connect(2)` means.
- *
- * @param code - the code of the system error, such as `ECONNREFUSED`
- * @param tookMs - how long it took to fail
- * @param overIPv6 - whether it is an IPv6 address: many plugins listen over IPv4 only
+ * What the system error `code` of `connect(2)`, such as `ECONNREFUSED`, means after `tookMs` milliseconds. Many plugins
+ * listen over IPv4 only, so a refusal over IPv6 has a result of its own.
  */
 export function connectFailure(code: string, tookMs: number, overIPv6 = false): DialFailure {
   switch (code) {

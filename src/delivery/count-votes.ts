@@ -6,17 +6,10 @@ import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
-/**
- * Counts stop at this number and then mean “at least this many”. A full count of a million waiting votes takes seconds,
- * and each process counts at each scrape of its metrics.
- */
+/** Counts stop here and then mean “at least this many”: a count of a million votes at each scrape takes seconds. */
 export const COUNTED_AT_MOST = 10_000;
 
-/**
- * How many votes of a server wait to be sent.
- *
- * @param atMost - counting stops at this number; no limit by default
- */
+/** How many votes of a server wait to be sent. Counting stops at `atMost`; there is no limit by default. */
 export function countWaiting(votes: Collection<Vote>, serverId: ObjectId, atMost?: number): Promise<number> {
   const limit = atMost === undefined ? {} : { limit: atMost };
   return votes.countDocuments({ serverId, 'delivery.state': 'waiting' }, limit);
@@ -37,13 +30,12 @@ type VoteAge = (typeof AGES)[number][0];
 /** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
   /**
-   * Votes that are waiting or being sent, by the state of their server's listener. If a listener should fetch and does
-   * not (`isForgotten`), it counts as unreachable.
+   * Votes waiting or being sent, by listener state. A listener that should fetch and does not counts as unreachable.
    */
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
-  /** Due votes of reachable listeners, and how long the oldest has been due. If these grow, more workers help. */
+  /** Due votes of reachable listeners that do not fetch. If their number or age grows, more workers help. */
   due: { waiting: number; oldestSeconds: number };
   /** How many listeners there are. If a server was removed, its listener stays in the database and is not counted. */
   listeners: Record<ListenerState, number>;
@@ -57,8 +49,8 @@ type CountDeps = {
 };
 
 /**
- * Counts waiting and sending votes, and listeners. The votes are counted in MongoDB, because Redis has only one job for
- * each listener, however many votes wait.
+ * Counts votes that are waiting or being sent, and listeners. It counts the votes in MongoDB, because Redis has only
+ * one job for each listener, however many votes wait.
  *
  * @param timeoutMs - the longest time that a query runs on mongod
  * @throws the driver's error when MongoDB fails or a query takes longer
@@ -74,7 +66,7 @@ export async function countVotes(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  /** The servers with open votes. `isReached`: workers send votes to the listener, which is reachable. */
+  /** Servers with votes waiting or being sent. `isReached`: the listener is reachable, and workers send to it. */
   const waitingServers: { serverId: ObjectId; state: ListenerState; isReached: boolean }[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {

@@ -18,8 +18,7 @@ const KEY_BITS = 2_048;
 const LONGEST_PASTE = 16_384;
 
 /**
- * Reads the public key of a v1 listener as its owner pastes it: one line of base64, or PEM, with any line
- * breaks and white space.
+ * Reads the public key of a v1 listener as its owner pastes it: base64 or PEM, with any line breaks and white space.
  *
  * @returns the key, and as `line` the key in one line of base64 (X.509 SubjectPublicKeyInfo), as in `public.key`
  * @throws {CredentialError} `key-invalid`, with a sentence that says what is wrong
@@ -29,8 +28,7 @@ export function parsePublicKey(text: string): { publicKey: KeyObject; line: stri
   if (text.length > LONGEST_PASTE) throw keyFault(t('This is far too long to be a public key.'));
 
   const { label, body } = unwrapPem(text);
-  // This check comes first. Without it, some private keys would be accepted, because a public key can be derived from
-  // them.
+  // This check comes first: the later ones accept some private keys, because Node derives a public key from them.
   if (holdsPrivateKey(text)) throw keyFault(t(PRIVATE));
   if (label && !/^(RSA )?PUBLIC KEY$/.test(label))
     throw keyFault(t('This is a {kind}, not a public key.', { kind: label.toLowerCase() }));
@@ -77,9 +75,7 @@ const PRIVATE = defineMessage(
   'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.',
 );
 
-/**
- * The label of a PEM block and its content without white space. If the text is no PEM: no label, and the whole text.
- */
+/** The label and the content of a PEM block, without white space. Other text has no label and is all content. */
 function unwrapPem(text: string): { label: string; body: string } {
   const block = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|$)/s.exec(text);
   return { label: block?.[1] ?? '', body: (block?.[2] ?? text).replace(/[\s\u200b]/g, '') };
@@ -101,10 +97,7 @@ function readPublicKey(der: Buffer): KeyObject | undefined {
   );
 }
 
-/**
- * Whether the bytes are a private key. NuVotifier stores `private.key` beside `public.key` in the same one-line form,
- * so owners mistake one for the other.
- */
+/** Whether the bytes are a private key. Owners mistake `private.key` for `public.key`: both have the same form. */
 function isPrivateKey(der: Buffer): boolean {
   const forms = ['pkcs8', 'pkcs1', 'sec1'] as const;
   return forms.some((type) => attempt(() => createPrivateKey({ key: der, format: 'der', type })));
@@ -119,10 +112,7 @@ function attempt<T>(read: () => T): T | undefined {
 }
 
 const LONGEST_TOKEN = 256;
-/**
- * A line of NuVotifier's `config.yml`: a key with its value, such as `default: abc` or `"token": "abc"`, or `tokens:`
- * with the lines below it.
- */
+/** A line of NuVotifier's `config.yml`: a key and its value, like `default: abc`, or `tokens:` with more lines. */
 const CONFIGURATION_LINE = /^["']?((?:tokens?|default)["']?\s*[:=]|[\w.-]{1,50}["']?\s*[:=](?=\s))/i;
 
 /**

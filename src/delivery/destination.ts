@@ -11,7 +11,6 @@ const PROOF_IS_FRESH_MS = DAY;
 /** How many proofs of a listener are stored: its host name may have many addresses over time. */
 const MOST_PROOFS = 16;
 
-/** The fields of a listener that a destination reads. */
 type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'>;
 
 type About = {
@@ -81,12 +80,12 @@ export class Destination {
     this.#prove('acknowledgement');
   }
 
-  /** Sets `proof` if the outcome of the attempt proves the address. */
+  /** Sets `proof` if the outcome proves the address. */
   onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
       // If the listener took votes before challenges existed, the address that it has now is stored as proven and needs
-      // no challenge. Any later address needs one.
+      // no challenge. Any later address needs a challenge.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;

@@ -7,7 +7,6 @@ import { openRedis, type RedisConnection } from '../platform/redis.ts';
 import type { Vote } from '../votes/vote.ts';
 import { serversWith } from './drain/lost-attempts.ts';
 
-/** How many servers one query reads. */
 const SERVERS_A_QUERY = 2_000;
 /** If a connection receives nothing for 20 s, `openRedis` reconnects. So a quiet connection sends pings. */
 const PING_EVERY_MS = 5 * SECOND;
@@ -25,9 +24,8 @@ type Listening = {
   /** The hex ids of the servers whose due votes the query looks for. */
   servers(): string[];
   /**
-   * Called with the hex id of a server whose votes may be due. Messages name any server, not only those of `servers`.
-   *
-   * @param isChanged - whether the server's listener may have changed too
+   * Called with the hex id of a server whose votes may be due, even of one that is not in `servers`. `isChanged`:
+   * whether the server's listener may have changed too.
    */
   wake(serverId: string, isChanged: boolean): void;
 };
@@ -83,7 +81,6 @@ export class DueVotesChannel {
     this.#subscriber?.disconnect();
   }
 
-  /** Looks for due votes of all servers, with one query for each 2,000 servers. */
   async #look(): Promise<void> {
     if (this.#isLooking || this.#isClosed) return;
     this.#isLooking = true;

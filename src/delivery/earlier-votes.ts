@@ -10,8 +10,8 @@ import { type ResentRange, resendVotes } from './resend-votes.ts';
 export const EARLIER_COUNTED = 100;
 
 /**
- * How many votes were cast before the listener was set, were never sent or claimed, and can still be sent; 0 if votes
- * can only be claimed. Only the newest votes are read: if 100 of them were imported, older ones are not counted.
+ * How many votes from before the listener was set can still be sent and were never sent or claimed; 0 if votes can only
+ * be claimed. Only the newest 100 are read, and those of them that were imported are not counted.
  */
 export async function countEarlierVotes(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
@@ -34,12 +34,10 @@ function isUnsent(vote: Unsent): boolean {
   return !isImported(vote) && !vote.quarantinedAt && !vote.claim && vote.delivery.attemptCount === 0;
 }
 
-/** One call sends at most this many votes. */
 const MOST_SENT = 5_000;
 
 /**
- * Puts the votes that were cast before the listener was set into its queue. None of them was ever sent or claimed, so
- * none arrives twice. If the call is repeated, it takes only votes that are left.
+ * Queues the votes from before the listener was set that were never sent or claimed. Safe to run again.
  *
  * @returns null when the server has no listener
  */

@@ -9,7 +9,7 @@ import { withoutAttempts } from './timeline/older-attempts.ts';
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Deletes the details of attempts, and the addresses of users who resent votes, for one day: the newest UTC day whose
+ * Deletes the details of attempts and the e-mail addresses of users who resent votes, for one UTC day: the newest whose
  * votes are all 90 days old when `day` begins. Safe to run again.
  *
  * @param day - a UTC day, `2026-11-21`

@@ -17,11 +17,7 @@ export function overdueVotes(now: Date): Filter<Vote> {
   };
 }
 
-/**
- * Gives up the expired waiting votes of a server. Such votes can still be resent by hand.
- *
- * @returns how many were given up
- */
+/** Gives up a server's expired waiting votes, which can still be resent by hand. Returns how many. */
 export async function expireVotes(
   { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
   serverId: ObjectId,
@@ -39,12 +35,10 @@ export async function expireVotes(
 }
 
 /**
- * Removes the waiting votes of a server from the queue. If the listener was removed, their state becomes `none`, and
- * they can be sent by hand. If the server was removed, it becomes `failed`. Running attempts are not stopped. Safe to
- * run again.
+ * Removes a server's waiting votes from the queue and returns how many. If the listener was removed, their state
+ * becomes `none`, and they can be sent by hand. If the server was removed, it becomes `failed`. Running attempts go on.
  *
  * @param asOf - votes that were queued after this time stay, because they may wait for a new listener
- * @returns how many were removed
  */
 export async function removeWaitingVotes(
   { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
@@ -64,11 +58,10 @@ export async function removeWaitingVotes(
 }
 
 /**
- * Removes the waiting votes of a server without a listener from the queue. It ends lost attempts first, because no
- * drain of such a server does. Safe to run again.
+ * Removes the waiting votes of a server without a listener from the queue and returns how many. First it ends lost
+ * attempts, because no drain of this server does. Safe to run again.
  *
  * @param asOf - when the server was found to have no listener, by this process's clock
- * @returns how many were removed
  */
 export async function removeVotesWithoutListener(
   recording: RecordDeps,

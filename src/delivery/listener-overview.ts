@@ -11,7 +11,6 @@ import { type ListenerReason, listenerReason } from './diagnosis/listener-reason
 import type { ListenerSetup } from './store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
-/** A vote in the list of an overview. */
 type VoteInShort = {
   id: string;
   username: string;

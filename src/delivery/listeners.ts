@@ -29,8 +29,8 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
 
 /**
  * Sets or changes a server's Votifier listener (HTTP listeners: http-listeners.ts). A pause because of a configuration
- * error ends, an open breaker closes, and waiting votes are sent at once. Votes that became unconfirmed with an earlier
- * token or key are sent again.
+ * error ends, an open breaker closes, and waiting votes are sent at once. With `resendUsedUp`, votes that became
+ * unconfirmed with an earlier token or key are sent again.
  *
  * @param by - the user who sets it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or if none is
@@ -84,11 +84,7 @@ export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   sentNotConfirmed: number;
 };
 
-/**
- * A server's listener and its state; null when the server has none.
- *
- * @param countedAtMost - counting of votes stops at this number; no limit by default
- */
+/** A server's listener and its state; null if it has none. Counting of votes stops at `countedAtMost`, if given. */
 export async function showListener(
   { listeners, votes, clock }: Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'>,
   serverId: ObjectId,
@@ -163,8 +159,7 @@ export async function resumeListener(
 }
 
 /**
- * Changes a listener, gives it a new revision and writes the change to the audit log. Returns null when no listener
- * matches `which`.
+ * Changes a listener, gives it a new revision and writes an audit entry; returns null when none matches `which`.
  *
  * @param set - fields and their new values, as aggregation expressions
  */

@@ -19,7 +19,6 @@ import {
   resending,
 } from './resend-vote.ts';
 
-/** Which votes of a server to send again. */
 export type ResendRange = {
   /** Votes cast at this moment or later, and before `until`. */
   since: Date;
@@ -36,7 +35,6 @@ export type ResendRange = {
   neverSent?: true;
 };
 
-/** The result of resending a range. */
 export type ResentRange = {
   /** Votes that are in the queue again. */
   resent: number;
@@ -51,23 +49,19 @@ export type ResentRange = {
 /** States of votes that were never sent, or whose delivery failed: the default states of a range. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
-/** Whether votes in this state can be resent. Votes in the other states are in the queue already. */
 export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
 }
 
-/** One run resends at most this many votes. */
 const MOST_RESENT = 50_000;
-/** How many votes are read at once. */
 const BATCH = 500;
 
-/** The run resends at most `most` votes. `progress` gets the number of votes queued so far, and the total. */
+/** `most`: the most votes that a run resends. `progress` gets the number of votes queued so far, and the total. */
 type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
- * Resends a server's votes of a time range, in the order in which they were cast. Each vote gets a new schedule, and
- * its timeline records the resend. If a run is repeated, also after a crash, no vote is queued twice: the run takes
- * only votes that are still in one of the states.
+ * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule. If a run is
+ * repeated, also after a crash, no vote is queued twice: it takes only votes that are still in one of the states.
  *
  * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
  * @param options - `forOwner`: whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit

@@ -28,11 +28,7 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   return true;
 }
 
-/**
- * The servers with votes that a restore held back, and how many of these can still be sent; most votes first.
- *
- * @param only - counts only the votes of this server
- */
+/** The servers with votes that a restore held back, and how many can still be sent; most first. `only`: this server. */
 export async function heldByRestore(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   only?: ObjectId,
@@ -52,8 +48,7 @@ export async function heldByRestore(
 }
 
 /**
- * Sends the votes that were held back when a backup was restored. Their timelines say that they may arrive twice. If a
- * run is repeated, it takes only votes that are still held back.
+ * Sends the votes that a restore held back. Their timelines say that they may arrive twice. Safe to run again.
  *
  * @param by - who sends them, for the audit log and the timelines
  * @param progress - called with the number of finished servers

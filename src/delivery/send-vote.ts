@@ -31,7 +31,6 @@ type SendLimits = {
   mayWrite: (answerMs: number) => boolean;
   /** The destination: checks each connection before it is opened, and receives the outcome. */
   destination: Destination;
-  /** Called when a step begins. */
   onStep?: OnStep | undefined;
 };
 
@@ -43,8 +42,7 @@ export type Send = (
 ) => Promise<Outcome>;
 
 /**
- * Reads a listener's settings and opens its secret. If an HTTP listener's secret was rotated, the earlier one is opened
- * too.
+ * Reads a listener's settings and opens its secret, and after a rotation the previous secret too.
  *
  * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known
  */

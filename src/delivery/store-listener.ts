@@ -15,7 +15,6 @@ import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
 import { giveUpSentVotes, NEVER, resendOwedAfterRemoval, resendSilentVotes } from './unconfirmed-votes.ts';
 
-/** The dependencies of functions that set up listeners. */
 export type ListenerSetup = {
   listeners: Collection<Listener>;
   votes: Collection<Vote>;
@@ -32,7 +31,6 @@ type ListenerFields = Pick<
   'protocol' | 'host' | 'port' | 'url' | 'serviceName' | 'sealedSecret' | 'previousSecret'
 >;
 
-/** A listener that was set. */
 export type ListenerSet = Listener & {
   /** How many unconfirmed votes are sent again because the token or key changed. */
   resent: number;
@@ -43,21 +41,17 @@ export type ListenerSet = Listener & {
 type SetListenerOptions = {
   /** The user who sets the listener, for the audit log. */
   by: string;
-  /** Whether unconfirmed votes that were sent as often as allowed are sent again. */
+  /** Whether votes that became unconfirmed with the earlier token or key are sent again. */
   resendUsedUp: boolean;
   /** Stored with a new listener. Absent if nobody has chosen yet. */
   rewards?: Rewards | undefined;
 };
 
-/**
- * The settings to store. If `maxSendings` is absent, the stored value stays. `sameSecret`: the token, key or secret is
- * unchanged.
- */
+/** If `maxSendings` is absent, the stored value stays. `sameSecret`: the token, key or secret is unchanged. */
 type NewSettings = { fields: ListenerFields & { maxSendings?: number | undefined }; sameSecret: boolean };
 
 /**
- * Stores a listener's settings, closes its breaker, ends a pause because of a configuration error, and makes its votes
- * due.
+ * Stores a listener's settings, closes its breaker, ends a pause for a configuration error and makes its votes due.
  *
  * @param settingsFor - makes the settings from the stored listener (null: there is none). If another request changes
  *   the listener meanwhile, it is called again with the changed listener
@@ -127,13 +121,9 @@ async function storeIfUnchanged(
 type Changed = ListenerFields &
   Pick<Listener, 'maxSendings' | 'updatedAt' | 'breaker' | 'voteFaults' | 'limited' | 'rewards'>;
 
-/**
- * If votes that became unconfirmed with the earlier token or key are sent again: the user who set the new one, and
- * when. Otherwise null.
- */
+/** Who set the new token or key, and when. Null: votes that became unconfirmed with the earlier one are not resent. */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
-/** The settings that identify a listener. */
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
 /** Stores changed settings; null if the listener is no longer `existing`. `same`: which settings are unchanged. */
@@ -155,7 +145,6 @@ function update(
   const pause = { $cond: [isPausedByOwner, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
   const released = { $cond: [isPausedByOwner, { $ifNull: ['$released', null] }, release] };
-  // If the address changed, the proofs of the earlier address are removed.
   const noProof = same.sameAddress ? {} : { proven: [] };
   const resendOwed = resends && owedAfter(same.sameCredentials, resends);
   const updated = {
@@ -227,7 +216,6 @@ async function insert(
   }
 }
 
-/** Logs a change of a listener by a user. */
 export function logChange(
   { log }: ListenerSetup,
   { serverId, _id }: Listener,

@@ -16,17 +16,14 @@ type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: L
 /** How many listeners a sweep woke, and how many votes expired, or were removed because they had no listener. */
 type SweepRound = { woken: number; expired: number; removed: number };
 
-/** How many servers one query reads. */
 const SERVERS_A_STEP = 512;
 /** How many servers are checked concurrently. A sweep mostly waits for MongoDB. */
 const SERVERS_AT_ONCE = 8;
 
 /**
- * Finds due work in MongoDB and wakes its listeners (design rule 2). If Redis lost a job, a job was not added, or a
- * retry has become due, the vote waits at most until the next sweep. Several workers may sweep at the same time. If an
- * error occurs for one server, it is logged and the others go on.
- *
- * A sweep costs a few indexed reads for each server with open work, however many votes are waiting.
+ * Finds due work in MongoDB and wakes the listeners (design rule 2): for retries that have become due, and for votes
+ * whose job was lost or never added. Several workers may sweep at the same time. An error of one server is logged, and
+ * the others go on. A sweep costs a few indexed reads for each server with open work, however many votes wait.
  *
  * @throws the driver's error when MongoDB fails
  */
@@ -78,7 +75,7 @@ async function sweepServer(
   if (listener?.protocol === 'fetch') {
     await sweepFetching(deps, serverId, listener, lost);
   } else if (!listener) {
-    // Not in one statement: it would read the sum before the wait, and lose what other servers add meanwhile.
+    // Not `round.removed += await …`: it would read the sum first and lose what other servers add during the wait.
     const removed = await removeVotesWithoutListener(deps, serverId, asOf);
     round.removed += removed;
   } else if (await isDue(deps, listener, lost)) {
@@ -86,7 +83,7 @@ async function sweepServer(
   }
 }
 
-/** For a listener that fetches, this ends lost attempts, because no drain does. Waiting takes find due votes. */
+/** Does for a listener that fetches what a drain does for others, except sending: its waiting takes find due votes. */
 async function sweepFetching(
   deps: SweepDeps,
   serverId: ObjectId,
@@ -96,8 +93,7 @@ async function sweepFetching(
   for (const { taken } of lost ? await endLostAttempts(deps, serverId) : []) {
     deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
   }
-  // If the owner lowered the number of sendings while a taker had a vote, the vote may wait now and would never be
-  // taken.
+  // If the owner lowered the number of sendings while a taker had a vote, this vote could wait and never be taken.
   await giveUpSentVotes(deps, listener);
   const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
   if (!server || server.removedAt) await removeWaitingVotes(deps, serverId, 'server-removed');
@@ -106,11 +102,7 @@ async function sweepFetching(
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));
 
-/**
- * The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan).
- *
- * @param options - `maxTimeMS`: the longest time that the query runs on mongod
- */
+/** The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan). */
 export async function serversWithOpenWork(
   votes: Collection<Vote>,
   options: { maxTimeMS?: number } = {},

@@ -29,9 +29,9 @@ export type ListenerTest = Outcome & {
 };
 
 /**
- * Sends one marked test vote to a listener, also if it is paused or unreachable, and stores the outcome. The test is
+ * Sends one marked test vote to a listener, even if it is paused or unreachable, and stores the outcome. The test is
  * not counted and changes neither pause nor breaker. If it proves the address, the proof is stored and a limit is
- * removed. If an HTTP listener repeats the challenge, it is verified.
+ * removed. An HTTP listener that repeats the challenge is verified.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  * @param onStep - called when a step begins

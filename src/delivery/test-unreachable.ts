@@ -8,7 +8,8 @@ import { withEarlierTest } from './drain/listener-lease.ts';
 /**
  * Called when a game server is online again. If its vote listener is unreachable and not paused, it is tested now
  * instead of at its next planned time (docs/delivery.md). If Redis is unavailable, the sweep finds that the test is
- * due. If a worker owns the lease, its running test may overwrite the new time. The end of the lease sets it again.
+ * due. If a worker owns the lease and its running test overwrites the new time, the end of the lease sets the new time
+ * again.
  *
  * @returns whether there was such a listener
  */

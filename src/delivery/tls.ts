@@ -3,7 +3,6 @@ import tls, { type PeerCertificate } from 'node:tls';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
 import { type Deadline, PeerConnection } from './connection.ts';
 
-/** Why there is no secure connection. */
 type TlsFailure = {
   fault: OutcomeCode;
   /** The error of the TLS library without its advice. If the certificate is for another name: that name. */
@@ -11,10 +10,8 @@ type TlsFailure = {
 };
 
 /**
- * Performs the TLS handshake over a connected socket. The certificate must be for `host`, and from an authority that
- * this machine's Node trusts.
- *
- * @param host - the host name in the URL, or its IP address without brackets
+ * Performs the TLS handshake over a connected socket. The certificate must be for `host` (a name, or an IP address
+ * without brackets) and from an authority that this machine's Node trusts.
  */
 export function secure(
   socket: Socket,
@@ -25,8 +22,7 @@ export function secure(
     const secured = tls.connect({
       socket,
       host,
-      // If `host` is an IP address, it must not be sent as the server name (SNI). The certificate is still checked
-      // against `host`.
+      // An IP address must not be sent as the server name (SNI). The certificate is still checked against `host`.
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
@@ -49,10 +45,7 @@ export function secure(
   });
 }
 
-/**
- * Whether a service speaks any version of TLS: it completes the handshake or refuses it with an alert. `false` if
- * neither happens before the deadline.
- */
+/** Whether a service speaks TLS of any version: by the deadline it completes the handshake or sends an alert. */
 export function speaksTls(connection: PeerConnection, { until, stop }: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });

@@ -34,12 +34,7 @@ function counterOf(selection: VoteSelection) {
   };
 }
 
-/**
- * The resend to store when a token or key is set at `at`, after the listener had been removed: it resends the votes
- * that became unconfirmed with the earlier token or key.
- *
- * @param by - who sets the token or key, for the audit log and the timelines
- */
+/** The resend to store when a token or key is set at `at` after the listener had been removed. `by`: who sets it. */
 export async function resendOwedAfterRemoval(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
@@ -58,8 +53,7 @@ export const NEVER = new Date(0);
 
 /**
  * Resends the votes that became unconfirmed with a listener's earlier token or key: their last attempt got no answer,
- * after the last delivery and before the new token or key was set. Safe to run again: a resent vote is attempted later
- * and no longer matches.
+ * and was after the last delivery and before the new token or key was set. Safe to run again.
  *
  * @returns how many were put into the queue again, and whether there are more
  */
@@ -103,10 +97,7 @@ export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Pro
   }
 }
 
-/**
- * If the owner has lowered the number of sendings, waiting votes that were already sent that often become unconfirmed.
- * Safe to run again.
- */
+/** Waiting votes that were already sent as often as the owner allows become unconfirmed. Safe to run again. */
 export async function giveUpSentVotes(
   { votes }: { votes: Collection<Vote> },
   { serverId, maxSendings }: Pick<Listener, 'serverId' | 'maxSendings'>,

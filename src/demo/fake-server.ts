@@ -3,9 +3,9 @@ export type GameStatus = {
   /** The message: text, with § codes if the game supports them. */
   motd: string;
   version: string;
-  /** Players online. */
+  /** The number of players online. */
   online: number;
-  /** Player slots. */
+  /** The number of player slots. */
   max: number;
   /** The icon as a data URL, if the game supports one. */
   icon?: string;

@@ -7,10 +7,7 @@ import type { ListedSample } from './sample-days.ts';
 import { countToday, writeSampleHistory } from './sample-history.ts';
 import { writeSampleReviews } from './sample-reviews.ts';
 
-/**
- * The audit log entry that marks a server whose history is complete. A later demo on the same data does not write the
- * history again.
- */
+/** The audit log entry that marks a server whose history is complete. A later demo does not write it again. */
 const PAST_MARK = 'sample.history';
 
 /** The audit log entry that marks that the ranks of past days are stored. */
@@ -22,10 +19,10 @@ const PLACES_DAYS = 30;
 const AT_ONCE = [1, 4, 10, 25];
 
 /**
- * Writes the made-up history of the sample servers in the order of the list, and then their ranks of past days. If an
- * earlier demo has written some of it: complete data stays, incomplete data is completed.
+ * Writes the made-up history of the sample servers in the order of the list, and then their ranks of past days. What an
+ * earlier demo has written stays and is completed.
  *
- * @param options.written - called after each step with the servers that are ready, and the number of all ready ones
+ * @param options.written - called after each step with the servers of the step, and the number of all that are ready
  * @throws the signal's reason when `signal` is aborted
  */
 export async function fillSamples(

@@ -2,16 +2,13 @@ import type { Socket } from 'node:net';
 import type { FakeServer, GameStatus } from './fake-server.ts';
 import { Listening } from './listening.ts';
 
-/** Longer requests are no status requests. */
+/** In bytes. A longer request is not a status request: the connection is closed. */
 const LONGEST_REQUEST = 1_024;
 
 /** The protocol version of Minecraft 1.21.4. Clients compare it with their own. */
 const PROTOCOL = 769;
 
-/**
- * A fake Minecraft Java server for the demo. It answers status requests and pings
- * (minecraft.wiki, "Java Edition protocol/Server List Ping").
- */
+/** A fake Minecraft Java server. It answers status requests and pings (minecraft.wiki, "Server List Ping"). */
 export class SampleGameServer implements FakeServer {
   readonly #currentStatus: () => GameStatus;
   readonly #listening = new Listening((socket) => this.#accept(socket));

@@ -1,7 +1,6 @@
 import type { Newcomer } from './newcomer.ts';
 import type { SampleUsers } from './sample-users.ts';
 
-/** The values that the introduction shows. */
 type Introduced = {
   url: string;
   dataDir: string;

@@ -32,7 +32,7 @@ export class Listening {
     const chosen = port || this.#port || (await freePort());
     const server = net.createServer((socket) => {
       this.#sockets.add(socket);
-      // If the peer resets the connection: the error needs no report, and the socket is destroyed.
+      // An error, such as a reset by the peer, is not reported.
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => socket.destroy());
       this.#accept(socket);
     });

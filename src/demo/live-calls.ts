@@ -20,8 +20,8 @@ async function rest(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Every few seconds, casts a vote of a made-up player through the API, for one of the servers that `callers` returns,
- * until `signal` is aborted. A refused or failed vote is not repeated.
+ * Until `signal` is aborted, casts a vote every few seconds through the API: of a made-up player, for one of `callers`.
+ * A refused or failed vote is not repeated.
  *
  * @param url - the base address of the site
  */
@@ -39,7 +39,7 @@ export async function castLiveVotes(
   }
 }
 
-/** Reports, through the API, the status of a server that answers no queries, until `signal` is aborted. */
+/** Until `signal` is aborted, reports the status of a server that answers no queries through the API. */
 export async function reportLive(url: string, caller: Caller, signal: AbortSignal): Promise<void> {
   const { sample } = caller;
   while (!signal.aborted) {

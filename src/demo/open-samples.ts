@@ -9,10 +9,7 @@ import { writeVotifierFolder } from './sample-relay.ts';
 import { SAMPLES } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/**
- * The number of servers at the start of the list that have a vote listener. Made-up players vote for them while the
- * demo runs.
- */
+/** This many servers at the start of the list have a vote listener. Made-up players vote for them. */
 const VOTED_FOR = 4;
 
 /** A sample server with a vote listener. */

@@ -15,7 +15,7 @@ export function seedOf({ name }: Sample): number {
   return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 10_007, 7);
 }
 
-/** By how many hours a country's clock is ahead of UTC; approximate. */
+/** How many hours a country's clock is ahead of UTC, approximately. */
 const HOURS_AHEAD: Record<string, number> = { US: -6, CA: -5, BR: -3, IE: 0, PT: 0, GB: 0, FI: 2, TR: 3 };
 const FURTHER_EAST: Record<string, number> = { SA: 3, IN: 5.5, PH: 8, JP: 9, KR: 9, AU: 10 };
 const ELSEWHERE = 1;
@@ -44,13 +44,13 @@ function crowding(seed: number, at: Date): number {
   return (1 + weeks + days) * weekend;
 }
 
-/** This many days ago, the made-up history has an outage of our own network: the status of all servers is unknown. */
+/** In the made-up history, our own network was down this many days ago: all probed servers were unknown. */
 const GREY_DAY = 11;
 
 /** For how many whole days a sample server of the kind `gone` has been offline. */
 const GONE_DAYS = 4;
 
-/** For this long after the start of an outage, the status is unknown: the failed checks are not confirmed yet. */
+/** The status is unknown for this long before it is offline: three checks must fail. */
 const UNCONFIRMED_MS = 10 * MINUTE;
 
 /** For how long a server has been offline at the time `at`, in milliseconds; 0 while it is online. */
@@ -71,7 +71,7 @@ const COARSE_MS = 15 * MINUTE;
 const FINE_MS = 5 * MINUTE;
 const FINE_DAYS = 2;
 
-/** Every sample of a server from `from` to `now`, oldest first. */
+/** The samples of a server from `from` to `now`, oldest first. */
 export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: Date): StatusSample[] {
   const fineFrom = startOf(addDays(dayOf(now), -FINE_DAYS));
   const samples: StatusSample[] = [];
@@ -107,8 +107,8 @@ function sampleAt(
 }
 
 /**
- * The latency of a server, in milliseconds. For probed servers it is about one: they run on this machine, so later
- * real probes measure about a millisecond too, and the chart has no jump.
+ * The latency of a server, in milliseconds. For probed servers it is 1 to 3: they run on this machine, so real probes
+ * measure about as much, and the chart has no jump.
  */
 export function sampleLatencyAt(sample: Sample, at: Date): number {
   const varying = chance(seedOf(sample) + at.getTime() / MINUTE) ** 4;

@@ -11,13 +11,12 @@ const BATCH = 2_000;
 
 /**
  * Writes up to 30 days of made-up history for sample servers: samples, daily stats and votes. The same time always gets
- * the same sample, so if a run was interrupted, the next one completes it. Today's votes are counted by `countToday`.
+ * the same sample, so the next run completes an interrupted one. `countToday` counts today's votes.
  */
 export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
-  // The newest votes are at least a minute old: for newer votes, counting would first have to wait for the vote
-  // counter.
+  // All votes are at least a minute old: for newer ones, counting would have to wait for the vote counter.
   const settled = after(now, -MINUTE);
   const touched: { serverId: ListedSample['serverId']; days: string[] }[] = [];
   for (const one of listed) {

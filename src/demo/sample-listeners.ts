@@ -3,7 +3,7 @@ import { SECOND } from '../platform/clock.ts';
 import { isSamplePlayer } from './sample-players.ts';
 import { type ReceivedVote, VotifierListener } from './votifier-listener.ts';
 
-/** Events of listeners, with the name of the server. */
+/** What happens to the vote listeners. `name` is the name of the server. */
 export type DemoEvents = {
   /** A vote of a made-up player arrived. */
   arrived(name: string): void;

@@ -40,7 +40,7 @@ async function drawingOf(name: string, extension: 'svg' | 'webp'): Promise<Buffe
   return readFile(new URL(`./art/${file}.${extension}`, import.meta.url)).catch(() => undefined);
 }
 
-/** A sample whose banner looks like a careless upload: a noisy photo with a loud text over it. */
+/** The sample whose banner looks like a careless upload: a noisy photo with a loud text over it. */
 const CARELESS = 'Nightfall Prison';
 
 /** The banner of a sample: our drawing, or hills under a sun. The same name gives the same banner. */
@@ -80,9 +80,7 @@ async function drawHills(name: string): Promise<Buffer> {
   return sharp(Buffer.from(svg)).png({ palette: true }).toBuffer();
 }
 
-/**
- * The icon of a sample as a data URL, as Minecraft servers send it: our drawing, or eight rows of symmetric squares.
- */
+/** The icon of a sample as a data URL, as Minecraft servers send it: our drawing, or symmetric squares. */
 export async function sampleIcon(name: string): Promise<string> {
   const svg = (await drawingOf(name, 'svg')) ?? drawSquares(name);
   const png = await sharp(svg, { density: 600 }).resize(64, 64, { kernel: 'nearest' }).png().toBuffer();

@@ -10,10 +10,7 @@ const last = LAST.split(' ');
 const NUMBERS = 90;
 const NAMES = first.length * last.length * NUMBERS;
 
-/**
- * The step from one player to the next. It shares no factor with the number of names, so every name is used before one
- * repeats.
- */
+/** The step from one player to the next: a prime, so every name is used before one repeats. */
 const STEP = 104_729;
 
 const made = new RegExp(`^(${first.join('|')})(${last.join('|')})\\d\\d$`);

@@ -15,7 +15,7 @@ const BY = 'the demo';
 /** Options with which a JVM starts quickly and stays small. */
 const SMALL_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx64m'];
 
-/** How long a relay may take to stop by itself. */
+/** A relay that has not stopped after this time is killed. */
 const ENDS_WITHIN_MS = 4_000;
 
 /** Whether the machine has Java, which the relay needs. */
@@ -23,7 +23,7 @@ export function hasJava(): boolean {
   return spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Writes the configuration of a Votifier plugin, as NuVotifier does; the relay reads it, also after a change. */
+/** Writes the configuration of a Votifier plugin as NuVotifier does. The relay reads the file, also after a change. */
 export async function writeVotifierFolder(
   folder: string,
   { port, token }: Pick<VotifierListener, 'port' | 'token'>,

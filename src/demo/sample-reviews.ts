@@ -9,7 +9,6 @@ import { chance } from './chance.ts';
 import { type ListedSample, seedOf } from './sample-days.ts';
 import { samplePlayer } from './sample-players.ts';
 
-/** The reviews of made-up players. */
 const REVIEWS: [rating: number, content: string | undefined][] = [
   [5, 'Kind people, and it is hardly ever away.'],
   [4, 'Good community. The evenings are a little crowded for my laptop.'],
@@ -35,7 +34,7 @@ const ANSWERS = [
   'We have moved to a bigger machine since. Try us again?',
 ];
 
-/** Adds a sample's reviews. Some of the newest are pending, and some have an answer by the owner. */
+/** Adds a sample's reviews. The newest review of some samples is pending, and some reviews have the owner's answer. */
 export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: ListedSample): Promise<void> {
   const seed = seedOf(sample);
   const now = deps.clock.now();
@@ -44,7 +43,6 @@ export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: Li
     const [rating = 5, content] = REVIEWS[(seed + number) % REVIEWS.length] ?? [];
     const username = samplePlayer(seed, 3 * number);
     const at = after(now, -age * ((number + chance(seed + number)) / sample.activity.reviews));
-    // Dependencies whose clock returns the time of the review.
     const then = { ...deps, clock: { now: () => at } };
     const reviewId = await reviewOf(then, { serverId, username, rating, ...(content ? { content } : {}) });
     const isPending = number === 0 && seed % 3 === 0;

@@ -18,13 +18,11 @@ export type Sample = {
   version: string;
   motd: string;
   activity: {
-    /** The number of player slots. */
     slots: number;
     /** The share of the slots that is used on a busy evening, 0 to 1. */
     busy: number;
     /** Votes on an average day. */
     votes: number;
-    /** The total number of reviews. */
     reviews: number;
   };
   kind: SampleKind;

@@ -27,7 +27,7 @@ export class UdpGameServer implements FakeServer {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);
     await listening;
-    // If the client is gone, sending the answer may fail. This error is ignored.
+    // An answer to a client that is gone may fail. This error is ignored.
     socket.off('error', reject).on('error', () => {});
     socket.on('message', (request, from) => {
       const answer = this.#answer(request, this.#status());
@@ -54,11 +54,7 @@ const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 export const answerOfBedrock: Answering = (request, status) =>
   request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), status) : undefined;
 
-/**
- * The answer to an unconnected ping.
- *
- * @param time - the eight bytes that the ping contains after its first; the answer repeats them
- */
+/** @param time - the eight bytes that the ping contains after its first; the answer repeats them */
 export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
   // A semicolon separates fields, so the name must not contain one.
   const name = motd.replaceAll(';', ',').replaceAll('\n', ' ');
@@ -97,7 +93,7 @@ export const answerOfSource: Answering = (request, status) => {
   return Buffer.concat([SOURCE_HEADER, Buffer.from(empty)]);
 };
 
-/** The packet with the server's status. It can count up to 255 players. */
+/** The packet with the server's status. It has one byte for the number of players, so at most 255. */
 export function sourceInfo({ motd, version, online, max }: GameStatus): Buffer {
   const text = (value: string) => Buffer.from(`${value}\0`);
   return Buffer.concat([

@@ -20,8 +20,8 @@ export class VoteRefusal extends CodedError<string> {}
 const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);
 
 /**
- * Decodes a v1 block as NuVotifier does. Returns `'incomplete'` if it has fewer than 256 bytes. If it has more, it
- * cannot be decrypted and is refused. Its text is read as US-ASCII.
+ * Decodes a v1 block as NuVotifier does, and reads its text as US-ASCII. A block with fewer than 256 bytes is
+ * `'incomplete'`; one with more cannot be decrypted and is refused.
  *
  * @throws {VoteRefusal} when NuVotifier would refuse the block
  */

@@ -7,16 +7,13 @@ export type { ReceivedVote };
 
 /** How the listener behaves from the next event on. If a field is absent, it behaves like NuVotifier. */
 export type Behaviour = {
-  /** What the listener does when a client connects: greet, send nothing, close, or reset. */
+  /** What the listener does when a client connects. */
   onConnect?: 'greet' | 'silence' | 'close' | 'reset';
   /** Text that is sent unchanged instead of the greeting. `{challenge}` is replaced with the connection's challenge. */
   greeting?: string;
   /** Greets like the original Votifier, and does not accept v2 frames. */
   v1Only?: boolean;
-  /**
-   * What the listener does after a complete frame: answer, send nothing, close, or reset. It always records a valid
-   * vote.
-   */
+  /** What the listener does after a complete frame. It always records a valid vote. */
   onFrame?: 'answer' | 'silence' | 'close' | 'reset';
   /** Text that is sent unchanged instead of the answer, also for v1. Then the connection closes. */
   answer?: string | Uint8Array;
@@ -37,8 +34,8 @@ type ListenerOptions = {
 /**
  * A fake vote listener of a game server, for the demo and the tests. It speaks Votifier v1 and v2 as NuVotifier does
  * (docs/delivery.md; in its sources: VotifierProtocolDifferentiator, VotifierProtocol1Decoder, VotifierProtocol2Decoder
- * and VoteInboundHandler). It shares no code with our client, so that an error in one of them is noticed. It listens on
- * loopback by default.
+ * and VoteInboundHandler). It shares no code with our client, because tests do not notice an error in shared code. It
+ * listens on loopback by default.
  */
 export class VotifierListener {
   /** Every valid vote received, oldest first. Duplicates are included, because no listener removes them. */
@@ -107,7 +104,7 @@ export class VotifierListener {
     await this.#listening.stop();
   }
 
-  /** From now on the listener receives votes but delays its answers, until `release` is called. */
+  /** Until `release` is called, the listener receives votes but delays its answers. */
   stall(): void {
     this.#held ??= [];
   }

@@ -43,7 +43,7 @@ export async function watchVotes(
   const sent = new Map<string, string>();
   while (!stopping.aborted) {
     const open = await openVotes(votes, serverId).catch((error: unknown) => {
-      // When the demo stops, it closes the database, so an error is expected.
+      // When the demo stops, it closes the connection to the database, so an error is expected.
       if (stopping.aborted) return [];
       throw error;
     });

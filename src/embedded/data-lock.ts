@@ -12,8 +12,8 @@ const RETRY_MS = 200;
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Makes `dataDir` and runs `work` under the folder's lock, so that only one process at a time does it. A process needs
- * the lock while it finds and starts services, not while they run.
+ * Makes `dataDir` and runs `work` while this process has the folder's lock, so that only one process at a time does so.
+ * A process needs the lock while it finds and starts services, not while they run.
  *
  * @throws {ServiceError} when the folder cannot be made or written, or when another process has the lock for 10
  * minutes.
@@ -41,8 +41,8 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
 }
 
 /**
- * Makes an absolute folder and its parents. We do not use Node's `recursive` option: it never returns if the system
- * reports ENOENT although the parent exists, as in /proc.
+ * Makes a folder and its parents. `path` must be absolute. Node's `recursive` option is not used: it never returns if
+ * the system reports ENOENT although the parent exists, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   const parent = dirname(path);

@@ -5,8 +5,7 @@
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {
-  // If the installation has no development dependencies (such as the image), the package is missing: the import inside
-  // `try` makes this an error for the parent.
+  // Without development dependencies, as in the image, the package is missing: the parent gets this as an error.
   const { MongoBinary } = await import('mongodb-memory-server');
   process.send?.({ path: await MongoBinary.getPath({ version, checkMD5: true }) });
 } catch (error) {

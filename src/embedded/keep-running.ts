@@ -7,7 +7,6 @@ const LONGEST_PAUSE_MS = 30 * SECOND;
 /** If a process has run for this long, the pause before its next restart is short again. */
 const STEADY_MS = MINUTE;
 
-/** A started process. */
 export type Running = {
   /** Settles when the process has exited, with a short text that says how. */
   ended: Promise<string>;
@@ -62,7 +61,7 @@ export function keepRunning(
   };
 }
 
-/** Represents a failed start as a process that has already exited. */
+/** Represents a failed start as a process that has exited. */
 function failed(how: string): Running {
   return { ended: Promise.resolve(how), stop: async () => undefined, kill: () => undefined };
 }

@@ -14,7 +14,7 @@ import { type ServiceKind, startService } from './service-process.ts';
 import { removeRecord, type ServicesRecord, writeRecord } from './services-record.ts';
 import { settingsToShare } from './shared-settings.ts';
 
-/** The purpose of the services that a process starts: `npm start`, or one command. */
+/** What the services are started for: `platform` (`npm start`) or one `command`. */
 export type OwnerKind = ServicesRecord['owner']['kind'];
 
 /** Services that this process started and must stop. */
@@ -46,7 +46,7 @@ export async function startOwnServices(
     settings: settingsToShare(config, env),
   };
   const folders = { mongod: join(dataDir, 'mongodb'), redis: join(dataDir, 'redis') };
-  // Find both programs before one of them is started, so that a missing one is reported early.
+  // Both programs are found before one of them is started, so that a missing program is reported early.
   const mongod = config.MONGODB_URI ?? (await findMongod(env, say, await writtenData(folders.mongod)));
   const redis = config.REDIS_URL ?? (await findRedis(env, say, await writtenData(folders.redis)));
 

@@ -11,14 +11,11 @@ export type ProcessIdentity = {
   startedAt: string;
 };
 
-/**
- * The start time of the process `pid`, as a text; `undefined` if there is no such process. A zombie counts as ended,
- * because it no longer has resources.
- */
+/** The start time of the process `pid`, as text; undefined if there is none. A zombie counts as ended. */
 export async function startOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);
-  // Linux images often have no ps, so /proc is read. The name is in brackets; after it come the state and, as the 20th
-  // field, the start in ticks since the boot (proc(5)).
+  // Linux images often have no ps, so /proc is read (proc(5)). After the name in brackets, the first field is the
+  // state, and the 20th is the start in ticks since the boot.
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields[19];

@@ -8,21 +8,17 @@ export type WrittenData = {
   series: string;
 };
 
-/** A place where a program may be found. */
+/** A place where a program may be. */
 export type Source = {
   /** The series of the program at this place (such as `mongod 8.2`), if it is known in advance. */
   series?: string;
-  /**
-   * Returns undefined when the program is not at this place; throws an error with a short message for users when it
-   * fails.
-   */
+  /** Returns undefined when the program is not at this place. Throws an error with a short message for users. */
   find(): Promise<Binary | undefined>;
 };
 
 type Search = {
   /** The name for users: `MongoDB`. */
   title: string;
-  /** Existing data, if there is any. */
   written: WrittenData | undefined;
   /** How to get the program; the end of a sentence for users. */
   remedy: string;

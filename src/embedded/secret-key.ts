@@ -8,7 +8,7 @@ function pathIn(dataDir: string): string {
 }
 
 /**
- * The SECRET_KEY stored in `dataDir`. If there is none, one of 32 random bytes is made and stored in base64 in a file
+ * The SECRET_KEY stored in `dataDir`. If there is none: makes one of 32 random bytes and stores it in base64, in a file
  * that only its owner can read. The caller must own the folder's lock, or two processes could make two keys.
  *
  * @throws {ServiceError} when the file exists but has no key.
@@ -18,7 +18,7 @@ export async function storedSecretKey(dataDir: string): Promise<string> {
   if (stored !== null) return stored;
   const path = pathIn(dataDir);
   const made = randomBytes(32).toString('base64');
-  // Write another file and rename it, which is atomic: a crash must not leave half a key.
+  // Written to another file that is then renamed, which is atomic: a crash must not leave half a key.
   await writeFile(`${path}.new`, `${made}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
   return made;

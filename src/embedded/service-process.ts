@@ -8,7 +8,7 @@ import { freePort } from './free-port.ts';
 import type { Running } from './keep-running.ts';
 import { ServiceError } from './service-error.ts';
 
-/** How long a service may take until it answers. It can be long, because mongod may have to replay its journal. */
+/** How long a service may take until it answers. mongod may have to replay its journal. */
 const START_TIMEOUT_MS = 60 * SECOND;
 /** How long a service may take to write its data and exit. */
 const STOP_TIMEOUT_MS = 20 * SECOND;
@@ -59,7 +59,7 @@ export async function startService(
     } catch (error) {
       await service.stop();
       const message = await lastLogError(join(options.dir, 'log'));
-      // If another process has taken the port after our check: try again with another port.
+      // Another process has taken the port after our check: try again with another port.
       const portTaken = options.port === undefined && /address already in use/i.test(message);
       if (portTaken && attempt < PORT_ATTEMPTS) continue;
       if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${message}`.trim());
@@ -106,7 +106,7 @@ async function spawnService(
   };
 }
 
-/** How the process exited, as text; a failed start counts as an exit. */
+/** Resolves with a text that says how the process exited. A failed start counts as an exit. */
 function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));

@@ -16,9 +16,7 @@ const service = identity.extend({ program: z.string(), version: z.string(), port
 const servicesRecord = z.object({
   /** The process that started the services and will stop them. */
   owner: identity.extend({
-    /**
-     * `platform`: an `npm start`, whose services commands may use. `command`: a command that started its own services.
-     */
+    /** `platform`: `npm start`; commands may use its services. `command`: a command with its own services. */
     kind: z.enum(['platform', 'command']),
     /** The platform's address: PUBLIC_URL. */
     address: z.string(),
@@ -54,9 +52,7 @@ export async function removeRecord(dataDir: string): Promise<void> {
   await rm(join(dataDir, 'services.json'), { force: true });
 }
 
-/**
- * If the owner of the services has ended without stopping them, this stops those that still run and removes the record.
- */
+/** Stops the services that still run although their owner has ended, and removes the record. */
 export async function endLeftOvers(dataDir: string, record: ServicesRecord, say: Say): Promise<void> {
   for (const left of [record.redis, record.mongod]) {
     if (!left || !(await isAlive(left))) continue;

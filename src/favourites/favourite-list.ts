@@ -1,19 +1,17 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 
-/** The most favourites of one user. */
 export const MOST_FAVOURITES = 200;
 
 const favouriteDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** When the user added the server. */
   at: { type: Date, required: true },
 } as const;
 
 const favouriteListDefinition = {
   /** The user's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** Newest first, each server once; at most `MOST_FAVOURITES`. Absent before the first one. */
+  /** Newest first, each server once; at most `MOST_FAVOURITES`. Absent before the first favourite. */
   entries: { type: [new Schema(favouriteDefinition, { _id: false })], default: undefined },
   /** The player name that the user last voted with on a vote page; absent before the first vote. */
   username: { type: String },

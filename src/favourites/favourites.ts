@@ -15,10 +15,7 @@ type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
 /** The limit of changes of one user: enough to mark a page of the ranking, and few enough to cost little. */
 const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
 
-/**
- * Counts one change of a user's favourites. Returns null if it is allowed; otherwise the time of the next allowed
- * change.
- */
+/** Counts one change of a user's favourites. Returns null if it is allowed; otherwise when the next one is allowed. */
 export function countFavouriteChange(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
   userId: ObjectId,
@@ -36,8 +33,7 @@ export async function addFavourite(
   userId: ObjectId,
   serverId: ObjectId,
 ): Promise<boolean> {
-  // An upsert's filter cannot contain `$expr`, so the filter checks the last possible entry: if it is missing, the list
-  // is not full.
+  // An upsert's filter cannot contain `$expr`, so it checks the last possible entry. If that is missing, there is room.
   const hasRoom = { [`entries.${MOST_FAVOURITES - 1}`]: { $exists: false } };
   const entry = { serverId, at: clock.now() };
   for (;;) {
@@ -49,8 +45,8 @@ export async function addFavourite(
       );
       return true;
     } catch (error) {
-      // If the user's list exists and does not match the filter, the upsert fails: the list has the server, it is full,
-      // or another request inserted it just now.
+      // The upsert fails if the user's list exists and does not match the filter: the list has the server or is full,
+      // or another request inserted the list just now.
       if (!isDuplicateKey(error)) throw error;
       const entries = (await favourites.findOne({ _id: userId }))?.entries ?? [];
       if (entries.some((one) => one.serverId.equals(serverId))) return true;
@@ -86,7 +82,6 @@ export async function noteUsername(
   await favourites.updateOne({ _id: userId }, { $set: { username } }, { upsert: true });
 }
 
-/** Forgets the player name that a user last voted with. */
 export async function forgetUsername(
   { favourites }: Pick<Favourites, 'favourites'>,
   userId: ObjectId,
@@ -103,10 +98,9 @@ export async function notedUsername(
   return list?.username ?? null;
 }
 
-/** A favourite on the user's page. */
 export type Favourite = {
   serverId: ObjectId;
-  /** Null if the server was removed or hidden. */
+  /** Null if the server is removed or hidden. */
   server: WithId<Server> | null;
   /** The player name of the user's last vote; null if there is none, or if it is no valid name on this server. */
   username: string | null;

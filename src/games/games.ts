@@ -14,7 +14,7 @@ export type Game = {
   /** gamedig's current id. This id is stored. */
   id: string;
   name: string;
-  /** The exact protocol, by gamedig's name. */
+  /** The protocol for queries, by gamedig's name. */
   protocol: string;
   /** The usual port for players; null if gamedig has none. */
   port: number | null;
@@ -24,10 +24,7 @@ export type Game = {
   queryPortOffsets: number[];
 };
 
-/**
- * The text is not a game of the list, or its servers cannot be queried. The message is a sentence for the user who
- * entered it.
- */
+/** The text is no game of the list, or its servers cannot be queried. The message is a sentence for the user. */
 export class GameError extends CodedError<'game-unknown' | 'game-not-asked'> {}
 
 function unknownGame(text: string): GameError {
@@ -99,10 +96,7 @@ function gameFrom(id: string, { name, options }: GameEntry): Game {
 
 const LIST: Game[] = Object.entries(games).map(([id, entry]) => gameFrom(id, entry));
 
-/**
- * All spellings of all games. If two games share a spelling, an id is preferred to an alias, an alias to an old id, and
- * an old id to a name.
- */
+/** All spellings of all games. If two games share a spelling, the first of these wins: id, alias, old id, name. */
 const BY_SPELLING: Map<string, Game> = spellings();
 
 function spellings(): Map<string, Game> {
@@ -132,22 +126,17 @@ export function knownGame(text: string): Game {
   return game;
 }
 
-/**
- * The current id of a stored game, which may be one that gamedig has renamed since; undefined if it is not in the list.
- */
+/** The current id of a stored game, which gamedig may have renamed; undefined if it is not in the list. */
 export function storedGameId(game: string): string | undefined {
   return BY_SPELLING.get(game)?.id;
 }
 
-/** Whether servers of a stored game are probed; false without a game. */
+/** Whether servers of a stored game are probed. False without a game; true if the game is not in the list. */
 export function isProbed(game: string | null | undefined): boolean {
   return Boolean(game) && whyNotProbed(game) === null;
 }
 
-/**
- * Why servers of a stored game cannot be queried. null if they can, if there is no game, or if the game is not in the
- * list.
- */
+/** Why servers of a stored game cannot be queried; null if they can, or if the game is absent or not in the list. */
 export function whyNotProbed(game: string | null | undefined): string | null {
   const known = game ? BY_SPELLING.get(game) : undefined;
   return known ? whyNotQueried(known.protocol) : null;
@@ -161,8 +150,7 @@ export function findGame(id: string): Game | undefined {
 /**
  * Like `knownGame`, but also refuses a game whose servers cannot be queried.
  *
- * @throws {GameError} `game-unknown` with similar games
- * @throws {GameError} `game-not-asked`: its servers cannot be queried
+ * @throws {GameError} `game-unknown` with similar games; `game-not-asked` if its servers cannot be queried
  */
 export function gameOf(text: string): Game {
   const game = knownGame(text);

@@ -109,9 +109,7 @@ const JAVA_NAME = /^\w{3,16}$/;
 /** Names from the first years of the game. */
 const OLDER_JAVA_NAME = /^\w{1,25}$/;
 const GAMERTAG = /^[\p{L}\p{M}\p{N}_]{1,16}$/u;
-/**
- * The most characters of a name in the game. Floodgate cuts longer names, so plugins know the player by the cut name.
- */
+/** The most characters of a name in the game. Floodgate cuts longer names, so plugins know only the cut name. */
 const LONGEST_IN_GAME = 16;
 
 function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions): ReadName {

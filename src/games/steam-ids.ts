@@ -7,10 +7,7 @@
 const INDIVIDUAL = 0x0110_0001_0000_0000n;
 const NUMBERS = 2n ** 32n;
 
-/**
- * A text that was entered as a SteamID. `id`: its 17 digits. `vanity`: a profile link with a name that the player
- * chose. `none`: neither.
- */
+/** A text entered as a SteamID. `id`: its 17 digits. `vanity`: a profile link with a name that the player chose. */
 export type SteamId = { kind: 'id'; digits: string } | { kind: 'vanity' } | { kind: 'none' };
 
 const NONE: SteamId = { kind: 'none' };

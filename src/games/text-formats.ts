@@ -2,7 +2,7 @@ import type { Game } from './games.ts';
 
 /** How the servers of a game encode and format names. Tallyport shows a name as the game's own client does. */
 export type TextFormat = {
-  /** The encodings of the bytes, tried in this order: the last one reads bytes that are not valid in an earlier one. */
+  /** Tried in this order until the bytes are valid in one. The last one reads any bytes. */
   encodings: readonly Encoding[];
   /** Resolves escapes and removes codes for colours and formats. */
   shown: (name: string) => string;
@@ -34,9 +34,7 @@ const RICH_TEXT = without(
   /<\/?(?:align|allcaps|alpha|br?|color|cspace|font|font-weight|gradient|i|indent|line-height|line-indent|link|lowercase|margin|mark|material|mspace|nobr|noparse|page|pos|quad|rotate|s|size|smallcaps|space|sprite|style|su[bp]|u|uppercase|voffset|width)(?:[ =][^<>]*)?\/?>|<#[0-9a-f]{3,8}>/gi,
 );
 
-/**
- * The escapes in TeamSpeak's ServerQuery manual, section "Escaping". No other byte follows a backslash in an answer.
- */
+/** The escapes of TeamSpeak's ServerQuery manual (“Escaping”). Nothing else follows a backslash in an answer. */
 const TEAMSPEAK = without(/\\[sp/\\abfnrtv]/g, {
   '\\s': ' ',
   '\\p': '|',
@@ -72,7 +70,6 @@ export function textFormatOf({ id, protocol }: Pick<Game, 'id' | 'protocol'>): T
   return { ...PLAIN, ...BY_PROTOCOL[protocol], ...BY_GAME[id] };
 }
 
-/** Decodes the bytes of a name; the last encoding of a format reads any bytes. */
 export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string {
   for (const encoding of encodings) {
     if (encoding === 'quake') return [...bytes].map(quakeCharacter).join('');

@@ -8,7 +8,6 @@ import { inSlices, type SliceOptions } from './server-slices.ts';
 import type { StatusSample } from './status-sample.ts';
 import { ifAny, LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
-/** Dependencies for computing a day. */
 export type AggregateDeps = {
   servers: Collection<Server>;
   statusSamples: Collection<StatusSample>;
@@ -48,10 +47,9 @@ export function requireComputable(day: string, now: Date): void {
 
 /**
  * Computes the `daily_stats` of a finished UTC day from its samples and replaces earlier ones. A server without data on
- * that day gets none. If a server reported again on that day after days without reports, those days are computed too:
- * the end of the gap is known only now.
- *
- * After an interruption, another run completes the day. Concurrent runs have the same result.
+ * that day gets none. If a server reported again on that day after days without reports, those days are computed too,
+ * because the end of the gap was unknown before. After an interruption, another run completes the day. Concurrent runs
+ * have the same result.
  *
  * @param day - `2026-11-21`
  * @returns the number of processed servers
@@ -78,11 +76,7 @@ export async function aggregateDay(
 /** The servers of a slice. `reporting`: those that reported before the end of the day; few in most listings. */
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
-/**
- * Computes a day for one slice of servers.
- *
- * @returns the last report of each server before the day
- */
+/** Computes a day for one slice of servers. Returns the last report of each server before the day. */
 async function computeSlice(
   { statusSamples, ...deps }: AggregateDeps,
   day: string,
@@ -126,10 +120,7 @@ async function computeSlice(
   return before;
 }
 
-/**
- * Whether a report has data for the day: it was made on the day, or its valid time or the gap after it overlaps the
- * day.
- */
+/** Whether a report counts for the day: the report, its valid time or the gap after it overlaps the day. */
 const KNOWN = { $or: ['$isInside', { $gt: [{ $add: ['$onlineFor', '$offlineFor'] }, 0] }] };
 
 function sums(of: Document): Document {
@@ -152,8 +143,8 @@ function withinDay(): Document {
 
 /**
  * If a server reported again on `day` after a gap that began before the previous day, the days of the gap must be
- * computed again. Returns these days, each with its servers. A gap that began on the previous day is left out, because
- * every day is computed again a day later anyway.
+ * computed again. Returns these days, each with its servers. A gap that began on the previous day is left out: every
+ * day is computed again a day later anyway.
  */
 async function silentDays(
   deps: AggregateDeps,

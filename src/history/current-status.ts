@@ -31,10 +31,7 @@ export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
   return reports && !answered ? 'reports' : 'probes';
 }
 
-/**
- * A server's status at a given time. It is unknown from 15 minutes after the last report, or 3 intervals after the last
- * probe.
- */
+/** A server's status; unknown from 15 minutes after the last report, or 3 intervals after the last probe. */
 export function statusAt(server: Sources, now: Date): ServerStatus {
   const { probe, lastReport } = server;
   if (sourceAt(server, now) === 'reports') {
@@ -56,8 +53,8 @@ export function playersSource({
 }
 
 /**
- * Whether a server hides its number of players. If a process of an older version runs beside this one, it stores a
- * number without clearing `playersHidden`. So a stored number of players overrides `playersHidden`.
+ * Whether a server hides its number of players. A process of an older version stores a number without clearing
+ * `playersHidden`, so a stored number of players overrides `playersHidden`.
  */
 export function playersHidden({
   playersHidden,

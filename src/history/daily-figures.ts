@@ -20,7 +20,7 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
 /**
  * Updates the figures of servers from their daily stats, within the database: averages, peak, latency and uptime of the
  * current source, the players of each of the 7 days, and the uptime by probes alone. Unknown values become 0 or null
- * (as the OpenAPI document says for `info`). The figures change every day, even without new samples.
+ * (see `info` in the OpenAPI document). The figures change every day, even without new samples.
  *
  * @throws the signal's reason when it is aborted
  */

@@ -6,10 +6,7 @@ import type { Nested } from '../platform/document.ts';
 const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
-  /**
-   * The time of failed checks that do not count: not yet the third in a row (`unconfirmedSeconds`), or our canary
-   * failed too (`canarySeconds`).
-   */
+  /** The time of failed checks that do not count: not yet the third in a row, or our canary failed too. */
   unconfirmedSeconds: { type: Number, required: true },
   canarySeconds: { type: Number, required: true },
   /** The part of `onlineSeconds` in which the server hid its number of players. Absent if it never did. */

@@ -3,10 +3,7 @@ import type { HistoryPoint } from './history.ts';
 type Slots = {
   /** The length of a slot in milliseconds; slots begin at whole multiples of it. */
   slotMs: number;
-  /**
-   * The longest time that a point represents, in milliseconds: an hour or a day. By default a point lasts up to the
-   * next one.
-   */
+  /** The longest time that a point represents: an hour or a day. By default a point lasts up to the next one. */
   stepMs?: number;
   /** The end of the last point. */
   now: Date;
@@ -14,8 +11,7 @@ type Slots = {
 
 /**
  * Merges a chart's points into slots of equal length. Each slot has the average over the time for which there is data,
- * and the highest peak. If a slot has no data, its values are null, and its reason is the one of its longest
- * part.
+ * and the highest peak. A slot without data has null values and the reason of its longest part.
  */
 export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now }: Slots): HistoryPoint[] {
   const [first] = points;

@@ -51,9 +51,9 @@ export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: Histo
 }
 
 /**
- * The history in hours or days. If our probes are the current source: `history` is from them, and `reported` is from
- * the server's own reports; null if there are none. If the reports are the current source: `history` is from both
- * sources, and `reported` is null.
+ * The history in hours or days. If probes are the current source: `history` is from them, and `reported` is from the
+ * server's own reports, or null without reports. If reports are the current source: `history` is from both, and
+ * `reported` is null.
  */
 export async function historyAndReports(
   deps: ReadDeps,
@@ -66,10 +66,7 @@ export async function historyAndReports(
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
-/**
- * Reads the sums of each hour or day by source. `pointsOf` makes the points: each from the first of the given sources
- * that has data.
- */
+/** Reads the sums of each hour or day. Each point of `pointsOf` is from the first given source that has data. */
 async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
@@ -176,8 +173,7 @@ async function hourSums(
 }
 
 /**
- * A server that has been offline for long is probed only once an hour, so some hours have no probe. They get the values
- * of the last probe before them.
+ * Hours without a probe get the values of the probe before: a server that is offline for long has one probe an hour.
  */
 function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());

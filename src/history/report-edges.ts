@@ -13,9 +13,7 @@ const NEAR_MS = HOUR;
 
 /**
  * Finds for each server the last report before `start`, at most `LONGEST_GAP_MS` earlier, and the first report from
- * `end` on.
- *
- * @param now - no report is newer
+ * `end` to `now`.
  */
 export async function reportEdges(
   deps: Samples,
@@ -35,10 +33,7 @@ export async function reportEdges(
   return { before, behind };
 }
 
-/**
- * The first or last report of each server from `from` (inclusive) to `to` (exclusive). MongoDB skips the buckets of the
- * time series that contain no report.
- */
+/** The first or last report of each server from `from` (inclusive) to `to` (exclusive). */
 export async function reportsAt(
   { statusSamples }: Samples,
   which: 'first' | 'last',

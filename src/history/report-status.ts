@@ -41,8 +41,8 @@ const RETRY_MS = 20;
 /**
  * Accepts a server's report of its own status, at most one in five minutes. One conditional update of the server's
  * document decides between concurrent reports and writes the whole report. Then the sample for the history is stored;
- * its failure does not affect the report. A report after more than 15 minutes without one means that the server is
- * back: its vote listener, if it is unreachable, is tested now.
+ * its failure does not affect the report. If the last report is more than 15 minutes old, the server is back: its vote
+ * listener, if unreachable, is tested now.
  *
  * @throws the driver's error when the database fails or it is unknown whether the report was accepted
  */
@@ -67,8 +67,7 @@ export async function reportStatus(
     'current.version': report.version,
     'current.checkedAt': now,
   };
-  // If the report omits a field, the field keeps its value: the driver does not write undefined (mongo.ts,
-  // ignoreUndefined).
+  // Omitted fields keep their values: the driver does not write undefined (mongo.ts, ignoreUndefined).
   const updated = await updateOnce(deps, serverId, lastReport, fields);
   if (updated.kind === 'refused') return updated;
   await storeSample(deps, {

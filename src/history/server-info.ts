@@ -20,7 +20,7 @@ export type ServerInfo = {
   slug: string;
   address: string;
   port: number;
-  /** ISO 3166, or `ZZ` if it is not set. */
+  /** ISO 3166-1, or `ZZ` if it is not set. */
   countryCode: string;
   status: ServerStatus;
   onlinePlayers: number;
@@ -34,7 +34,7 @@ export type ServerInfo = {
   peakPlayers: number;
   /** Milliseconds, at most 2 decimals; null until known and while not online. */
   latencyMs: number | null;
-  /** Over 30 days. */
+  /** Over 30 days, in milliseconds. */
   averageLatency: number | null;
   /** The uptime over 30 days, 0 to 100. */
   uptimePercentage: number | null;
@@ -52,7 +52,6 @@ export type ServerInfo = {
   listedAt: Date;
 };
 
-/** The fields of a server that `infoOf` reads. */
 const SHOWN = {
   name: 1,
   slug: 1,
@@ -73,7 +72,6 @@ const SHOWN = {
   ...STATUS_FIELDS,
 } as const;
 
-/** Loads the shown fields of servers by id, removed ones too. */
 const shownServers = serverLoader(SHOWN);
 
 type InfoDeps = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };

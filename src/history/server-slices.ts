@@ -5,7 +5,6 @@ import type { Server } from '../servers/server.ts';
 /** How many servers are processed at a time, which limits the time and memory of each operation. */
 const SLICE = 250;
 
-/** Options of work on many servers. */
 export type SliceOptions = {
   /** The servers to work on; by default all listed ones. */
   serverIds?: ObjectId[] | undefined;
@@ -39,8 +38,7 @@ export async function inSlices(
     const slice: SlicedServer[] = await servers
       .find({
         ...(serverIds ? {} : { removedAt: null }),
-        // If neither `last` nor `serverIds` is set, there is no filter by id: an empty `_id` filter would match no
-        // server.
+        // Without `last` and `serverIds` there is no filter by id: an empty `_id` filter would match no server.
         ...(last || serverIds ? { _id: range } : {}),
       })
       .project<SlicedServer>({ probe: 1, lastReport: 1, firstReportAt: 1 })

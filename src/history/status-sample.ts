@@ -19,13 +19,9 @@ const statusSampleDefinition = {
   latencyMs: { type: Number, default: null },
 } as const;
 
-/** How long samples are stored. */
 const SAMPLES_TTL_MS = 35 * DAY;
 
-/**
- * The results of probes and reports, as a time series. Without the index, a query would read the samples of all
- * servers.
- */
+/** The results of probes and reports. Without the index, a query would read the samples of all servers. */
 export const statusSampleSchema = new Schema(statusSampleDefinition, {
   collection: 'status_samples',
   timeseries: { timeField: 'at', metaField: 'serverId', granularity: 'minutes' },

@@ -9,7 +9,6 @@ import type { StatusSample } from './status-sample.ts';
 
 const insertSamples = insertLoader<StatusSample>(REPLICATED);
 
-/** The longest wait for storing a sample. */
 const SAMPLE_TIMEOUT_MS = SECOND;
 
 /** Adds a sample to the history, after the status was updated. If this fails, it is only logged. */

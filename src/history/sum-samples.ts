@@ -6,8 +6,8 @@ import { emptySums } from './daily-sums.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /**
- * The time between two reports counts as offline until this long after the first of them. Later a server's status no
- * longer depends on its reports (see `sourceAt`).
+ * After a report's 15 valid minutes, the time to the next report counts as offline, up to this long after the report.
+ * Later the server's status does not depend on reports (see `sourceAt`).
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 
@@ -32,9 +32,7 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
   };
 }
 
-/**
- * Omits the field if the sum is 0: most servers never hide their players, so their days do not need `hiddenSeconds`.
- */
+/** Omits the field if the sum is 0: most servers never hide their players, so their days need no `hiddenSeconds`. */
 export const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 const hasStatus = (status: string) => ({ $eq: ['$status', status] });
@@ -50,16 +48,12 @@ export const PROBE_SUMS: Document = sumsOf({
   counted: hasStatus('online'),
 });
 
-/** The fields of a sample that the sums use. */
 export type SummedSample = Pick<
   StatusSample,
   'serverId' | 'at' | 'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
 >;
 
-/**
- * The sums of samples that are not stored, by server and UTC day. MongoDB computes them in the same way as those of
- * stored samples.
- */
+/** The sums of samples that are not stored, by server and UTC day. MongoDB computes them as for stored samples. */
 export async function sumProbes(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: SummedSample[],

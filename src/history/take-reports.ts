@@ -16,19 +16,14 @@ export type Report = {
   fields: Partial<Record<string, unknown>>;
 };
 
-/**
- * If the report was written: `previousAt` is the time of the previous report, null if there was none. Null if a recent
- * report prevents this one.
- */
+/** `previousAt`: the time of the previous report. The result is null if a recent report prevents this one. */
 type Taken = { previousAt: Date | null } | null;
 
-/** Loads the last reports of servers by id. */
 export const lastReports = serverLoader({ lastReport: 1 });
 
 /**
- * Writes reports, each with one conditional update of its server's document. The answer to an update command does not
- * say which statements matched. If not all of them did, the report ids in the documents show which reports were
- * written.
+ * Writes reports, each with one conditional update of its server's document. MongoDB does not say which of the updates
+ * matched. If not all of them did, the report ids in the documents show which reports were written.
  */
 export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
   most: 200,

@@ -5,7 +5,6 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Producer } from '../platform/producer.ts';
 
-/** Dependencies for testing a listener. */
 export type WakeDeps = { listeners: Collection<Listener>; producer: Producer; clock: Clock; log: Logger };
 
 /** Call this when a server is back. If its vote listener is unreachable, it is tested now. Errors are only logged. */

@@ -13,10 +13,7 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/**
- * How long a refused client may read the answer, in milliseconds. After this time, the connection is closed even if the
- * client still sends.
- */
+/** How long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
 const READ_TIME_MS = 2 * SECOND;
 
 /** Connections on which a request was refused and which will be closed. No further request on them is accepted. */
@@ -75,8 +72,7 @@ async function refuseAndClose(
       body,
     ].join('\r\n'),
   );
-  // Further data is read and discarded until the client closes the connection. If the socket were closed with unread
-  // data, the client could lose the answer.
+  // Further data is read and discarded: if the socket were closed with unread data, the client could lose the answer.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), READ_TIME_MS);
   socket.once('close', () => clearTimeout(timer));

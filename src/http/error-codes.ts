@@ -1,4 +1,3 @@
-/** An error code: its HTTP status and what it means. */
 type Meaning = { status: number; meaning: string };
 
 /**
@@ -50,10 +49,9 @@ export const ERROR_CODES = {
   },
 } as const satisfies Record<string, Meaning>;
 
-/** A stable name of an error. */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The codes for 429 and 503 errors of Fastify or a plugin, which have no code of this list. */
+/** The codes for errors of Fastify or a plugin with the status 429 or 503. Several codes have these statuses. */
 const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
 
 /** All codes of one status, in the order of the table. */
@@ -61,7 +59,7 @@ export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** The code of an error of which only the status is known. */
+/** The code of an error that has only a status. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 429 || status === 503) return GENERAL[status];
   return codesOf(status)[0] ?? (status < 500 ? 'malformed' : 'internal');

@@ -32,8 +32,8 @@ function forwardedBy({ headers }: FastifyRequest): string | undefined {
 }
 
 /**
- * `x-forwarded-for` if the request has this header and comes from an address that is not trusted. If the address were
- * trusted, `ips` would also have the addresses of the header, so at least two.
+ * `x-forwarded-for` if the request has this header and comes from an address that is not trusted. For a trusted
+ * address, `ips` also has the addresses of the header, so at least two.
  */
 function forwardedPast(request: FastifyRequest): string | undefined {
   return request.headers['x-forwarded-for'] && request.ips?.length === 1 ? 'x-forwarded-for' : undefined;

@@ -26,9 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Handlers throw it to refuse a request with `refusal`. Errors that `refusalOf` does not know are internal errors.
- */
+/** Handlers throw this error to refuse a request with `refusal`. */
 export class RefusedError extends AppError {
   readonly refusal: Refusal;
 
@@ -83,7 +81,7 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal & { sentence: PlainMessage }> = 
   },
 };
 
-/** Converts any error to the answer of the API. Pages use its status and sentence, too. */
+/** Converts any error to the answer of the API; an unknown error becomes 500. Pages use its status and sentence too. */
 export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -117,7 +115,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
-    // Some rules already begin with the name of the field. Then it is not added again.
+    // If the rule already begins with the name of the field, the name is not added.
     errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
@@ -126,11 +124,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
   return [...errors.values()].map((error) => error.replace(/\.?$/, '.')).join(' ');
 }
 
-/**
- * The body of an error.
- *
- * @param errorDocs - the URL of the page that explains the codes. If it is undefined, the body has no `doc_url`
- */
+/** @param errorDocs - the URL of the page that explains the codes. If it is undefined, the body has no `doc_url` */
 export function errorBody(
   { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
   errorDocs: string | undefined,
@@ -165,10 +159,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   void sendRefusal(reply, refusal);
 }
 
-/**
- * Logs the refusals that the operator must know about: internal errors, and requests that failed because a service did
- * not answer.
- */
+/** Logs the refusals that the operator must know about: internal errors, and those with the status 503. */
 export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });

@@ -8,10 +8,7 @@ import type { Logger } from '../platform/log.ts';
 export type ConnectionLimits = {
   /** The most connections of all clients together. Idle ones are counted, because they need memory too. */
   most: number;
-  /**
-   * The most connections of an address (an IPv4 address or an IPv6 /64). An IPv6 /48 may have four times as many. If it
-   * is 0, there is no limit.
-   */
+  /** The most connections of an IPv4 address or IPv6 /64. An IPv6 /48 may have four times as many. 0: no limit. */
   perAddress: number;
   /** How long a connection may wait for a complete request, after it was opened or after its last answer was sent. */
   idleMs: number;
@@ -22,8 +19,8 @@ export type ConnectionLimits = {
 };
 
 /**
- * In most cases, Node closes an idle connection earlier: after 10 s if the headers are missing, after 15 s if the body
- * is missing, after 75 s if it waits for a further request.
+ * `idleMs` is above the limits by which Node closes most idle connections: after 10 s if the headers are missing, after
+ * 15 s if the body is missing, after 75 s if a connection waits for a further request.
  */
 export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
   most: 10_000,
@@ -41,20 +38,18 @@ type Deps = {
 
 /**
  * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
- * too many in total, the connection that has waited longest for a complete request is closed. So clients that open
- * connections and send nothing cannot lock out visitors. If a connection exceeds `idleMs` or `answerMs`, it is closed.
- * If the answers that clients do not read exceed `unreadBytes`, the oldest of these connections are closed.
+ * too many in total, the connection that has waited longest for a complete request is closed, so clients that open
+ * connections and send nothing cannot lock out visitors. A connection that exceeds `idleMs` or `answerMs` is closed. If
+ * all unread answers together exceed `unreadBytes`, the oldest connections with unread answers are closed.
  *
  * @returns a function that stops the checks
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perKey = new Map<string, number>();
-  /**
-   * `waiting`: connections that wait for a complete request; `answering`: connections whose request is being answered.
-   * Each has the time from which it is in this state.
-   */
+  /** Connections that wait for a complete request, each with the time from which it waits. */
   const waiting = new Map<Socket, number>();
+  /** Connections whose request is being answered, each with the time from which it is. */
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);

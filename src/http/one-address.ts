@@ -12,10 +12,7 @@ const WINDOW_MS = HOUR;
 /** The user agents of one user are fewer: one or two browsers, a plugin and a monitor. */
 const USER_AGENTS = 5;
 
-/**
- * If more private addresses than this send requests, each client of the private network seems to have its own address,
- * so no warning is logged.
- */
+/** If more private addresses send requests, each client seems to have its own address, so no warning is logged. */
 const MOST_ADDRESSES = 4;
 
 const MESSAGE =
@@ -24,8 +21,7 @@ const MESSAGE =
 type Seen = { since: number; requests: number; userAgents: Set<string> };
 
 /**
- * Logs a warning, once in a process, if many clients come from one private address: 100 requests with five user agents
- * within an hour, over at least ten minutes. A single user does not cause the warning. Requests for `/healthz` and
+ * Logs a warning, once in a process, if many clients seem to share one private address. Requests for `/healthz` and
  * `/readyz` are not counted.
  */
 export function warnOfOneAddress(app: FastifyInstance, clock: Clock): void {
@@ -54,10 +50,7 @@ function isHealthCheck(route: string | undefined): boolean {
   return route !== undefined && /\/(healthz|readyz)$/.test(route);
 }
 
-/**
- * Whether an address is private, so that no visitor from the internet has it. A text that is not an address is not
- * private.
- */
+/** Whether no visitor from the internet can have this address. A text that is not an address is not private. */
 export function isPrivate(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   return ['private', 'uniqueLocal', 'loopback', 'linkLocal', 'carrierGradeNat'].includes(

@@ -7,10 +7,10 @@ import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 /** How many requests a connection may send before the first one is answered. Usual clients send one. */
 const MOST_AHEAD = 32;
 
-/** How many requests of all connections of a process may wait for an earlier one of their connection. */
+/** How many requests of all connections of a process may wait for an earlier request of their connection. */
 const MOST_WAITING = 2_000;
 
-/** A connection. `underWay`: its unanswered requests, each with its response. `waiting`: begins the next one. */
+/** `underWay`: the unanswered requests. `waiting`: functions that begin the next requests. `ahead`: how many wait. */
 type Connection = { underWay: Map<IncomingMessage, ServerResponse>; waiting: (() => void)[]; ahead: number };
 
 const connections = new WeakMap<Socket, Connection>();
@@ -18,9 +18,9 @@ const tooMany = new WeakSet<IncomingMessage>();
 
 /**
  * Handles the requests of a connection one after another: a pipelined request begins when the answer before it is sent.
- * Node alone would handle all of them at once and keep their answers in memory, also if the client reads none. If more
- * than `MOST_AHEAD` are unanswered, the next one is refused and the connection is closed. If more than `MOST_WAITING` of
- * the process wait, the connection that sends one more is closed at once.
+ * Node alone would handle all of them at once and keep their answers in memory, also if the client reads none. If a
+ * request comes while `MOST_AHEAD` are unanswered: it is refused, and then the connection is closed. If a request
+ * comes while `MOST_WAITING` requests of the process wait: its connection is closed at once.
  *
  * @param mostWaiting - `MOST_WAITING` by default
  */
@@ -34,7 +34,7 @@ export function boundPipelining(app: FastifyInstance, mostWaiting = MOST_WAITING
 }
 
 function queueRequests(server: Server, mostWaiting: number): void {
-  // Node has no event before `request`, so the listeners so far (Fastify's among them) are called from here.
+  // Node has no event before `request`, so the existing listeners (also Fastify's) are called from here.
   const listeners = server.listeners('request');
   server.removeAllListeners('request');
   const handle = (request: IncomingMessage, response: ServerResponse) => {
@@ -52,7 +52,7 @@ function queueRequests(server: Server, mostWaiting: number): void {
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    // If the connection was closed while Node parses what it read from it: the rest is of no use.
+    // If the connection was closed while Node still parses data from it: further requests are ignored.
     if (socket.destroyed) return;
     const connection = connections.get(socket) ?? open(socket);
     const { underWay } = connection;
@@ -62,7 +62,7 @@ function queueRequests(server: Server, mostWaiting: number): void {
       ahead += 1;
       connection.ahead += 1;
     }
-    // The request before this one is refused, and the connection is closed then.
+    // An earlier request is refused, and the connection is closed after that answer. So this request is ignored.
     if (underWay.size > MOST_AHEAD) return;
     underWay.set(request, response);
     response.once('close', () => {
@@ -80,7 +80,7 @@ function queueRequests(server: Server, mostWaiting: number): void {
       connection.ahead -= 1;
       handle(request, response);
     };
-    // It must not run in the context (language, span) of the request before it, whose end calls it.
+    // The end of the previous request calls `begin`, which must not run in that request's context (language, span).
     connection.waiting.push(AsyncResource.bind(begin));
   });
 }

@@ -9,7 +9,7 @@ const BARE_PERCENT = /%(?![\da-f]{2})/i;
 /** A sequence of encoded bytes. */
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
 
-/** Decodes a name or value. It is checked first, because thousands of caught errors would cost much time. */
+/** Decodes a name or value. The text is checked first: to catch thousands of errors would take long. */
 function decode(part: string): string {
   const text = part.replaceAll('+', ' ');
   if (!text.includes('%')) return text;

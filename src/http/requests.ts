@@ -5,7 +5,7 @@ import { SECOND } from '../platform/clock.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Adds the request id to every answer, refuses requests without a `Host` header, and logs the result of each request.
+ * Adds the request id to every answer, refuses HTTP/1.1 requests without `Host`, and logs the result of each request.
  * The hooks use callbacks, because with promises each request would be 5 % slower.
  */
 export function watchRequests(app: FastifyInstance): void {

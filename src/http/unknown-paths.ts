@@ -21,9 +21,7 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/**
- * Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment and does not separate segments.
- */
+/** Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment and does not separate segments. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
@@ -45,8 +43,7 @@ const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
  * Before any other check (docs/errors.md has the order), answers 404 if a path is unknown, and 405 if it does not
- * support the method. If a page is requested with a trailing slash, redirects to its path. Register it before all
- * routes.
+ * support the method. Redirects the path of a page with a trailing slash to the page. Register it before all routes.
  *
  * @param basePath - the path of PUBLIC_URL, `''` or `/listing`, for the sentence about a path that is not below it
  */

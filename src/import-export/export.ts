@@ -10,23 +10,21 @@ import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 import { profileRecord } from './profile-record.ts';
 
-/** A time range: from `since` (inclusive) to `until` (exclusive). An absent bound is open. */
+/** A time range: from `since` (inclusive) to `until` (exclusive). Without a bound, it is open. */
 export type Span = { since?: Date | undefined; until?: Date | undefined };
 
-/** An export: the number of lines, and the lines. */
 export type Export = { total: number; lines: AsyncIterable<string> };
 
 /** The latest time that a `Date` can represent. */
 const LAST_MOMENT = 8.64e15;
 
-/** Documents per read. A fixed number, so that memory does not grow with the history. */
+/** Documents per read: a fixed number, so memory does not grow with the history. */
 const BATCH = 1_000;
 
 /**
- * A server's samples as lines for `import samples`, oldest first.
- *
- * The time series keeps probe samples for 35 days; for older days there are only sums, so they are not exported.
- * Reports of days that can no longer be computed are left out too, because an import would refuse them.
+ * A server's samples as lines for `import samples`, oldest first. The time series stores samples for 35 days. Older
+ * days have only sums and are not exported. Reports of days that are too old to be computed are left out, because an
+ * import would refuse them.
  */
 export async function exportSamples(
   { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
@@ -66,8 +64,8 @@ function sampleRecord(sample: StatusSample): object {
 }
 
 /**
- * Listed servers as lines for `import servers`, the oldest listing first. Hidden servers are left out, because an
- * import would make them visible.
+ * Listed servers as lines for `import servers`, the oldest listing first. Hidden servers are left out: an import would
+ * make them visible.
  *
  * @param serverId - only this server, hidden or not
  */
@@ -129,7 +127,7 @@ function voteRecord({ serverId, username, usernameKey, votedAt }: Vote): object 
     server_id: serverId.toHexString(),
     username,
     voted_at: votedAt.toISOString(),
-    // If two votes at the same time have no player name, `nameless` distinguishes them, so that an import stores both.
+    // Votes without a player name may have the same time. `nameless` distinguishes them, so an import stores all.
     ...(nameless === null ? {} : { nameless }),
   };
 }

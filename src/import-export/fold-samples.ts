@@ -6,8 +6,8 @@ import { sumProbes } from '../history/sum-samples.ts';
 import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 
 /**
- * A server's day while samples are added to it. The sums, and the times of the samples in them, change in one update of
- * one document. So if the process dies, each sample is either in both or in neither.
+ * A server's day while samples are added to it. One update of one document changes the sums and the stored times. So
+ * if the process dies, each sample is in both or in neither.
  */
 type Day = {
   serverId: ObjectId;
@@ -19,7 +19,7 @@ type Day = {
 
 const MOMENT_BYTES = 4;
 
-/** If a concurrent import changed a day: the days are read again, at most this many times. */
+/** If another import changes a day meanwhile: all days are read and written again, in at most this many tries. */
 const MOST_TRIES = 5;
 
 /**
@@ -121,11 +121,7 @@ function changeOf(
   };
 }
 
-/**
- * Writes all days.
- *
- * @returns false if another import changed a day since it was read
- */
+/** Writes all days. Returns false if another import changed a day since it was read. */
 async function writeAll(
   dailyStats: Collection<DailyStats>,
   changes: AnyBulkWriteOperation<DailyStats>[],

@@ -3,12 +3,11 @@ import type { Progress } from '../platform/progress.ts';
 import { type Line, readLines } from './line-reader.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** The result of a line: imported, already stored, or refused with a reason. */
 export type LineResult = 'imported' | 'already-there' | { refused: string };
 
-/** Imports one kind of record. An importer remembers what it has read, so each pass over the file uses a new one. */
+/** Imports one kind of record. An importer remembers what it has read, so each pass over the file needs a new one. */
 export type Importer<T> = {
-  /** The schema of a line's JSON value. Its messages do not include the field's name. */
+  /** The schema of a line's JSON value. Its messages do not contain the name of the field. */
   schema: z.ZodType<T>;
   /** For each record of a batch: why the database cannot accept it, or null. Writes nothing. */
   check(batch: T[]): Promise<(string | null)[]>;

@@ -19,7 +19,7 @@ export type SampleImportDeps = {
   clock: Clock;
 };
 
-/** The default duration of a sample in seconds: the interval of Tallyport's own probes. */
+/** The default duration of a sample, in seconds: the interval of Tallyport's own probes. */
 const SAMPLE_SECONDS = 300;
 
 const LARGEST_COUNT = 2_147_483_647;
@@ -33,9 +33,9 @@ const secondsRule = { error: `must be a whole number, 0 to ${SECONDS_OF_A_DAY}` 
 const reasonError = { error: 'must be "unconfirmed" or "canary", and there exactly where online is null' };
 
 /**
- * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Four fields come only from an
- * export: `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with the
- * `"reason"` if a failed check did not count; `"source": "report"`.
+ * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Four things come only from an
+ * export: `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with a
+ * `"reason"` if the status was unknown; `"source": "report"`.
  */
 function sampleSchema(clock: Clock) {
   return z
@@ -115,7 +115,7 @@ export function sampleImporter(
       throwIfLost();
       const { first } = computableDays(deps.clock.now());
       const results = await writeSamples(deps, batch);
-      // Days of existing samples are computed too: an earlier run may have died after it wrote them.
+      // Days of existing samples are computed too: an earlier run may have died after it wrote the samples.
       for (const { serverId, at } of batch) if (dayOf(at) >= first) touched.add(serverId, at);
       if (touched.isFull()) await aggregateTouched();
       return results;
@@ -140,8 +140,8 @@ export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]
 }
 
 /**
- * Stores the time of each server's first report. It runs before the samples are inserted: if a day is computed at the
- * same time, the computation already includes the reports.
+ * Stores the time of each server's first report. Call it before the samples are inserted: a day that is computed at the
+ * same time then includes the reports.
  */
 async function recordFirstReports(
   { servers }: Pick<SampleImportDeps, 'servers'>,
@@ -171,7 +171,7 @@ async function insertNew(
       fresh.push(sample);
     }
   }
-  // Insert copies, because the driver adds an `_id` to the objects.
+  // Copies are inserted, because the driver adds an `_id` to the objects.
   if (fresh.length > 0) await statusSamples.insertMany(fresh.map((sample) => ({ ...sample })));
   return fresh;
 }

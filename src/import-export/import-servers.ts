@@ -14,7 +14,6 @@ import type { Importer, LineResult } from './import-lines.ts';
 import { profileField, refusedTexts, storedTexts, type TextsRecord } from './profile-record.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 
-/** A server that was listed on another site. */
 type ServerRecord = {
   serverId: ObjectId;
   settings: ServerSettings;
@@ -42,9 +41,8 @@ const slugField = z
   .refine((slug) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug) && !isId(slug), slugError);
 
 /**
- * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`,
- * `"query_port"`, `"game"`, `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`,
- * `"profile"` (see profile-record.ts).
+ * A line: `{"name", "address", "connection_port"}` and optionally `"server_id"`, `"slug"`, `"query_port"`, `"game"`,
+ * `"country_code"`, `"is_premium"`, `"date_added"`, `"owner_email"`, `"how_to_vote"`, `"profile"` (profile-record.ts).
  */
 function serverSchema(clock: Clock) {
   return z
@@ -87,19 +85,13 @@ function serverSchema(clock: Clock) {
     });
 }
 
-/**
- * An id for a server whose line has none. It is derived from the line, so if the same line is imported again or
- * concurrently, the server is listed once.
- */
+/** An id for a line without one. It is derived from the line, so a line that is imported twice lists one server. */
 function madeId({ address, port, name }: ServerSettings, slug: string | null): ObjectId {
   const identity = slug === null ? { address, port, name } : { slug };
   return new ObjectId(createHash('sha256').update(JSON.stringify(identity)).digest().subarray(0, 12));
 }
 
-/**
- * Makes an importer of servers with their ids, slugs and dates of listing. If a server with the id is already listed,
- * the server does not change.
- */
+/** Makes an importer of servers with their ids, slugs and dates of listing. A server that exists does not change. */
 export function serverImporter(deps: ServerImportDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
   return {
@@ -114,7 +106,7 @@ export function serverImporter(deps: ServerImportDeps, by: string): Importer<Ser
     },
     async write(batch) {
       const results: LineResult[] = [];
-      // `lastRank` counts all servers, which takes time, so it is called once per batch.
+      // `lastRank` counts all servers, so it is called only once per batch.
       let rank = await lastRank(deps.servers);
       for (const record of batch) {
         const result = await writeServer(deps, record, rank, by);
@@ -132,10 +124,7 @@ type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, str
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/**
- * Reads the existing servers with an id or a slug from the batch. Returns them by id, and their ids by current and
- * earlier slug.
- */
+/** The existing servers with an id or a slug of the batch: by id, and their ids by current and earlier slug. */
 async function existingServers(
   { servers }: ServerImportDeps,
   batch: ServerRecord[],
@@ -216,7 +205,7 @@ async function writeServer(
   return 'imported';
 }
 
-/** If an earlier import died after it listed the server, this writes the missing audit log entry. */
+/** If an earlier import died after it listed the server: writes the missing audit log entry. */
 async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };

@@ -20,10 +20,7 @@ export type VoteImportDeps = { servers: Collection<Server>; votes: Collection<Vo
 
 const namelessError = { error: 'must be the id that the export wrote' };
 
-/**
- * A line: `{"server_id", "username", "voted_at"}`. `"nameless"` comes only from an export, with `"(erased)"` as the
- * name.
- */
+/** A line: `{"server_id", "username", "voted_at"}`. An export also writes `"nameless"`, if the name is `"(erased)"`. */
 function voteSchema(clock: Clock) {
   return z
     .object(
@@ -48,10 +45,7 @@ function voteSchema(clock: Clock) {
     );
 }
 
-/**
- * How many servers are recounted at the same time. Counting a day with new votes takes up to 30 s, and nearly all of
- * that time is waiting.
- */
+/** How many servers are recounted at once. A day with new votes takes up to 30 s, which is nearly all waiting. */
 const RECOUNTED_AT_ONCE = 50;
 
 /**
@@ -67,7 +61,7 @@ export function voteImporter(
   const touched = touchedDays();
   const recountTouched = async () => {
     const servers = touched.take().values();
-    // All calls of `recountNext` share one iterator, so each server is recounted once.
+    // All calls share the iterator `servers`, so each server is recounted once.
     const recountNext = async () => {
       for (const { serverId, days } of servers) await recount(serverId, days);
     };
@@ -78,7 +72,7 @@ export function voteImporter(
     check: (batch) => refuseUnknownServers(deps, batch),
     async write(batch) {
       const results = await writeVotes(deps, batch);
-      // Days of existing votes are counted too: an earlier run may have died after it wrote them.
+      // Days of existing votes are counted too: an earlier run may have died after it wrote the votes.
       for (const { serverId, votedAt } of batch) touched.add(serverId, votedAt);
       await noteOldest(deps, batch);
       if (touched.isFull()) await recountTouched();
@@ -88,10 +82,7 @@ export function voteImporter(
   };
 }
 
-/**
- * Records the time of the oldest imported vote. The next removal of old player names begins at this time (see
- * workflows/retention).
- */
+/** Stores the time of the oldest imported vote. The next removal of old player names begins there. */
 async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));
@@ -100,7 +91,7 @@ async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: V
   }
 }
 
-/** The sequence numbers of imported votes are below those of all live votes, in the order of time. */
+/** Imported votes have negative numbers (`seq`), in the order of time, so live votes have higher ones. */
 const SEQ_BASE = 10 ** 15;
 
 function importedVote({ serverId, username, usernameKey: nameless, votedAt }: VoteRecord): Vote {
@@ -117,8 +108,8 @@ function importedVote({ serverId, username, usernameKey: nameless, votedAt }: Vo
 }
 
 /**
- * Inserts votes that do not exist yet. Live and imported votes are identified by server, player and millisecond. If two
- * imports insert the same vote, the unique index accepts one of them.
+ * Inserts votes that do not exist yet. Votes with the same server, player and millisecond are the same vote, live or
+ * imported. If two imports insert the same vote: the unique index accepts it once.
  */
 export async function writeVotes(
   { votes }: Pick<VoteImportDeps, 'votes'>,
@@ -157,7 +148,7 @@ async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<
   return there;
 }
 
-/** Inserts votes in any order. Returns the indexes of those that another import inserted in the meantime. */
+/** Inserts votes in any order. Returns the indexes of the votes that another import inserted in the meantime. */
 async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
   if (fresh.length === 0) return [];
   try {

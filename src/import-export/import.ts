@@ -43,8 +43,8 @@ export async function importVotes(
 }
 
 /**
- * Imports samples, and computes the days and figures that depend on them; see `sampleImporter`. A time series cannot
- * have a unique index, so a lease lets only one import run at a time.
+ * Imports samples, and computes the days and daily figures that depend on them; see `sampleImporter`. A time series
+ * cannot have a unique index, so a lease lets only one import run at a time.
  *
  * @throws {LeaseLostError} when another import may have begun; running this one again completes it
  */
@@ -64,9 +64,9 @@ export async function importSamples(
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes the finished days that got samples, then the daily figures of their servers. Today is left out; it is
- * computed when it is over. If midnight passes during an import, the oldest day becomes too old and is skipped; a
- * second import adds its samples to the sums.
+ * Computes the finished days that got samples, then the daily figures of their servers. Today is computed when it is
+ * over. If midnight passes during an import: the oldest day becomes too old and is skipped, and a second import adds
+ * its samples to the sums.
  */
 export async function aggregateTouchedDays(deps: SampleImportDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());

@@ -12,10 +12,9 @@ const LF = 0x0a;
 const BOM = '\ufeff';
 
 /**
- * Reads lines of UTF-8 text, one at a time, so that memory does not grow with the file.
- *
- * Lines end with LF or CRLF; the last one may end without. A byte order mark at the start and empty lines are skipped.
- * If a line is too long or not UTF-8, it has an `error`.
+ * Reads lines of UTF-8 text, one at a time, so that memory does not grow with the file. Lines end with LF or CRLF, the
+ * last one also with neither. A byte order mark at the start and empty lines are skipped. If a line is too long or not
+ * UTF-8, it has an `error`.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];
@@ -53,10 +52,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   if (last) yield last;
 }
 
-/**
- * Throws on invalid UTF-8. Leaves byte order marks in the text: only the one at the start of the file is skipped, by
- * `lineOf`.
- */
+/** Throws on invalid UTF-8. Byte order marks stay in the text: `lineOf` skips the one at the start of the file. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function lineOf(

@@ -11,9 +11,8 @@ const field = z.string(profileError).nullish();
 const list = z.array(z.string(profileError), profileError).nullish();
 
 /**
- * The field of a line with the texts that the server's owner wrote: `"short_text"`, `"description"` (Markdown),
- * `"tags"` (keys), `"languages"` (codes), `"website"`, `"discord"`, `"store"`, `"rules"`, `"video"`. It has no
- * pictures.
+ * The field of a line with the texts that the server's owner wrote. `description` is Markdown, `tags` are keys,
+ * `languages` are codes. It has no pictures.
  */
 export const profileField = z
   .object(
@@ -44,7 +43,6 @@ export const profileField = z
     }),
   );
 
-/** The texts of a line, if it has any. */
 export type TextsRecord = {
   profile?: ProfileInput | null | undefined;
   howToVote?: string | null | undefined;
@@ -81,7 +79,7 @@ export async function refusedTexts(
   }
 }
 
-/** Converts a stored profile to the field of an exported line; null if it has no texts. */
+/** Converts a stored profile to the field of an exported line; null if the profile has no texts. */
 export function profileRecord(profile: Profile | null | undefined): object | null {
   const { shortText, description, tags, languages } = profile ?? {};
   const links = LINKS.map((link) => [link, profile?.[link]] as const);

@@ -3,19 +3,14 @@ import { z } from 'zod';
 import type { Clock } from '../platform/clock.ts';
 import { isId } from '../servers/slug.ts';
 
-/** The error if a line is not a JSON object. */
 export const OBJECT_ERROR = { error: 'it is not a JSON object' };
 
-/** A server's id, 24 lower-case hex digits. */
 export const serverIdField = z
   .string({ error: 'must be 24 lower-case hex digits' })
   .refine(isId, { error: 'must be 24 lower-case hex digits' })
   .transform((text) => new ObjectId(text));
 
-/**
- * An earlier time is a mistake: a number of seconds that was read as milliseconds, or an empty field that was read as
- * 0.
- */
+/** An earlier time is a mistake, such as seconds that were read as milliseconds, or an empty field as 0. */
 const EARLIEST = new Date('2000-01-01T00:00:00.000Z');
 
 /** A schema for a time in the past: ISO 8601 with an offset, to the millisecond. */

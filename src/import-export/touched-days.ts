@@ -4,7 +4,7 @@ import { dayOf } from '../platform/periods/period-marks.ts';
 /** Collects the UTC days of servers whose figures must be computed again. */
 type TouchedDays = {
   add(serverId: ObjectId, at: Date): void;
-  /** Whether there are so many days that they must be processed now. This bounds the memory. */
+  /** Whether there are so many days that the caller must process them now. This limits the memory. */
   isFull(): boolean;
   /** Returns all days and removes them. */
   take(): { serverId: ObjectId; days: string[] }[];

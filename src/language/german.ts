@@ -17,10 +17,7 @@ import { SITE } from './german/site.ts';
 import { VOTE_PAGES } from './german/vote-pages.ts';
 import { VOTES } from './german/votes.ts';
 
-/**
- * The German texts. The keys are the English texts, exactly those that `t` accepts; the type check makes sure that
- * every language has all of them.
- */
+/** The German texts by their English texts. `t` accepts exactly these English texts; see `CATALOGUES` in t.ts. */
 export const GERMAN = {
   ...SITE,
   ...LISTING,

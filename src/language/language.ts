@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The languages of the pages. The first one is that of the source texts, of the API and of the CLI. */
+/** The languages of the pages. The first is also the language of the source texts, of the API and of the CLI. */
 export const LANGUAGES = ['en', 'de'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
@@ -13,12 +13,12 @@ export const LOCALES: Record<Language, string> = { en: 'en-GB', de: 'de-DE' };
 
 const current = new AsyncLocalStorage<Language>();
 
-/** The language of texts that are made now: inside `inLanguage` its language, otherwise English. */
+/** The language of texts that are made now: that of the surrounding `inLanguage`, otherwise English. */
 export function languageNow(): Language {
   return current.getStore() ?? 'en';
 }
 
-/** Calls `make`. All texts that it makes are in `language`, also those of its asynchronous work. */
+/** Calls `make`. All texts that `make` and its asynchronous work produce are in `language`. */
 export function inLanguage<T>(language: Language, make: () => T): T {
   return current.run(language, make);
 }

@@ -15,13 +15,10 @@ type PlaceholderName<Rest extends string> = Rest extends `${infer Inside}}${stri
     ? Word<Name>
     : Word<Inside>
   : never;
-/** `S` if it is a name. The branches of an ICU plural are not names: they contain spaces or `#`. */
+/** `S` if it is the name of a placeholder. The branches of an ICU plural are none: they contain spaces or `#`. */
 type Word<S extends string> = S extends '' | `${string} ${string}` | `${string}#${string}` ? never : S;
 
-/**
- * The names of the elements that need a function: `a` in `Without it, <a>sign in</a>.` Closing tags and `PlainTag` are
- * left out.
- */
+/** The names of the elements that need a function: `a` in `Without it, <a>sign in</a>.` `PlainTag` needs none. */
 type Tag<S extends string> = S extends `${string}<${infer Name}>${infer Rest}`
   ? Exclude<Name, PlainTag | `/${string}`> | Tag<Rest>
   : never;
@@ -36,10 +33,7 @@ export type Values<S extends string> = { [Name in Placeholder<S>]: Value } & {
   [Name in Tag<S>]: (text: Html) => Html;
 };
 
-/**
- * The type of a finished text: a string, if it has no elements and all its values are strings and numbers; otherwise a
- * part of a page.
- */
+/** The type of a finished text: a string if it has no elements and no value is `Html`; otherwise `Html`. */
 export type Made<S extends string, V> =
   AnyTag<S> extends true ? Html : Extract<V[keyof V], object> extends never ? string : Html;
 

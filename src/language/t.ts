@@ -13,9 +13,9 @@ export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : 
 declare const english: unique symbol;
 
 /**
- * A text that was made with `defineMessage` and is not translated yet. It is a string at run time. For the type check
- * it is a symbol: neither a string parameter nor a template accepts a symbol, so a page cannot show the text before `t`
- * has translated it.
+ * A text that was made with `defineMessage` and is not translated yet. It is a string at run time, and a symbol for the
+ * type check: no string parameter and no template accepts a symbol, so a page cannot show the text before `t`
+ * translates it.
  */
 export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };
 
@@ -36,8 +36,8 @@ const formats = new Map<string, IntlMessageFormat>();
 
 /**
  * Translates a text into the language of the page that is being made (`languageNow`). `text` is English, in ICU
- * MessageFormat: values replace `{name}`, and a function makes the element of `<name>…</name>`. The result is a string.
- * If the text has elements, or a value is a part of a page, the result is a part of a page with escaped values.
+ * MessageFormat: values replace `{name}`, and a function makes the element of `<name>…</name>`. The result is a string;
+ * if the text has elements, or a value is `Html`, it is `Html` with escaped values.
  */
 export function t(text: PlainMessage | Text): string;
 export function t<K extends Exclude<Message, PlainMessage>, const V extends Values<K>>(
@@ -57,8 +57,8 @@ export function t(
 }
 
 /**
- * The message of an error in the language of the page. Errors that were created before the language was known have an
- * English message; it is translated. A message that is already translated is returned unchanged.
+ * The message of an error in the language of the page. An error that was created before the language was known has an
+ * English message, which is translated. Other messages are returned unchanged.
  */
 export function translated(sentence: string): string {
   return patternOf(sentence);
@@ -71,7 +71,7 @@ function patternOf(text: string): string {
   return Object.hasOwn(catalogue, text) ? catalogue[text as Message] : text;
 }
 
-/** A text with its values, as `filled` makes it. */
+/** What `filled` makes. */
 type Filled = { text: Message; values: Record<string, string> };
 
 function formatted({ text, values }: Filled): string {
@@ -79,8 +79,8 @@ function formatted({ text, values }: Filled): string {
 }
 
 /**
- * A text whose values are known before its language is known: `t` translates it later, without values. The values are
- * strings, and the text has no elements.
+ * A text whose values are known before its language. `t` translates it later, without values. The values are strings,
+ * and the text has no elements.
  */
 export function filled<K extends Exclude<Message, PlainMessage>>(
   text: Untranslated<K>,
@@ -110,12 +110,12 @@ function formatFor(text: string): IntlMessageFormat {
   return format;
 }
 
-/** Returns texts of the admin area, which is only in English, as texts that pages accept. They are not translated. */
+/** Makes texts of the admin area acceptable for pages. The admin area is only in English: they are not translated. */
 export function inEnglish<Code extends string>(texts: Record<Code, string>): Record<Code, Text> {
   return texts as unknown as Record<Code, Text>;
 }
 
-/** Marks a text for a place where the language is not known yet, such as a constant. `t` translates it later. */
+/** Marks a text where the language is not known yet, such as in a constant. `t` translates it later. */
 export function defineMessage<K extends Message>(text: K): Untranslated<K> {
   return text as unknown as Untranslated<K>;
 }

@@ -1,15 +1,10 @@
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 
-/**
- * A vote that is not delivered within this time fails. It can be resent by hand for `RESENDABLE_MS` after it was cast.
- */
+/** An undelivered vote fails after `DELIVERY_EXPIRES_MS`. It can be resent for `RESENDABLE_MS` after it was cast. */
 export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
 
-/**
- * How many ambiguous outcomes make a vote unconfirmed. Each of these sendings may have arrived, so an owner can choose
- * fewer.
- */
+/** How many ambiguous outcomes make a vote unconfirmed. Each may have been a delivery; owners can choose fewer. */
 export const MAX_SENDINGS = 3;
 
 /** How many times a vote may be sent while no answer comes. Reads a listener's settings or an attempt's record. */
@@ -43,10 +38,7 @@ export function answerStepFor(timeoutMs: number, neededMs: number): number {
   return step === -1 ? LAST_ANSWER_STEP : step;
 }
 
-/**
- * How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus the additional time that its step waits for the
- * answer.
- */
+/** How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus what it waits longer than at step 0. */
 export function attemptLeaseMs(
   { LEASE_MS, LISTENER_TIMEOUT_MS }: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number },
   step: number,
@@ -63,10 +55,7 @@ export const VOTE_FAULT_THRESHOLD = 5;
 /** How many votes are sent to one listener at once. */
 export const MAX_CONCURRENT_ATTEMPTS = 4;
 
-/**
- * Retry times vary randomly by up to this share in both directions, so that many votes are not retried at the same
- * moment.
- */
+/** Retry times vary randomly by up to this share, so that many votes are not retried at the same moment. */
 const JITTER = 0.2;
 
 /**
@@ -81,8 +70,5 @@ export function delayAt(schedule: readonly number[], step: number, random = Math
   return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
 }
 
-/**
- * The longest usual player name, in UTF-16 units (Minecraft's limit). If a listener refuses a longer name, the name is
- * the reason.
- */
+/** Minecraft's limit, in UTF-16 units. If a listener refuses a longer player name, its length is the reason. */
 export const LONGEST_USUAL_NAME = 16;

@@ -14,7 +14,6 @@ import { hasTakenVotes } from './listener-state.ts';
 export const DELIVERY_QUEUES = ['forward-votes', 'test-listeners', 'drain-backlogs'] as const;
 export type DeliveryQueue = (typeof DELIVERY_QUEUES)[number];
 
-/** Whether a queue is one of the delivery queues. */
 export function isDeliveryQueue(name: string): name is DeliveryQueue {
   return DELIVERY_QUEUES.some((queue) => queue === name);
 }

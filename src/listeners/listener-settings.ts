@@ -5,7 +5,6 @@ import { hostSchema } from '../platform/input.ts';
 import { MAX_SENDINGS } from './delivery-limits.ts';
 import { REWARDS } from './listener.ts';
 
-/** The port of a listener. */
 export const listenerPort = z
   .int({ error: () => t('port must be a whole number, 1 to 65535') })
   .min(1, { error: () => t('port must be a whole number, 1 to 65535') })
@@ -18,15 +17,12 @@ const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times',
 
 /**
  * The owner's settings for votes without an answer. `maxSendings`: how many times such a vote may be sent; unchanged
- * when absent. `resendUsedUp`: whether votes that became unconfirmed with an earlier token or key are sent again with
- * the new one.
+ * when absent. `resendUsedUp`: whether votes that an earlier token or key left unconfirmed are sent again.
  */
 export const unansweredVotes = z.object({
   maxSendings: z.int(sendingsRule).min(1, sendingsRule).max(MAX_SENDINGS, sendingsRule).optional(),
   resendUsedUp: z.boolean().default(true),
-  /**
-   * How players get their rewards, for a new listener. An existing listener keeps its choice (`setRewards` changes it).
-   */
+  /** How players get their rewards. Only for a new listener: `setRewards` changes an existing one. */
   rewards: z.enum(REWARDS).optional(),
 });
 
@@ -38,10 +34,7 @@ const serviceName = z
   .max(64, { error: () => t('service name must have at most 64 characters') })
   .regex(/^\P{Cc}*$/u, { error: () => t('service name must have no control characters') });
 
-/**
- * The settings of a Votifier listener, as its owner enters them. `secret`: the public key (v1) or the token (v2); null
- * keeps the stored one.
- */
+/** The settings of a Votifier listener. `secret`: the public key (v1) or token (v2); null keeps the stored one. */
 export const listenerSettingsSchema = unansweredVotes.extend({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),
   host: hostSchema,

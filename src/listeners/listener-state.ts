@@ -65,9 +65,8 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its current settings, which means that its token or key is considered right.
- * In Votifier v1, a close without an answer counts too. In older documents without `acknowledgedAt`, the last delivery
- * decides.
+ * Whether a listener has taken a vote with its current settings, so that its token or key counts as right. In Votifier
+ * v1, a close without an answer counts too. Without `acknowledgedAt` (older versions), the last delivery decides.
  */
 export function hasTakenVotes({
   acknowledgedAt,
@@ -78,9 +77,7 @@ export function hasTakenVotes({
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
-/**
- * The last vote that a listener took with its current settings, and whether the listener confirmed it; null if none.
- */
+/** The last vote that a listener took with its current settings, and whether it confirmed it; null if none. */
 export function lastDelivery(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
 ): { at: Date; confirmed: boolean | null } | null {
@@ -90,7 +87,7 @@ export function lastDelivery(
 }
 
 /**
- * The id of the first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its present settings.
+ * The id of the first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its current settings.
  * The name of this vote, and such names of later votes, may arrive mangled. Null if there is no such vote.
  */
 export function firstBeyondAscii({

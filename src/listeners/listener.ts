@@ -15,8 +15,7 @@ export type Protocol = (typeof PROTOCOLS)[number];
  *
  * - `push`: the listener receives each vote, and plugins cannot claim it.
  * - `claims`: plugins claim votes, and the listener receives none.
- * - `both`: the listener receives each vote and plugins can claim it. If both reward players, they get each reward
- *   twice.
+ * - `both`: the listener receives each vote and plugins can claim it. If both reward players, rewards come twice.
  */
 export const REWARDS = ['push', 'claims', 'both'] as const;
 export type Rewards = (typeof REWARDS)[number];
@@ -24,10 +23,7 @@ export type Rewards = (typeof REWARDS)[number];
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const nested = { _id: false } as const;
 
-/**
- * Why no vote is sent until somebody resumes the listener: its settings are wrong (`code` says how), or its owner
- * paused it (no `code`).
- */
+/** Why no vote is sent: `code` says what is wrong with the settings; without it, the owner paused the listener. */
 const pauseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: ['owner', 'tallyport'] as const, required: true },
@@ -66,17 +62,11 @@ const leaseDefinition = {
   listens: { type: Boolean },
   /** A wake-up job arrived while the lease was taken: the owner of the lease looks for due votes once more. */
   called: { type: Boolean },
-  /**
-   * When the game server came back while the lease was taken. If a running test fails, the next test is still due at
-   * this time.
-   */
+  /** When the game server came back while the lease was taken. If a running test fails, the next is due then. */
   testAt: { type: Date },
 } as const;
 
-/**
- * The secret before a rotation. Votes are also signed with it until `until`, so that the receiver can change to the new
- * one.
- */
+/** The secret before a rotation. Until `until`, votes are also signed with it, so that the receiver can change. */
 const previousSecretDefinition = {
   sealed: { type: String, required: true },
   until: { type: Date, required: true },
@@ -97,7 +87,7 @@ const proofDefinition = {
 const resendOwedDefinition = {
   /** When the token or key was corrected: only votes whose last attempt is older are sent again. */
   at: { type: Date, required: true },
-  /** The last delivery before the correction: only votes whose last attempt is newer are sent again. */
+  /** The last delivery before the correction, or 1970: only votes whose last attempt is newer are sent again. */
   silentSince: { type: Date, required: true },
   /** The user who corrected the token or key: an e-mail address, or `cli`. */
   by: { type: String, required: true },
@@ -142,9 +132,7 @@ const limitDefinition = {
   by: { type: String, enum: LIMITED_BY, required: true },
 } as const;
 
-/**
- * The newest take of a listener that fetches. Stored at most once a minute, unless `agent` changed or a test waits.
- */
+/** The newest take of a listener that fetches. Stored once a minute; sooner if `agent` changed or a test waits. */
 const fetchDefinition = {
   at: { type: Date, required: true },
   /** The `User-Agent` of the call; printable, at most 200 characters. Empty if it sent none. */
@@ -164,12 +152,9 @@ const listenerDefinition = {
   sealedSecret: { type: String },
   /** For http: the secret before the last rotation. */
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
-  /** Absent until the owner chooses; then `both` applies. */
+  /** If absent, `both` applies. */
   rewards: { type: String, enum: REWARDS },
-  /**
-   * The name of the voting site, which every vote contains. The listener finds the token for this site by the name, so
-   * only the owner changes it.
-   */
+  /** The name of the voting site in every vote. The listener finds its token by it, so only the owner changes it. */
   serviceName: { type: String, required: true },
   /**
    * Increases when the settings change and when the listener is resumed. Outcomes of attempts with an earlier revision
@@ -186,29 +171,23 @@ const listenerDefinition = {
   /** The newest proof first. Absent if an older version stored the listener. */
   proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
   limited: { type: new Schema(limitDefinition, nested), default: null },
-  /**
-   * Whether the listener acknowledged its last vote; false if it is a Votifier v1 listener and only closed the
-   * connection.
-   */
+  /** Whether the listener acknowledged its last vote. False if a Votifier v1 listener only closed the connection. */
   lastDeliveryConfirmed: { type: Boolean },
-  /** When the listener first took a vote with its current settings, acknowledged or not; absent before that. */
+  /**
+   * When the listener first took a vote with its current settings, acknowledged or not. Null before that; absent in
+   * documents of older versions.
+   */
   acknowledgedAt: { type: Date },
   /** For fetch. Absent before the first take. */
   fetched: { type: new Schema(fetchDefinition, nested) },
-  /**
-   * For fetch: when a test began to wait for a take. While it is set, the next take is stored at once. Absent without a
-   * test.
-   */
+  /** For fetch: when a test began to wait for a take. While it is set, the next take is stored at once. */
   fetchAwaitedAt: { type: Date },
   /** Absent before the first test vote. */
   tested: { type: new Schema(testDefinition, nested) },
-  /** The service at the listener's address. Detected once after the settings change, and by each test. */
+  /** Detected once for the current settings if the listener did not greet, and again by each test. */
   detected: { type: new Schema(detectedDefinition, nested) },
-  /** Present if the owner was warned that names may arrive mangled, which happens once for the current settings. */
   beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },
-  /**
-   * The step that decides how long to wait for an answer (`answerTimeoutMs`). It increases when no answer came in time.
-   */
+  /** The step of `answerTimeoutMs` for the next answer. It increases when no answer came in time. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
   /** How many times a vote may be sent while no answer comes, as the owner chose. Absent: `MAX_SENDINGS`. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
@@ -219,13 +198,10 @@ const listenerDefinition = {
   lease: { type: new Schema(leaseDefinition, nested), default: null },
 } as const;
 
-/**
- * A game server's vote listener: the address to which votes are forwarded, and the state of the deliveries. A server
- * has at most one.
- */
+/** A server's vote listener: where votes are forwarded, and the state of the deliveries. A server has at most one. */
 export const listenerSchema = new Schema(listenerDefinition, { collection: 'listeners' });
 listenerSchema.index({ serverId: 1 }, { unique: true });
-// The next indexes contain only paused listeners and unreachable ones, which are few.
+// The next indexes have only listeners that are paused, unreachable, limited or in a resend, which are few.
 listenerSchema.index(
   { 'pause.at': 1, 'pause.code': 1 },
   { partialFilterExpression: { 'pause.code': { $exists: true } } },
@@ -240,7 +216,6 @@ listenerSchema.index(
   { partialFilterExpression: { 'limited.until': { $exists: true } } },
 );
 
-// The index has only listeners with an unfinished resend.
 listenerSchema.index(
   { 'resendOwed.at': 1 },
   { partialFilterExpression: { 'resendOwed.at': { $exists: true } } },

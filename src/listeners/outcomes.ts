@@ -7,7 +7,7 @@
  *   for the breaker unless Tallyport itself caused it.
  * - `configuration`: every vote fails until the owner corrects the settings. The listener is paused.
  * - `vote-only`: the listener refuses this vote, but takes others. The vote fails.
- * - `none`: Tallyport itself failed or stopped. The attempt does not count.
+ * - `none`: Tallyport failed, stopped, or reached a limit of connections. The attempt does not count.
  */
 export type OutcomeClass = 'delivered' | 'transient' | 'ambiguous' | 'configuration' | 'vote-only' | 'none';
 
@@ -15,10 +15,7 @@ export type OutcomeClass = 'delivered' | 'transient' | 'ambiguous' | 'configurat
 export const STEPS = ['none', 'resolved', 'connected', 'greeted', 'written', 'acknowledged'] as const;
 export type Step = (typeof STEPS)[number];
 
-/**
- * Every outcome of an attempt, with its class. The codes are stable: the database, metrics and `--json` output contain
- * them.
- */
+/** Every outcome of an attempt, with its class. Codes are stable: the database, metrics and `--json` contain them. */
 export const OUTCOMES = {
   acknowledged: 'delivered',
   'sent-not-confirmed': 'delivered',

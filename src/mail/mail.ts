@@ -2,7 +2,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
 const mailDefinition = {
-  /** The id is derived from the notification if it must be sent only once; otherwise it is random. */
+  /** Derived from the event if the message must be sent only once; otherwise random. */
   _id: { type: String, required: true, maxlength: 120 },
   /** The recipient: an e-mail address; for a Discord message, the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
@@ -10,7 +10,7 @@ const mailDefinition = {
   /** The text, encrypted because a link in it may open an account. Removed after the message was sent or given up. */
   sealedText: { type: String },
   createdAt: { type: Date, required: true },
-  /** The time of the next attempt; absent after the message was sent or given up. */
+  /** The time of the next attempt; absent if the message is held, sent or given up. */
   nextAt: { type: Date },
   attempts: { type: Number, required: true },
   /** Until this time (of mongod's clock), no other worker may try to send the message. */
@@ -19,16 +19,13 @@ const mailDefinition = {
   givenUpAt: { type: Date },
   /** The reason of the last failed attempt. */
   lastFault: { type: String },
-  /** The server, if the mail is a notification to its owner. */
+  /** For a notification about a server: the server's id. */
   serverId: { type: Schema.Types.ObjectId },
-  /**
-   * Set if the server had reached its limit of messages: the message is counted and not sent. Absent after it was
-   * counted.
-   */
+  /** Set if the server was over its limit of messages, so that this one is not sent. Removed once it is counted. */
   heldAt: { type: Date },
 } as const;
 
-/** How long the record of a mail is stored. Its text is removed earlier: when the mail was sent or given up. */
+/** How long the record of a message is stored. Its text is removed when the message was sent or given up. */
 export const MAIL_TTL_MS = 7 * DAY;
 
 /** The schema of an outbox. Its messages are sent even after a failure of Redis or of workers. */
@@ -41,12 +38,8 @@ function outboxSchema(collection: string): Schema {
   return schema;
 }
 
-/** The outbox of mails. */
 export const mailSchema = outboxSchema('mails');
-/**
- * Messages for the Discord webhooks of servers. They have their own collection, so that a slow Discord does not delay
- * mails.
- */
+/** Messages for Discord webhooks. They have their own collection, so that a slow Discord does not delay mails. */
 export const discordMessageSchema = outboxSchema('discord_messages');
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

@@ -6,7 +6,6 @@ import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
 
-/** Dependencies for writing a mail. */
 export type Outbox = {
   mails: Collection<Mail>;
   secrets: SecretBox;
@@ -14,29 +13,21 @@ export type Outbox = {
   clock: Clock;
 };
 
-/** Dependencies for writing a message for Discord. */
 export type DiscordOutbox = Omit<Outbox, 'mails'> & { discordMessages: Collection<Mail> };
 
 /** A message to send. Its text is plain text; for Discord, the JSON of the request. */
 export type NewMessage = {
-  /**
-   * Set if the message must be written only once: if a message with this id exists, no second one is written. Without
-   * it, the message gets a random id.
-   */
+  /** If a message with this id exists, no second one is written. Without it, the message gets a random id. */
   id?: string;
   to: string;
   subject: string;
   text: string;
-  /** The server of a notification. */
   serverId?: ObjectId;
   /** True if the server has reached its limit of messages: the message is counted, not sent. */
   isHeld?: boolean;
 };
 
-/**
- * The kinds of messages. The name is part of the encryption context of a text, so an encrypted text cannot be moved to
- * another channel.
- */
+/** Part of a text's encryption context, so that an encrypted text cannot be moved to the other channel. */
 export type Channel = 'mail' | 'discord';
 
 /** The encryption context of a message's text. */
@@ -45,9 +36,9 @@ export function mailContext(id: string, channel: Channel = 'mail'): string {
 }
 
 /**
- * Puts a mail into the outbox. A worker sends it (see send-mail.ts).
+ * Puts a mail into the outbox, from which a worker sends it (see send-mail.ts).
  *
- * @returns whether it was written; false when there is already one with its `id`
+ * @returns false if the outbox already has a mail with this `id`
  */
 export async function putMail(deps: Outbox, mail: NewMessage): Promise<boolean> {
   const mailId = await put(deps, deps.mails, 'mail', mail);
@@ -62,7 +53,7 @@ export async function putDiscordMessage(deps: DiscordOutbox, message: NewMessage
   return messageId !== null;
 }
 
-/** Writes a message and returns its id; returns null if there is already a message with this id. */
+/** Writes a message and returns its id; null if a message with this id exists. */
 async function put(
   { secrets, clock }: Pick<Outbox, 'secrets' | 'clock'>,
   messages: Collection<Mail>,

@@ -15,7 +15,6 @@ export type SendDeps = {
   send: Send;
 };
 
-/** An outbox and how its messages are sent. */
 export type Sender = Omit<SendDeps, 'mails'> & {
   messages: Collection<Mail>;
   channel: Channel;
@@ -87,7 +86,6 @@ export async function sendMessage(
   return 'failed';
 }
 
-/** The ids of due mails. */
 export function dueMails({ mails, clock }: Pick<SendDeps, 'mails' | 'clock'>): Promise<string[]> {
   return dueMessages(mails, clock);
 }
@@ -114,7 +112,7 @@ function claim({ messages, clock }: Sender, messageId: string): Promise<Mail | n
   );
 }
 
-/** The fields that are removed from a finished message. Its text is a secret. */
+/** The fields that are removed from a finished message. The text may contain a secret link. */
 const DONE = { nextAt: '', leaseUntil: '', sealedText: '' } as const;
 
 async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'given-up'> {
@@ -124,7 +122,7 @@ async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'giv
   return 'given-up';
 }
 
-/** Records the result of an attempt, unless another worker has taken the message in the meantime. */
+/** Records the result of an attempt, unless another worker has begun the next attempt meanwhile. */
 async function record(
   { messages }: Sender,
   { _id, attempts }: Mail,

@@ -7,7 +7,6 @@ import { within } from '../platform/deadline.ts';
 import { printable } from '../platform/printable.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 
-/** A mail, ready to send. */
 export type Letter = { id: string; to: string; subject: string; text: string };
 
 /**
@@ -15,8 +14,8 @@ export type Letter = { id: string; to: string; subject: string; text: string };
  *
  * - `sent`: the server accepted it.
  * - `refused`: the server will never accept this message for this address.
- * - `failed`: it can be sent again later. If the connection broke after the text was sent, the server may have accepted
- *   it. `retryAfterMs` is the delay that the server requested; if it is absent, the outbox chooses one.
+ * - `failed`: a later attempt may succeed. If the connection broke after the text was sent, the server may have
+ *   accepted the message. `retryAfterMs`: the delay that the server requested; if absent, the outbox chooses one.
  */
 export type SendResult =
   | { kind: 'sent' }
@@ -36,8 +35,8 @@ export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM'
 
 /**
  * Returns a function that sends mails over `SMTP_URL`. Each mail has its own connection, because mails are few. If an
- * operator entered the mail server in the admin area, its addresses are checked (design rule 11). If it is set in the
- * environment, it may be in a private network.
+ * operator entered the mail server in the admin area, its addresses are checked (design rule 11). A mail server that
+ * the environment sets may be in a private network.
  *
  * @param longestMs - after this many milliseconds an attempt fails; the look-up of the mail server is not included
  */
@@ -62,7 +61,7 @@ export function createSend(config: MailSettings, longestMs = LONGEST_SEND_MS): S
   };
 }
 
-/** A mail server to connect to. */
+/** `servername`: the name to check in the certificate, if `url` has an IP address instead of the name. */
 type Server = { url: string; servername?: string };
 
 /**
@@ -83,7 +82,7 @@ async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Serv
 }
 
 async function openTransport({ url, servername }: Server, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
-  // The library is imported here, so that processes which send no mail do not load it.
+  // Imported here, so that processes which send no mail do not load the library.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -92,7 +91,6 @@ async function openTransport({ url, servername }: Server, connectMs = CONNECT_MS
     socketTimeout: silenceMs,
     disableFileAccess: true,
     disableUrlAccess: true,
-    // If the URL has a checked address instead of the name, the certificate is still checked for the name.
     ...(servername === undefined ? {} : { tls: { servername } }),
   });
 }
@@ -109,9 +107,7 @@ export async function verifyMailServer(config: MailSettings, timeoutMs: number):
   await within(timeoutMs, transport.verify()).finally(() => transport.close());
 }
 
-/**
- * The Message-ID of a mail. It is the same in every attempt, so that a mail server or reader can detect a duplicate.
- */
+/** The Message-ID of a mail: the same in every attempt, so that a mail server or reader can detect a duplicate. */
 function messageId(id: string, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   const name = createHash('sha256').update(id).digest('hex').slice(0, 32);
   return `<${name}@${new URL(PUBLIC_URL).hostname}>`;
@@ -124,8 +120,8 @@ function failureOf(error: unknown): SendResult {
     permanent?: boolean;
   };
   const reason = printable(`${code ?? ''} ${message}`);
-  // If the sender or the sign-in was refused: a configuration error, which an operator can correct, so try again later.
-  // If the recipient or the text was refused: the refusal is final.
+  // If the sender or the sign-in was refused, an operator can correct the settings, so the mail is tried again. If the
+  // recipient or the text was refused for good, the mail is given up.
   const isFinal = permanent === true && (command === 'RCPT TO' || command === 'DATA');
   return { kind: isFinal ? 'refused' : 'failed', reason };
 }

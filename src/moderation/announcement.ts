@@ -8,7 +8,7 @@ const announcementDefinition = {
   /** Markdown. */
   text: { type: String, required: true, maxlength: 4_000 },
   level: { type: String, enum: ANNOUNCEMENT_LEVELS, required: true },
-  /** The time from which the announcement is not shown; null if it is shown until it is cleared. */
+  /** The end of the announcement; null if it is shown until an operator clears it. */
   until: { type: Date, default: null },
   at: { type: Date, required: true },
 } as const;

@@ -10,7 +10,7 @@ import { ANNOUNCEMENT_LEVELS, type Announcement } from './announcement.ts';
 type Announcements = { announcements: Collection<Announcement>; clock: Clock };
 type ChangeDeps = Announcements & { auditLog: Collection<AuditEntry> };
 
-/** The most code points of an announcement. */
+/** In code points. */
 export const LONGEST_ANNOUNCEMENT = 1_000;
 
 const CURRENT = 'current';
@@ -21,7 +21,7 @@ const announcementInput = z.object({
   until: z.date().nullable(),
 });
 
-/** The announcement that pages show; null when there is none, or its time is over. */
+/** The announcement that pages show; null if there is none or its time is over. */
 export async function currentAnnouncement({
   announcements,
   clock,
@@ -30,13 +30,12 @@ export async function currentAnnouncement({
   return found && isShown(found, clock.now()) ? found : null;
 }
 
-/** Whether an announcement is still shown at `now`. */
 export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): boolean {
   return !until || now < until;
 }
 
 /**
- * Sets the announcement of all pages, in place of an earlier one.
+ * Sets the announcement of all pages. It replaces an earlier one.
  *
  * @throws {InvalidDocumentError} when the text, the level or the end is invalid
  */

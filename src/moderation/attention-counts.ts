@@ -10,9 +10,8 @@ type CountDeps = AttentionDeps & {
   voteExclusions: Collection<VoteExclusion>;
 };
 
-/** How many items of each kind an operator should look at or decide about. */
 export type AttentionCounts = {
-  /** Groups of held votes. */
+  /** Groups of held votes (see held-votes.ts). */
   held: number;
   reviews: number;
   /** Servers with open complaints. */
@@ -24,10 +23,10 @@ export type AttentionCounts = {
   figures: number;
 };
 
-/** At most this many documents of one kind are counted. */
+/** Held votes, reviews, complaints and new servers are counted up to this number. */
 export const COUNTED_UP_TO = 100;
 
-/** Counts what needs attention. Each query uses a small index and reads at most `COUNTED_UP_TO` of its entries. */
+/** Counts what needs attention. Each query uses a small index. */
 export async function countAttention(deps: CountDeps): Promise<AttentionCounts> {
   const limit = COUNTED_UP_TO;
   const [held, reviews, reports, listeners, servers, figures] = await Promise.all([

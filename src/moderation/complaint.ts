@@ -22,7 +22,6 @@ const complaintDefinition = {
 /** How long a closed complaint is stored. */
 export const COMPLAINT_TTL_MS = 90 * DAY;
 
-/** A visitor's complaint about a server, for operators. */
 export const complaintSchema = new Schema(complaintDefinition, { collection: 'complaints' });
 complaintSchema.index({ at: 1, _id: 1 }, { partialFilterExpression: { isOpen: true } });
 complaintSchema.index({ serverId: 1 }, { partialFilterExpression: { isOpen: true } });

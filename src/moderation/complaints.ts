@@ -14,13 +14,12 @@ import { COMPLAINT_KINDS, type Complaint } from './complaint.ts';
 type Complaints = { complaints: Collection<Complaint>; clock: Clock };
 type SendDeps = Complaints & { rateLimits: Collection<RateLimit> };
 
-/** The longest text, in code points. */
+/** In code points. */
 export const LONGEST_COMPLAINT = 1_000;
 
-/** How many complaints one network may send in a day. */
 const OF_A_NETWORK = { times: 5, windowMs: DAY };
 
-/** At most this many open complaints about one server are stored. More would not help operators to decide. */
+/** The most open complaints about one server. More would not help operators to decide. */
 const MOST_OF_A_SERVER = 50;
 
 const complaintInput = z.object({
@@ -34,11 +33,10 @@ const complaintInput = z.object({
 });
 
 /**
- * Stores a visitor's complaint about a server for the operators. A network may send five a day. If the server has
- * `MOST_OF_A_SERVER` open complaints, nothing is stored.
+ * Stores a visitor's complaint about a server. A network may send five a day. If the server has `MOST_OF_A_SERVER` open
+ * complaints, nothing is stored.
  *
- * @param from - the visitor's network address, which is used for the limit only, and the id of the signed-in user, if
- *   any
+ * @param from - the visitor's network address, for the limit only, and the id of the signed-in user, if any
  * @returns null if the complaint was accepted; otherwise the time from which the network may send the next one
  * @throws {InvalidDocumentError} when the kind or the text is invalid
  */
@@ -100,13 +98,13 @@ export async function openComplaints(
 
 type CloseDeps = Complaints & { auditLog: Collection<AuditEntry> };
 
-/** Closes complaints. Returns how many of them were open; another operator may have closed the others before. */
+/** Closes complaints. Returns how many were open; another operator may have closed the others before. */
 export async function closeComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
   const closing = { $set: { closedAt: deps.clock.now(), closedBy: by }, $unset: { isOpen: '' } } as const;
   return decide(deps, ids, { from: { isOpen: true }, update: closing, action: 'complaint.close', by });
 }
 
-/** Opens closed complaints again. Returns how many of them were closed. */
+/** Opens closed complaints again. Returns how many were closed. */
 export async function reopenComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
   const opening = { $set: { isOpen: true }, $unset: { closedAt: '', closedBy: '' } } as const;
   const from = { closedAt: { $exists: true } };
@@ -132,7 +130,7 @@ async function decide(
   return changed;
 }
 
-/** Removes a user's id from the complaints that this user sent. The complaints stay, because they are about servers. */
+/** Removes a user's id from the complaints that they sent. The complaints stay, because they are about servers. */
 export async function forgetSender({ complaints }: Complaints, userId: ObjectId): Promise<void> {
   await complaints.updateMany({ userId }, { $unset: { userId: '' } });
 }

@@ -30,32 +30,30 @@ type HeldDeps = {
 
 /**
  * How long the names of held votes have been known on their server. `of`: how many names were looked up, the newest
- * ones. The other fields: how many of these are new, have been known for under 30 days, or for longer.
+ * first. The other fields: how many of them are new, are known for under 30 days, or for longer.
  */
 export type NameAges = { of: number; firstTime: number; under30Days: number; older: number };
 
-/** The held votes of one server, and what helps to decide about them. */
 export type HeldOnServer = OpenQuarantine & {
   server: Named;
   ages: NameAges;
-  /** The networks that used the server's vote form since the first held vote. `ofPlayers`: those with held names. */
+  /** Networks that used the server's vote form since the first held vote. `ofPlayers`: those that used held names. */
   networks: NetworkCount;
-  /** The most players that our checks saw in 30 days; null when no check saw a number. */
+  /** The most players that our checks saw in 30 days; null if no check saw a number. */
   playersSeen: number | null;
 };
 
 /** The held votes of one origin on all servers, or those of one server together. */
 export type HeldVotes = QuarantineGroup<HeldOnServer>;
 
-/** How many quarantines a page shows. Each costs four small queries. */
+/** How many quarantines a page shows. Each costs a few small queries. */
 export const HELD_A_PAGE = 40;
 
-/** How many names of a quarantine are looked up: the newest ones. */
 const NAMES_LOOKED_UP = 100;
 
 /**
- * A page of held votes with what helps to decide about them, grouped by their origin, the newest group first. Each
- * group is whole: if it has more quarantines than a page shows, the page has its newest ones and the number of all.
+ * A page of held votes with what helps to decide about them, grouped by their origin, the newest group first. A group
+ * is on one page only. If it has more quarantines than a page shows, the page has the newest ones and their total.
  */
 export async function heldVotes(
   deps: HeldDeps,

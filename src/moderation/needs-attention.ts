@@ -16,16 +16,15 @@ export type AttentionDeps = {
   clock: Clock;
 };
 
-/** The server that a row is about. */
 export type Named = Pick<Server, '_id' | 'name'>;
 
 /** The rows of one kind, at most `LISTED`. `more`: whether there are further rows. */
 export type Kind<T> = { rows: T[]; more: boolean };
 
-/** A listener that takes no votes, the reason, and the number of waiting votes (`COUNTED` means that many or more). */
+/** A listener that accepts no votes. `waiting`: the number of waiting votes; `COUNTED` means that many or more. */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
-/** Listeners that take no votes, and servers whose votes failed. */
+/** Listeners that accept no votes, and servers whose votes failed. */
 export type ListenersDown = {
   paused: Kind<StuckListener>;
   unreachable: Kind<StuckListener>;
@@ -50,7 +49,7 @@ export const COUNTED = 1_000;
 
 /**
  * The listeners that are down, the newest failures first. Each query uses a small partial index and reads a bounded
- * number of documents, whatever the size of the listing.
+ * number of documents; only `unfetched` reads more if more servers have open votes.
  */
 export async function listenersDown(sources: AttentionDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
@@ -62,7 +61,7 @@ export async function listenersDown(sources: AttentionDeps): Promise<ListenersDo
   return { paused, unreachable, unfetched, failed };
 }
 
-/** The servers with unusual figures. The cost is bounded as in `listenersDown`. */
+/** The servers with unusual figures. Each query reads a bounded number of documents. */
 export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFigures> {
   const [unusualVotes, waitingVotes, playersDiffer] = await Promise.all([
     unusualServers(sources),
@@ -116,8 +115,8 @@ async function withWaiting<T extends { server: Named }>(
 
 /**
  * The votes that failed in the last 24 h, by server. A vote fails at the latest 72 h after it was cast, so the query
- * reads the failed votes of the last 4 days. If there are more than `COUNTED`, the numbers are lower bounds. This is
- * one of the few queries for votes without a server id (ADR 88).
+ * reads the failed votes of the last 4 days, at most `COUNTED`: then the numbers are lower bounds. This is one of the
+ * few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();

@@ -16,18 +16,15 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** Up to this many votes of a server in 24 h, with the API and the vote form together, are never unusual. */
+/** Up to this many votes of a server in 24 h, with the API and the vote form together, are not unusual. */
 const ALWAYS_ALLOWED = 50;
-/**
- * Up to ten votes for each player of the server's peak are not unusual either. The peak counts as at least
- * `FEWEST_PLAYERS`.
- */
+/** Up to this many votes for each player of the peak are not unusual. The peak counts as at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
 /** The highest number of players that a probe saw counts for this many days. */
 const PEAK_DAYS = 7;
 
-/** Whether the votes of 24 h are far more than usual for a server with this peak of players. */
+/** Whether the votes of 24 h are too many for a server whose highest recent number of players is `peakPlayers`. */
 export function isUnusual(votes: number, peakPlayers: number): boolean {
   return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(peakPlayers, FEWEST_PLAYERS));
 }
@@ -35,10 +32,10 @@ export function isUnusual(votes: number, peakPlayers: number): boolean {
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with far more votes in 24 h than players, and removes flags that no longer apply. The votes of all
- * tokens and of the vote form are summed, so votes cannot be hidden by spreading them over several. Imported and
- * excluded votes do not count. Votes are read only for servers whose counters of today and yesterday are high. A
- * repeated call changes nothing.
+ * Flags servers with too many votes in 24 h for their players, and removes flags that do not apply any more. The votes
+ * of all tokens and of the vote form are summed, so votes cannot be hidden by spreading them over several tokens.
+ * Imported and excluded votes do not count. Votes are read only for servers whose counters of today and yesterday are
+ * high. A repeated call changes nothing.
  *
  * @returns the number of flagged servers
  * @throws the signal's reason when it is aborted
@@ -104,8 +101,8 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
 }
 
 /**
- * The highest recent number of players of a server: probed values, and reported values up to `MOST_REPORTED_PLAYERS`.
- * Without this limit, after a report of a million players no number of votes would be unusual.
+ * The highest recent number of players of a server: the number that probes saw, and the reported one up to
+ * `MOST_REPORTED_PLAYERS`. Without this limit, a server that reports a million players could have any number of votes.
  */
 async function believedPlayers(
   dailyStats: Collection<DailyStats>,

@@ -5,7 +5,6 @@ import type { Server } from '../servers/server.ts';
 import type { DiscordWebhook } from './discord/discord-webhook.ts';
 import { type Kind, wantsMailOf } from './kinds.ts';
 
-/** The collections from which an audience is read. */
 export type Audiences = {
   servers: Collection<Server>;
   users: Collection<User>;
@@ -22,7 +21,7 @@ export type Audience = {
   webhook: DiscordWebhook | null;
 };
 
-/** Finds the recipients of notifications about a server; null if there are none. */
+/** Finds the recipients of notifications about a server. Null if there are none, or if the owner is suspended. */
 export async function audienceOf(deps: Audiences, serverId: ObjectId): Promise<Audience | null> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!server) return null;

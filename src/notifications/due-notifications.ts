@@ -4,7 +4,7 @@ import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listen
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** A listener is unreachable for this long before its owner gets a mail: restarts and short outages cause none. */
+/** If a listener is unreachable for this long, its owner gets a mail. Restarts and short outages cause none. */
 const UNREACHABLE_FOR_MS = HOUR;
 
 /** The owner gets a mail this long before votes expire. */
@@ -23,7 +23,7 @@ export type DueNotification = {
   since: Date;
 };
 
-/** The state of a listener and its open votes that decides which notifications are due. */
+/** What decides which notifications are due for a listener. */
 export type ListenerState = {
   listener: Pick<
     Listener,
@@ -52,8 +52,8 @@ export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breake
 }
 
 /**
- * Since when nobody has fetched the votes of a listener that fetches; null if it is not such a listener, if no vote has
- * waited for 10 minutes, or if votes were fetched in that time.
+ * Since when nobody has fetched a listener's votes. Null if the listener is paused or does not fetch, if no vote has
+ * waited for 10 minutes, or if votes were fetched in the last 10 minutes.
  */
 export function unfetchedSince(
   listener: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
@@ -65,8 +65,8 @@ export function unfetchedSince(
 }
 
 /**
- * The notifications that are due for a listener now. A pure function of the current state: if an outage began and ended
- * while no worker ran, there is no notification about it.
+ * The notifications that are due for a listener now. Only the current state counts: if an outage began and ended while
+ * no worker ran, there is no notification about it.
  */
 export function dueNotifications(
   { listener, sent, oldestAt, expiresAt, isDraining }: ListenerState,
@@ -83,8 +83,8 @@ export function dueNotifications(
   }
   const since = outageSince(listener);
   if (!since) {
-    // If votes wait for the connection limit, or are fetched and not accepted, no outage began: the wait began when the
-    // oldest vote was cast.
+    // Votes may wait without an outage: for the connection limit, or because they are fetched but not accepted. Then
+    // their wait began when the oldest vote was cast.
     const waitsWithoutOutage = limited || listener.protocol === 'fetch';
     const waiting = waitsWithoutOutage && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [

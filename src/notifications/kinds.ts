@@ -27,7 +27,6 @@ export const KINDS = {
 export type Kind = keyof typeof KINDS;
 export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
-/** The events that owners are notified about, with their kind and how serious they are. */
 export const EVENTS = {
   paused: { kind: 'listener', tone: 'bad' },
   unreachable: { kind: 'listener', tone: 'bad' },
@@ -53,7 +52,7 @@ export function wantsMailOf(
   return wantsMail !== false && !mailOff?.includes(kind);
 }
 
-/** The mail fields of a user who chose these kinds. If none is chosen, kinds that later versions add are off too. */
+/** The mail fields of a user who chose these kinds. If none is chosen, kinds of later versions are off too. */
 export function mailSetting(chosen: readonly Kind[]): Pick<User, 'wantsMail' | 'mailOff'> {
   const off = KIND_NAMES.filter((kind) => !chosen.includes(kind));
   return { wantsMail: chosen.length > 0, mailOff: off };

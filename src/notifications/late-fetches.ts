@@ -8,16 +8,15 @@ import { after, type Clock } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 import { EXPIRING_MS } from './due-notifications.ts';
 
-/** A vote that waits for this long is about to expire. */
 const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
 
 type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
- * The listeners that fetch, are not paused, and whose owners may have to be notified: nobody has fetched for 10 minutes
- * while votes are open, or a waiting vote was cast 48 hours ago or earlier. In the second case, votes are fetched and
- * settled as `retry`, or too few are fetched. Besides {@link fetchingWithOpenVotes}, this costs one seek in an index
- * for each listener that fetched in the last 10 minutes.
+ * The listeners that fetch, are not paused, and whose owners may have to be notified: votes are open and nobody has
+ * fetched for 10 minutes, or a waiting vote was cast 48 hours ago or earlier (too few votes are fetched, or they are
+ * settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index for each listener that
+ * fetched in the last 10 minutes.
  */
 export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener> {
   const now = deps.clock.now();

@@ -3,7 +3,6 @@ import type { Server } from '../servers/server.ts';
 import type { Attempt } from '../votes/vote.ts';
 import type { DeliveryCounts } from './delivery-counts.ts';
 
-/** The data of one notification about a listener. */
 export type ListenerNotification = {
   listener: Listener;
   server: Server;

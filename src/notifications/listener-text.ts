@@ -10,7 +10,6 @@ function votesDo(number: number, one: string, many: string): string {
   return `${votes(number)} ${number === 1 ? one : many}`;
 }
 
-/** The text of a notification about a listener. */
 export function listenerNotificationText(
   notification: ListenerNotification,
   due: DueNotification,
@@ -81,7 +80,7 @@ function reason({ listener, lastAttempt }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (found) return [explained(found)];
   if (listener.limited) return [t(explain('outgoing-limited', listener.protocol).cause)];
-  // If votes are fetched and not accepted, there is no outage: the reason is the last outcome of the oldest vote.
+  // If votes are fetched but not accepted, there is no outage. The reason is the last outcome of the oldest vote.
   if (listener.protocol !== 'fetch' || !lastAttempt?.code) return [];
   const { code, words } = lastAttempt;
   return [`The oldest: ${explained({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];

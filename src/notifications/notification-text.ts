@@ -5,14 +5,14 @@ import { EVENTS, type EventName, type Tone } from './kinds.ts';
 
 /** A notification to the owner of a server, as plain text for every channel. */
 export type NotificationText = {
-  /** Identifies the notification: it is written once for each channel. */
+  /** A notification with this id is written once for each channel. */
   id: string;
   tone: Tone;
   /** The subject, which follows the server's name and a colon. */
   subject: string;
-  /** The last paragraph introduces the link to the page, which is added below it. */
+  /** The last paragraph introduces the link, which is added below it. */
   paragraphs: string[];
-  /** The path of the page below the server in the dashboard: `/listener`. */
+  /** The page that the notification links to, as a path below the server's dashboard page: `/listener`. */
   part: string;
 };
 
@@ -23,7 +23,6 @@ export function eventOf(event: EventName, about: string): Pick<NotificationText,
   return { id: `${event}:${about}`, tone: EVENTS[event].tone };
 }
 
-/** The address of the page that a notification leads to. */
 export function addressOf(
   { PUBLIC_URL }: Site,
   server: Pick<Server, '_id'>,

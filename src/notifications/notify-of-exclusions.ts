@@ -23,7 +23,7 @@ export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortS
     state: 'excluded',
     votes: { $gt: 0 },
     told: { $exists: false },
-    // A block of a name excludes votes one by one, as they are cast. Owners are not notified of them.
+    // A block of a name excludes votes as they are cast. Owners are not notified of these.
     blockId: { $exists: false },
   } as const;
   let written = 0;

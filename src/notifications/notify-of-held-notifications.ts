@@ -7,7 +7,7 @@ import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
 /**
- * For each server that had too many notifications in an hour: writes one more, which says how many were held back.
+ * For each server with more than `MOST_AN_HOUR` notifications in an hour: writes one that says how many were not sent.
  *
  * @returns how many were written
  */

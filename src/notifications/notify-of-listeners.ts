@@ -10,7 +10,6 @@ import { listenerNotificationText } from './listener-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** Dependencies of notifications about listeners. */
 export type ListenerNotifyDeps = NotifyDeps &
   Audiences & {
     listeners: Collection<Listener>;
@@ -47,7 +46,6 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
   for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
     const listener = await deps.listeners.findOne({ serverId: sent.serverId, _id: sent._id });
-    // A deleted listener gives no more notifications.
     if (!listener) await deps.sentNotifications.deleteOne({ _id: sent._id });
     else if (!outageSince(listener))
       written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
@@ -55,10 +53,8 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
   return written;
 }
 
-/** The notifications about the end of an outage. */
 const ENDS: ReadonlySet<DueNotification['kind']> = new Set(['returned', 'fetched-again']);
 
-/** Writes the due notifications of one listener. */
 async function notifyOf(
   deps: ListenerNotifyDeps,
   listener: Listener,

@@ -8,12 +8,12 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
 /**
- * If a review was approved longer ago than this, the owner is not notified of it: they have seen it by now, or an older
- * version of Tallyport approved it.
+ * Reviews that were approved longer ago cause no notification: owners have seen them, or an older version approved
+ * them.
  */
 const NEWLY_MS = 2 * DAY;
 
-/** How much of a review's text a notification has, in code points. */
+/** The longest part of a review's text in a notification, in code points. */
 const LONGEST_QUOTE = 500;
 
 /**

@@ -9,9 +9,9 @@ import type { ServerNotices } from './server-notices.ts';
 
 type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
-/** A server is offline for this long before its owner is notified, so that owners are not notified of restarts. */
+/** If a server is offline for this long, its owner is notified. Restarts take less time. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
-/** If a server has been offline for longer than this and no worker ran meanwhile, its owner is not notified. */
+/** If no worker ran and a server has been offline for longer than this, its owner is not notified. */
 const NEWLY_MS = DAY;
 /** The shortest time between two notifications, for servers whose status often changes. */
 const AT_MOST_EVERY_MS = DAY;

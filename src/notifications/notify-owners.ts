@@ -19,9 +19,8 @@ type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
   Parameters<typeof notifyOfExclusions>[0];
 
 /**
- * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, also after
- * concurrent or interrupted runs: its message enters the outbox under an id made of the event, and the event is
- * recorded as notified afterwards.
+ * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, even if runs
+ * are concurrent or interrupted: its message gets an id made of the event, and the event is marked afterwards.
  *
  * @returns how many were written
  */

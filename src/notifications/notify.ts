@@ -16,14 +16,13 @@ import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
 import { mailOf, type NotificationText } from './notification-text.ts';
 
-/** The dependencies of writing notifications. */
 export type NotifyDeps = Outbox &
   DiscordOutbox & {
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
     log: Logger;
   };
 
-/** The most notifications about a server in an hour, on each channel. A later one says how many more there were. */
+/** The most notifications about a server in an hour, on each channel. A later message counts those above the limit. */
 export const MOST_AN_HOUR = 20;
 
 /** Whether a notification was written. `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
@@ -50,7 +49,7 @@ export async function notify(
 }
 
 /**
- * Runs `work` for one server. If it fails, the error is logged; only if a service is unavailable, it is thrown.
+ * Runs `work` for one server. A failure is logged and counts as 0; if a service is unavailable, the error is thrown.
  *
  * @returns how many notifications were written
  */
@@ -93,7 +92,7 @@ export async function write(
 /** How many notifications about a server were written in the last hour; held ones are not counted. */
 export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
-  // A held message has no time to be sent, no result and no text.
+  // A held message has no attempt and no `nextAt`.
   return messages.countDocuments(
     { serverId, createdAt, $or: [{ attempts: { $gt: 0 } }, { nextAt: { $exists: true } }] },
     { limit: MOST_AN_HOUR },

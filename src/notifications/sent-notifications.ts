@@ -13,7 +13,7 @@ const sentNotificationsDefinition = {
   unreachableTold: { type: Date, default: null },
   unfetchedTold: { type: Date, default: null },
   expiringTold: { type: Date, default: null },
-  /** When the last mail was written, for kinds that a flapping listener could repeat. */
+  /** When the last mail was written, for kinds that a listener could cause again and again. */
   unreachableMailAt: { type: Date, default: null },
   unfetchedMailAt: { type: Date, default: null },
   expiringMailAt: { type: Date, default: null },

@@ -83,10 +83,7 @@ export function checkAddress(host: string, answer: string, ranges: AddressRanges
   return address.toString();
 }
 
-/**
- * Addresses in a public range that lead to an internal service of a cloud: Azure's virtual IP for DNS, agent and
- * metadata.
- */
+/** Public addresses of internal services of a cloud: Azure's virtual IP for DNS, agent and metadata. */
 const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /** Whether a network interface of this machine has the address. */
@@ -99,10 +96,10 @@ function isOwn(address: Address): boolean {
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address is public. ipaddr.js calls an address `unicast` when it is in none of the special ranges:
- * private, loopback, link-local, shared (CGNAT), multicast, broadcast, documentation, benchmarking, reserved, and
- * for IPv6 also those that contain an IPv4 address (6to4, Teredo). IPv4-mapped, IPv4-compatible and NAT64 addresses are
- * outside `GLOBAL_UNICAST`, so they are not public either.
+ * Whether an address is public. ipaddr.js calls an address `unicast` when it is in none of the special ranges: private,
+ * loopback, link-local, shared (CGNAT), multicast, broadcast, documentation, benchmarking, reserved, and for IPv6 also
+ * those that contain an IPv4 address (6to4, Teredo). IPv4-mapped, IPv4-compatible and NAT64 addresses are outside
+ * `GLOBAL_UNICAST`, so they are not public either.
  */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
@@ -125,8 +122,8 @@ const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
  * Parses the host that an owner enters: a host name or an IP address. `resolveAddress` checks at each connection
  * whether the addresses of the host are allowed.
  *
- * @returns the host in one spelling: a name in lower-case ASCII (international names in Punycode) without a
- *   final dot, an IPv6 address without brackets
+ * @returns the host in one spelling: a name in lower-case ASCII (international names in Punycode) without a final dot,
+ *   an IPv6 address without brackets
  * @throws {HostError} with a sentence that says what is wrong
  */
 export function parseHost(text: string): string {
@@ -168,10 +165,7 @@ function lastLabel(host: string): string {
   return host.normalize('NFKC').replace(/\.$/, '').split('.').at(-1) ?? '';
 }
 
-/**
- * Whether a label is a number. The resolver reads a name whose last label is a number as an IPv4 address in an old
- * form, such as `127.1`.
- */
+/** Whether a label is a number. A host that ends in a number is an IPv4 address in an old form, such as `127.1`. */
 function isNumber(label: string): boolean {
   return /^(\d+|0x[0-9a-f]*)$/i.test(label);
 }

@@ -11,9 +11,8 @@ import type { RedisConnection } from './redis.ts';
 export type Question = Payload<'answer-now'>;
 
 /**
- * The deadline of a question: a worker drops a question that is older and does not run it. A worker compares `askedAt`
- * with its own clock. Each clock is at most 2 s off mongod's (ADR 40), so a question is dropped at an age of 16 to 24
- * s.
+ * A worker drops a question that is older than this and does not run it. A worker compares `askedAt` with its own
+ * clock. Each clock is at most 2 s off mongod's (ADR 40), so a question is dropped at an age of 16 to 24 s.
  */
 export const DEADLINE_MS = 20 * SECOND;
 
@@ -58,9 +57,7 @@ export type WorkersAnswer<T> =
   | { kind: 'answered'; result: T }
   | { kind: 'dropped' | 'interrupted' | 'failed' };
 
-/**
- * The progress of a question: all steps that have begun. Each event contains all of them, so a lost event does no harm.
- */
+/** The progress of a question: all steps that have begun. Each event has all of them, so a lost one does no harm. */
 export type AnswerProgress = { steps: string[] };
 
 /** Asks workers and waits for their answers. Elsewhere, the web process never waits long for Redis (design rule 2). */
@@ -140,8 +137,7 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
         if (!(await isAccepted(question))) wait.end({ kind: 'redis-away' });
         const ended = await wait.ended;
         if (ended.kind !== 'answered') log.warn({ event: 'answer.missing', task, askId, reason: ended.kind });
-        // Nobody waits for the question any more, so it is removed. If a worker has just begun, Redis refuses to remove
-        // it.
+        // Nobody waits for the question any more. If a worker has just begun, Redis refuses to remove it.
         if (ended.kind === 'no-worker' || ended.kind === 'too-late')
           await within(COMMAND_MS, queue.remove(askId)).catch(() => undefined);
         return ended;

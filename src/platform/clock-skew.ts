@@ -3,20 +3,14 @@ import { type Clock, SECOND } from './clock.ts';
 
 /**
  * How many milliseconds the process's clock is ahead of mongod's; negative when it is behind, 0 while they agree within
- * 2 seconds (design rule 1). If a recent measurement showed no skew: returns 0 without a promise. Rejects when MongoDB
- * does not answer.
+ * 2 seconds (docs/adr/0040-clock-gate.md). If a recent measurement showed no skew: returns 0 without a promise. Rejects
+ * when MongoDB does not answer.
  */
 export type ClockSkew = () => number | Promise<number>;
 
-/**
- * If the skew is larger than this: the clock counts as wrong, because the process would measure the 24 hours of a
- * cooldown wrongly.
- */
+/** A larger skew counts as wrong, because the process would measure the 24 hours of a cooldown wrongly. */
 const TOLERANCE_MS = 2 * SECOND;
-/**
- * If a measurement is older than `FRESH_MS`, a new one is made in the background. If it is older than `STALE_MS`,
- * callers wait for the new one.
- */
+/** After `FRESH_MS`, a new measurement is made in the background. After `STALE_MS`, callers wait for it. */
 const FRESH_MS = SECOND;
 const STALE_MS = 5 * SECOND;
 
@@ -56,8 +50,7 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   return () => {
     const age = last ? performance.now() - last.at : Number.POSITIVE_INFINITY;
     if (last && age < STALE_MS && skewBy(last) === 0) {
-      // If the measurement in the background fails, its error is ignored: a later call that needs a new measurement waits
-      // for it and gets the error.
+      // If this measurement fails, its error is ignored: a later call that waits for a new one gets the error.
       if (age > FRESH_MS) renew().catch(() => undefined);
       return 0;
     }

@@ -1,6 +1,5 @@
 /** The source of the current time. Features get it as an argument, so that tests can set the time. */
 export type Clock = {
-  /** The current time. */
   now(): Date;
 };
 
@@ -14,7 +13,6 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** A new date, `ms` milliseconds after `date`. */
 export function after(date: Date, ms: number): Date {
   return new Date(date.getTime() + ms);
 }

@@ -65,7 +65,6 @@ export const redisUrl = z
     'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
   );
 
-/** A secret must be long and must have at least 10 different characters. */
 export const secretKey = z
   .string()
   .min(32, 'must have at least 32 characters: make one with `openssl rand -base64 32`')
@@ -148,10 +147,7 @@ export const trustProxy = z.string().transform((value, context): false | number 
   return false;
 });
 
-/**
- * What is wrong with a trusted address or range; null if nothing is. Unusual notations, such as `1.5` for 1.0.0.5, are
- * refused as typing errors.
- */
+/** What is wrong with a trusted address or range; null if nothing. `1.5` for 1.0.0.5 is refused as a typing error. */
 function rangeError(range: string): string | null {
   const [address = '', prefix] = range.split(/\/(?=\d{1,3}$)/);
   const [ip, bits] =
@@ -209,7 +205,6 @@ export const contact = z
   .max(200, CONTACT_RULE)
   .refine((value) => isWebAddress(value) || z.email().safeParse(value).success, CONTACT_RULE);
 
-/** A colour of the pages: `#0f6168`. */
 export const colour = z
   .string()
   .trim()

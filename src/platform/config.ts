@@ -29,7 +29,7 @@ import { traceSettings } from './tracing/trace-settings.ts';
 
 const STEAM_OPENID_URL = 'https://steamcommunity.com/openid/login';
 
-/** All environment variables. Each value is text, which the transforms convert. The defaults suit most operators. */
+/** All environment variables. Each value is text, which the transforms convert. */
 const environment = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   HOST: listenHost.default('127.0.0.1'),
@@ -50,24 +50,15 @@ const environment = z.object({
   DESTINATION_LIMIT: wholeNumber(1, 1_000_000).default(60),
   ACCOUNT_LIMIT: wholeNumber(1, 1_000_000).default(40),
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
-  /**
-   * If the event loop of a web process is delayed for longer than this, in milliseconds, it answers 503; 0 switches
-   * this off.
-   */
+  /** A web process answers 503 while its event loop is delayed by more than this, in milliseconds; 0: never. */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
-  /**
-   * How many connections one address may have, unless it is a trusted proxy (see http/limit-connections.ts); 0: no
-   * limit.
-   */
+  /** The most connections of an address that is not a trusted proxy (http/limit-connections.ts); 0: no limit. */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
   /** How many new players of one network may vote for a server in a day (see votes/web/network-limits.ts). */
   WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
-  /**
-   * How many accounts may be made in 24 hours from one IPv4 /24 or IPv6 /48, and with one mail domain that is not a
-   * public provider's.
-   */
+  /** The most accounts made in 24 hours from an IPv4 /24 or IPv6 /48, and per mail domain except public providers'. */
   SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
   SIGN_UPS_PER_MAIL_DOMAIN: wholeNumber(1, 1_000_000).default(20),
   TRUST_PROXY: trustProxy.default(false),
@@ -179,7 +170,7 @@ const GIVEN_INSTEAD: Record<keyof z.infer<typeof storedOnly>, 'SITE_PAGES_DIR' |
 
 type Environment = z.infer<typeof environment>;
 
-/** The names of all settings. */
+/** The names of all settings that may be environment variables. */
 export const SETTINGS: readonly string[] = Object.keys(environment.shape);
 
 /** The value that each setting has if it is not set. */
@@ -204,10 +195,9 @@ export type Config = Omit<Environment, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_URL
 /** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** The least value except 0. The list of last month's top voters needs names for two months; one month is to spare. */
+/** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: last month's top voters need names for two months; one is spare. */
 const LEAST_NAME_MONTHS = 3;
 
-/** Errors that concern several variables together. */
 function crossVariableErrors(env: Environment): string[] {
   const errors: string[] = [];
   if (env.CLOCK_OFFSET_MS !== 0 && env.NODE_ENV !== 'test') {

@@ -23,10 +23,7 @@ export async function delayJob(
   throw new DelayedError();
 }
 
-/**
- * The time from which a waiting or delayed job could run, in milliseconds since 1970. For a job that is not due it is
- * in the future.
- */
+/** The time from which a waiting or delayed job may run, in milliseconds since 1970. */
 export function dueTimeOf({ timestamp, processedOn = 0, delay, progress }: Job): number {
   const { data } = dueSchema.safeParse(progress);
   // `timestamp` is when the job was first added, `processedOn` is when its last run began.

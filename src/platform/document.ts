@@ -2,9 +2,7 @@ import type { Collection as DriverCollection } from 'mongodb';
 import mongoose, { type InferRawDocType } from 'mongoose';
 import { AppError } from './app-error.ts';
 
-/**
- * The type of a nested definition. mongoose's inferred type has an `_id`, which Tallyport's nested schemas do not have.
- */
+/** The type of a nested definition: without the `_id` that mongoose infers, which Tallyport's nested schemas lack. */
 export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
 
 /** A document was refused by its schema. `errors` has one sentence for each wrong field. */
@@ -36,7 +34,6 @@ export async function checked<T extends object>(collection: DriverCollection<T>,
   }
 }
 
-/** The model whose `Model.collection` is `collection`. */
 function modelOf(collection: object): mongoose.Model<object> {
   const models = collection instanceof mongoose.Collection ? Object.values(collection.conn.models) : [];
   const model = models.find((candidate) => candidate.collection === collection);

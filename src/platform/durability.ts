@@ -6,8 +6,9 @@ import { DURABLE, type Mongo } from './mongo.ts';
 /** Makes sure that the data in an API answer is durable: it survives a crash of mongod, like an accepted vote. */
 export type Durability = {
   /**
-   * Waits until everything that was read before this call is durable. On a replica set, a majority read returns durable
-   * data only; a standalone mongod also returns data that is not in its journal yet.
+   * Waits until everything that was read before this call is durable. A standalone mongod also returns data that is not
+   * in its journal yet. On a replica set there is nothing to wait for, because a majority read returns durable data
+   * only.
    *
    * @param writtenBy - the latest time at which the data was written. If the journal was flushed after it, this returns
    *   at once
@@ -29,7 +30,7 @@ const flushJournal: BatchLoader<Db, null, true> = {
   },
 };
 
-/** If MongoDB is a replica set, `confirm` does nothing. `clock` must be the clock that sets the times of votes. */
+/** Unless mongod is standalone, `confirm` does nothing. `clock` must be the clock that dates the votes. */
 export function createDurability(
   { db, isStandalone }: Pick<Mongo, 'db' | 'isStandalone'>,
   batcher: Batcher,

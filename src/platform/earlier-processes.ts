@@ -5,16 +5,15 @@ import { EARLIER_CONNECTION_NAME, type Mongo } from './mongo.ts';
 /** Processes of an earlier version run, or it is unknown whether any run. */
 export class EarlierProcessesError extends CodedError<'earlier-processes' | 'processes-unknown'> {}
 
-/** MongoDB's error code Unauthorized. */
 const UNAUTHORIZED = 13;
 
 /** An entry of `$currentOp`. The address of the client is in `client`, or in `client_s` on a sharded cluster. */
 type Connected = { client?: string; client_s?: string };
 
 /**
- * Call this before a change that an earlier version does not support. If processes of an earlier version are connected
- * to this MongoDB: it throws. Processes that use another database of this MongoDB count too, because an idle connection
- * does not show its database.
+ * Throws if processes of an earlier version are connected to this MongoDB. Call it before a change that such a version
+ * does not support. Processes that use another database of this MongoDB count too, because an idle connection does not
+ * show its database.
  *
  * @throws {EarlierProcessesError} when there are such processes, or when MongoDB does not say whether there are any
  */
@@ -47,7 +46,7 @@ function hostOf(client = 'an unknown address'): string {
   return client.replace(/:\d+$/, '');
 }
 
-/** The connections of earlier processes. If MongoDB does not show all users' connections: those of its own user. */
+/** The connections of earlier processes. If MongoDB does not show all of them: those of the user in MONGODB_URI. */
 async function earlierClients({ connection }: Pick<Mongo, 'connection'>): Promise<Connected[]> {
   const list = (allUsers: boolean) =>
     connection

@@ -1,6 +1,6 @@
 /**
- * Calls `onGone` when the parent process exits for any reason; an IPC channel connects the two. Does nothing if this
- * process has no such channel, because it was started from a shell. The event listener does not keep the process alive.
+ * Calls `onGone` when the parent process exits for any reason. Does nothing if no IPC channel connects the two, as in a
+ * process that was started from a shell. It does not keep this process alive.
  */
 export function endWithParent(onGone: () => void): void {
   if (process.connected === undefined) return;

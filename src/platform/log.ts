@@ -31,10 +31,7 @@ function withoutSecrets(fields: object, level = 1): Record<string, unknown> {
   return clean;
 }
 
-/**
- * A value without secrets. Errors have their own serializer; objects with `toJSON` (an id, a date) have no fields to
- * redact.
- */
+/** A value without secrets. An error has its own serializer; an object with `toJSON` (an id) needs no redaction. */
 function shownAt(value: unknown, level: number): unknown {
   if (typeof value !== 'object' || value === null || level === DEEPEST) return value;
   if (value instanceof Error || 'toJSON' in value) return value;
@@ -43,10 +40,7 @@ function shownAt(value: unknown, level: number): unknown {
     : withoutSecrets(value, level + 1);
 }
 
-/**
- * Standard output, written synchronously. If nobody reads it, an asynchronous destination would keep the process from
- * exiting.
- */
+/** Standard output, written synchronously: otherwise the process could not exit while nobody reads the output. */
 function standardOutput(): DestinationStream {
   const destination = pino.destination({ dest: 1, sync: true });
   destination.on('error', () => undefined);
@@ -78,8 +72,7 @@ export function createLogger(
     },
     to ?? standardOutput(),
   );
-  // Pino's formatters do not get the fields of a child logger, so `child` removes secrets from them. Children inherit
-  // this method.
+  // Pino's formatters do not get a child logger's fields, so `child` removes secrets. Children inherit this method.
   const { child } = logger;
   logger.child = function (this: Logger, bindings, ...options) {
     return child.call(this, withoutSecrets(bindings), ...options);

@@ -2,10 +2,7 @@ import MarkdownIt from 'markdown-it';
 import sanitizeHtml from 'sanitize-html';
 import { withoutDirections, writtenLink } from './written-link.ts';
 
-/**
- * Quotes and lists that are nested more deeply than this are left out, so that the result is at most about 20 times as
- * long as the text.
- */
+/** How deeply quotes and lists may nest. Deeper ones are left out, so the result is at most about 20 times the text. */
 const DEEPEST = 10;
 
 /** The `rel` attribute of links that users write: no weight for search engines, and no access to the page's window. */
@@ -21,8 +18,7 @@ const parser = new MarkdownIt({ html: false, linkify: true, breaks: true, maxNes
 ]);
 // Only complete URLs become links. A domain alone is often the address of a game server.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
-// By default, markdown-it shows a name such as `xn--bnk-6cd.example` in Unicode, where it looks like the name of
-// another site.
+// By default, markdown-it shows `xn--bnk-6cd.example` in Unicode, where it looks like the name of another site.
 parser.normalizeLink = (address) => writtenLink(address)?.href ?? '';
 parser.normalizeLinkText = (address) => writtenLink(address)?.href ?? address;
 parser.validateLink = (address) => writtenLink(address) !== null;

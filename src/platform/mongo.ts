@@ -18,13 +18,13 @@ export type Mongo = {
 export const OLDEST_MONGODB = 8;
 
 /**
- * How long an operation of a web process may take. If it takes longer, an API request is answered with 503
- * (docs/errors.md). It is used as `socketTimeoutMS`: how long a socket may be without an answer. The driver's own
- * `timeoutMS` has no effect beside that option.
+ * How long an operation may take by default. If it takes longer, an API request is answered with 503 (docs/errors.md).
+ * It is used as `socketTimeoutMS`: how long a socket may be without an answer. The driver's own `timeoutMS` has no
+ * effect beside that option.
  */
 export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 
-/** The limit for operations whose result no client waits for: in workers, long commands and the demo's writes. */
+/** The limit for operations whose result no client waits for: long commands and the demo's writes. */
 export const LONG_OPERATION_TIMEOUT_MS = 30 * SECOND;
 
 /** What a write waits for before it is acknowledged. */
@@ -119,17 +119,13 @@ function requireDb({ db }: Connection): Db {
   return db;
 }
 
-/**
- * The name of the database in the address. If the address has none, the driver would use `test`; Tallyport uses
- * `tallyport`.
- */
+/** The database that the address names; `tallyport` if it names none or `test`, which is the driver's default. */
 function databaseName(uri: string): string {
   // This only parses the address; it does not connect.
   const named = new MongoClient(uri).options.dbName;
   return named === 'test' ? 'tallyport' : named;
 }
 
-/** Whether `error` is a duplicate key in a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 11_000;
 }
@@ -154,10 +150,7 @@ const LOST =
 /** Codes of the plain error that the driver throws when a connection ends during a write. */
 const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
-/**
- * Server codes of a node that steps down, stops or is cut off (the list of retryable errors in the driver
- * specification).
- */
+/** Codes of a node that steps down, stops or is cut off (retryable errors in the driver specification). */
 const PASSING_CODES = new Set([
   6, 7, 50, 64, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);

@@ -33,19 +33,14 @@ export function jobAttributes(name: QueueName, payload: object, operation: 'send
   };
 }
 
-/** One job to add. */
 export type NewJob<N extends QueueName> = {
   payload: Payload<N>;
   /** Shown after the queue's title in Bull Board: `Probe: alpha-craft`. Short and without secrets. */
   subject?: string;
-  /**
-   * Puts the job before all waiting jobs. Only for a few jobs at a time, because the one that was added last runs
-   * first.
-   */
+  /** Puts the job before all waiting jobs. Only for a few jobs at a time: the one added last runs first. */
   first?: boolean;
 };
 
-/** Options for adding a job. */
 export type AddOptions = {
   /** Replaces a delayed job of the same key, so that it runs now. */
   hasten?: boolean;
@@ -58,7 +53,7 @@ export type Producer = {
    * Adds a job.
    *
    * @returns whether Redis accepted it. `false` if Redis is unavailable or does not answer, or if too many adds are
-   *   running. The work is not lost: it is in MongoDB, where the sweep finds it
+   *   running. Except for a question (`answer-now`), the work is not lost: the sweep finds it in MongoDB
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
@@ -79,10 +74,7 @@ export type Producer = {
   settle(): Promise<void>;
 };
 
-/**
- * How many adds may wait at once. A suspended Redis keeps its connection open and does not answer, so adds would pile
- * up.
- */
+/** How many adds may wait at once. A suspended Redis keeps its connection open, so adds would pile up. */
 const MOST_ADDS_UNDER_WAY = 1_000;
 
 /** How long an add may take at most, also during shutdown. */
@@ -134,7 +126,6 @@ const announceBatch: BatchLoader<RedisConnection, { channel: string; message: st
   },
 };
 
-/** Creates a producer for queues that use `connection`. */
 export function createProducer(
   config: Pick<Config, 'QUEUE_PREFIX'>,
   queues: Record<QueueName, Queue>,

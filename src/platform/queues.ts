@@ -14,9 +14,7 @@ const listenerJob = {
   payload: z.object({
     serverId: objectId,
     listenerId: objectId,
-    /**
-     * When the sweep found the due votes; absent if another caller added the job. The field keeps its name of 0.1.0.
-     */
+    /** When the sweep found the due votes; absent if another caller added the job. */
     relayedAt: z.iso.datetime().optional(),
   }),
   key: (payload: { listenerId: string }) => payload.listenerId,
@@ -33,10 +31,7 @@ const listenerJob = {
 export const QUEUES = {
   /** Forwards votes to listeners that answer. */
   'forward-votes': { title: 'Forward votes', ...listenerJob },
-  /**
-   * Forwards votes to listeners that have failed since they last took a vote, and to listeners that have not taken a
-   * vote with their current settings yet.
-   */
+  /** Forwards votes to listeners that failed since they last took a vote, or took none with their current settings. */
   'test-listeners': { title: 'Test listeners', ...listenerJob },
   /** Forwards votes to listeners that answer and have many waiting votes. */
   'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
@@ -70,7 +65,6 @@ export const QUEUES = {
     payload: z.object({}),
     key: () => 'all',
   },
-  /** Computes the rank of every listed server. */
   'recompute-ranks': {
     title: 'Recompute ranks',
     payload: z.object({}),
@@ -167,7 +161,7 @@ export function dueVotesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>):
  */
 const MOST_ANSWER_EVENTS = 2_000;
 
-/** Opens every queue on one connection, for Bull Board and for counting jobs. */
+/** Opens every queue on one connection, for adding and counting jobs and for Bull Board. */
 export function openQueues(
   config: Pick<Config, 'QUEUE_PREFIX'>,
   connection: RedisConnection,

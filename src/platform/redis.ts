@@ -39,8 +39,8 @@ function parseNodes(text: string): { host: string; port: number }[] {
 
 /**
  * Opens a connection to `redis://`, `rediss://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`.
- * Options such as `?family=6` may follow the address. If Redis is unavailable, it does not throw: it reconnects by
- * itself, and logs once that Redis is away and once that it is back.
+ * Options such as `?family=6` may follow the address. If Redis is unavailable, this does not throw: the connection is
+ * opened again and again. One line is logged when Redis goes away, and one when it is back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
   const connection = connect(url);

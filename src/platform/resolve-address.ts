@@ -63,8 +63,7 @@ const FIRST_TRY_TIMEOUT_MS = 1_000;
 
 /**
  * Makes a resolver for one look-up of at most `timeoutMs`. Its own timeouts are shorter, so that there is time to try
- * the next name server. With many name servers it would take longer than `timeoutMs`, so the caller must enforce the
- * limit and cancel.
+ * the next name server. With many name servers it would exceed `timeoutMs`, so the caller must stop it.
  */
 export function resolverFor(timeoutMs: number): Resolver {
   return new Resolver({

@@ -22,24 +22,17 @@ export type Resources = {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
-  /** How much this process's clock differs from mongod's. */
   clockSkew: ClockSkew;
   /** The id of this start of the process; each start has another one. Leases store it as their owner. */
   processId: string;
   mongo: Mongo;
-  /** Requests that are in flight at the same time share database operations through it. */
   batcher: Batcher;
-  /** Makes sure that the data in an API answer is durable. */
   durability: Durability;
   secrets: SecretBox;
   tracing: Tracing;
   producer: Producer;
-  /** Asks workers to do tasks for whose results users wait. */
   answers: Answers;
-  /**
-   * All queues, for Bull Board and for counting jobs. Their commands wait for Redis without a limit, so callers must
-   * limit the wait.
-   */
+  /** The queues of `producer`. Their commands wait for Redis without a limit, so callers must limit the wait. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   /** Closes the queues, then Redis, then MongoDB (design rule 12), and exports the last spans at the same time. */

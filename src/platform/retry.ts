@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND } from './clock.ts';
 import { throwUnlessTransient } from './transient-errors.ts';
 
-/** The pause between two tries. */
 const RETRY_MS = SECOND / 2;
 
 /** When a failed operation is no longer retried. */
@@ -16,10 +15,10 @@ export type Retrying = {
 };
 
 /**
- * Runs an operation on MongoDB every half second until it succeeds.
+ * Runs `work` until it succeeds, with pauses of half a second.
  *
  * @param work - called with the number of the try, which begins at 0
- * @throws the error of the last try
+ * @throws what `onError` throws, or the error of the last try
  */
 export async function retry<T>(
   work: (tries: number) => Promise<T>,

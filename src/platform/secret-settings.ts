@@ -3,10 +3,7 @@ import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { AppError } from './app-error.ts';
 
-/**
- * Settings that are secret. Each may be in a file whose path is `NAME_FILE`, because Docker and Kubernetes mount
- * secrets as files.
- */
+/** Secret settings. The variable `NAME_FILE` may name a file with the value: Docker mounts secrets as files. */
 export const SECRETS_IN_FILES = [
   'MONGODB_URI',
   'REDIS_URL',
@@ -18,7 +15,7 @@ export const SECRETS_IN_FILES = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const;
 
-/** Settings whose values are never shown. */
+/** Settings that are masked wherever settings are shown (masked.ts). */
 export const SECRETS: ReadonlySet<string> = new Set([...SECRETS_IN_FILES, 'OPERATOR_PASSWORD_HASH']);
 
 /** The largest file of a secret. */

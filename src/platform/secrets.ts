@@ -8,12 +8,9 @@ export class UnsealError extends AppError {
   }
 }
 
-/** Encrypts listener keys and tokens at rest (design rule 10). */
+/** Encrypts secrets at rest, such as listener keys and mails (design rule 10). */
 export type SecretBox = {
-  /**
-   * Encrypts `text`. It can be opened only with the same `context`, so a sealed value is useless if it is copied to
-   * another document.
-   */
+  /** Encrypts `text`. Only the same `context` opens it, so a sealed value is useless in another document. */
   seal(text: string, context: string): string;
   /**
    * Decrypts what `seal` made.

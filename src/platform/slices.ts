@@ -4,23 +4,21 @@ import { type Collection, type Document, type Filter, ObjectId, type WithId } fr
 export type Slice<T> = { rows: T[]; next: string | null };
 
 type Reading<T extends Document> = {
-  /** The conditions that an index serves in the requested order. */
+  /** Conditions on the fields with which the index begins. */
   filter: Filter<T>;
   /** The list is sorted by this date, then by id. The index has both after the fields of `filter`. */
   by: { field: string; direction: 1 | -1 };
   /** The `next` of the previous slice. If it is absent or invalid, the list starts at its beginning. */
   from: string | undefined;
   limit: number;
-  /** Checks the conditions that no index serves. It is called for at most `MOST_EXAMINED` rows of a slice. */
+  /** Checks the conditions that no index serves. */
   wanted?: (row: WithId<T>) => boolean;
 };
 
-/** How many rows one slice examines at most. The next slice continues after them. */
+/** How many rows a slice examines at most if there is `wanted`. The next slice continues after them. */
 const MOST_EXAMINED = 1_000;
 
-/**
- * Reads a slice of a collection whose ids are ObjectIds. A slice far from the beginning costs no more than the first.
- */
+/** Reads a slice of a collection whose ids are ObjectIds. A later slice costs no more than the first one. */
 export async function readPage<T extends Document & { _id: ObjectId }>(
   collection: Collection<T>,
   { filter, by: { field, direction }, from, limit, wanted }: Reading<T>,
@@ -29,7 +27,7 @@ export async function readPage<T extends Document & { _id: ObjectId }>(
   const all = collection
     .find(rest, { batchSize: limit + 1 })
     .sort({ [field]: direction, _id: direction })
-    // While it compares plans, the query planner reads as many rows as the limit, so the limit is kept low.
+    // The query planner tries each plan for as many rows as the limit allows, so the limit is kept low.
     .limit((wanted ? MOST_EXAMINED : limit) + 1);
   const rows: WithId<T>[] = [];
   let last: WithId<T> | undefined;

@@ -3,10 +3,7 @@ import { SECOND } from './clock.ts';
 /** SIGHUP is sent when the terminal is closed. */
 const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/**
- * npm forwards Ctrl-C to a process that has already received it from the terminal. Two signals within this time count
- * as one.
- */
+/** Two signals within this time count as one: npm forwards a Ctrl-C that the terminal has already sent. */
 const SAME_SIGNAL_MS = SECOND / 2;
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Schemas of settings that are only stored in the database. */
 
-/** The most characters of a page that is stored. */
+/** The most characters of a stored page, in UTF-16 code units. */
 export const LONGEST_PAGE = 40_000;
 
 /** A page of the operator in Markdown. */
@@ -15,7 +15,7 @@ export const storedPage = z
 /** A logo that the operator uploaded: the id of its stored picture, and its width and height in pixels. */
 export type StoredLogo = { id: string; width: number; height: number };
 
-/** A hash, a width and a height: `3f6c…09 320 96`. */
+/** The id of a stored picture, its width and its height: `3f6c…09 320 96`. */
 export const storedLogo = z.string().transform((value, context): StoredLogo => {
   const [, id = '', width, height] = /^([0-9a-f]{64}) (\d{1,4}) (\d{1,4})$/.exec(value) ?? [];
   if (!(Number(width) > 0 && Number(height) > 0)) {

@@ -8,10 +8,7 @@ function codePoints(value: string): number {
   return count;
 }
 
-/**
- * A text from a user or a plugin: well-formed Unicode, `min` to `max` code points. The messages do not name the field;
- * the caller adds it.
- */
+/** A text from a user or a plugin, `min` to `max` code points long. The caller adds the field to the messages. */
 export function text({ min = 0, max }: { min?: number; max: number }) {
   return z
     .string({ error: () => t('must be a string') })
@@ -60,7 +57,7 @@ export const reasonText = z
   .pipe(text({ max: 500 }))
   .refine((value) => value.length > 0, { error: () => t('must say why') });
 
-/** An additional reason that only the owner sees, or only operators. An empty one counts as absent. */
+/** An additional reason, which is not public. An empty one counts as absent. */
 export const optionalReason = z
   .string()
   .optional()

@@ -16,10 +16,7 @@ import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 
-/**
- * How long a query may take, with the look-up of the name. The wait for a slot and the import of gamedig are not
- * counted.
- */
+/** How long a query may take, with the look-up of the name, without the wait for a slot and the import of gamedig. */
 const QUERY_MS = 5_000;
 
 /** How long a UDP request may take, with its repetition. */
@@ -28,10 +25,7 @@ const DATAGRAM_MS = 2_000;
 /** How many UDP queries run at once. If more ran at once, some answers would be lost. */
 const UDP_AT_ONCE = 128;
 
-/**
- * The error for requests that are still open when a query ends. One object is used for all, because creating errors is
- * slow.
- */
+/** The error for requests that are still open when a query ends. One for all, because creating errors is slow. */
 const OVER = new QueryError('stopped', 'The query is over.');
 
 /** The state that all queries of a process share. */
@@ -40,13 +34,12 @@ type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; old
 /** The stop signal of a query, and the check before each of its connections. */
 type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
 
-/** A query of one address and port. */
 type Query = Omit<Asked, 'server'> & Bounds;
 
 /**
- * Creates the function that queries game servers. A process needs only one, because the function contains the limit of
- * concurrent UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked
- * addresses, are limited in time and size, and are closed at the end of the query.
+ * Creates the function that queries game servers. Create one per process, because it contains the limit of concurrent
+ * UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked addresses, are
+ * limited in time and size, and are closed at the end of the query.
  *
  * @param lookups - how names are resolved; by the system's rules by default
  */
@@ -133,8 +126,7 @@ async function queryAt(
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
   const stop = (error: QueryError) => {
     connections.end(error);
-    // `setImmediate` delays the rejection: if only a later question ran into the deadline, the protocol can still
-    // return its first answer.
+    // Delayed, so that a protocol can still return its first answer if only a later question ran into the deadline.
     setImmediate(reject, error);
   };
   const onStop = () => stop(stopped());
@@ -181,8 +173,7 @@ async function askWithGamedig(
     port,
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
-    // Lists of players and rules would need more requests, which some servers never answer. The numbers of players come
-    // without them.
+    // Lists of players and rules need more requests, which some servers never answer. The counts come without them.
     requestPlayers: false,
   };
   protocol.abortedPromise = ended;

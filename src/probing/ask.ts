@@ -8,14 +8,14 @@ export type Target = {
   host: string;
   /** The players' port. */
   port: number;
-  /** The query port; null if the game's own rule determines it. */
+  /** Null if the game's own rule determines the port. */
   queryPort: number | null;
 };
 
 /**
  * Why a check failed.
  *
- * - `game-unknown`: the game is not, or no longer, in gamedig's list.
+ * - `game-unknown`: the game is not in gamedig's list.
  * - `connection-refused`: the machine answers, but nothing listens on the port.
  * - `no-answer`: there was no answer in time.
  * - `closed`: the connection was closed before there was an answer.
@@ -49,7 +49,6 @@ export type ServerAnswer = {
   icon?: string;
 };
 
-/** The result of a check. */
 export type Probe =
   | { ok: true; answer: ServerAnswer }
   | { ok: false; failure: ProbeFailure; message: string };

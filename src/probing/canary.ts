@@ -9,16 +9,13 @@ import { ConfigError } from '../platform/environment.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 import type { Ask } from './ask.ts';
 
-/**
- * Distinguishes a failure of Tallyport's own network from a failure of a server (design rule 7). Each process has one,
- * in memory.
- */
+/** Distinguishes a failure of Tallyport's own network from that of a server (design rule 7). One in each process. */
 export type Canary = {
   /** Records the result of a check. Must be called before `works`. */
   note(serverId: string, check: { lastSeenOnline: boolean; answered: boolean }): void;
   /**
-   * Whether Tallyport's own network works, measured after this call began. A failed check counts only if the network
-   * works. Never throws.
+   * Whether Tallyport's own network works: only then does a failed check count. Canary addresses are asked after this
+   * call began. Never throws.
    */
   works(): Promise<boolean>;
 };
@@ -55,8 +52,8 @@ function requireGame(game: string): void {
 }
 
 /**
- * If more than half of the servers that were last seen online fail within this time, our own network is considered
- * down.
+ * If more than half of the servers that are checked within this time fail, Tallyport's own network is considered down.
+ * Failures of servers that were offline before are not counted.
  */
 const WINDOW_MS = MINUTE;
 
@@ -64,15 +61,16 @@ const WINDOW_MS = MINUTE;
 const LEAST_FAILING = 5;
 
 /**
- * If there are fewer than `FEW_CHECKS` checks in a minute, our own network is considered down after `LEAST_IN_A_ROW`
- * different servers failed in a row. A listing with fewer servers can still show them as offline.
+ * If there are fewer than `FEW_CHECKS` checks in a minute: Tallyport's own network is considered down after
+ * `LEAST_IN_A_ROW` different servers failed in a row. A listing with fewer servers than that can still show them as
+ * offline.
  */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
 /**
- * The probe interval with jitter, and a quick retry. Older failures are forgotten, because every server was probed
- * again in this time. Only servers that have been offline for long are probed less often.
+ * The probe interval with jitter, and a quick retry. Older failures are forgotten: within this time, every server is
+ * probed again, except those that have been offline for long.
  */
 const ROUND_MS = 6 * MINUTE;
 
@@ -80,9 +78,7 @@ function canaryOfListing(clock: Clock): Canary {
   /** The newest check of each server in the last minute, the oldest first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
-  /**
-   * The servers that failed since the last answer of any server, and when each failed; the oldest failure comes first.
-   */
+  /** The servers that failed since any server last answered, with the time of each failure; oldest first. */
   const inARow = new Map<string, number>();
 
   function forget(serverId: string): void {
@@ -128,8 +124,8 @@ function canaryOfListing(clock: Clock): Canary {
 const LEAST_GAP_MS = SECOND;
 
 /**
- * Returns a function that runs `load` and shares the runs between its callers: each caller gets the answer of a run
- * that began after its call. All calls that are made during a run share the next run.
+ * Returns a function that runs `load` and shares the runs: each caller gets the answer of a run that began after its
+ * call, and all calls that are made during a run share the next run.
  */
 function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<unknown> = Promise.resolve();

@@ -17,7 +17,6 @@ import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
-/** The dependencies of checks. */
 export type CheckDeps = WakeDeps &
   OutgoingLimitDeps & {
     servers: Collection<Server>;
@@ -36,8 +35,8 @@ export type CheckDeps = WakeDeps &
  * - `recorded`: the result counts; `server` is the server afterwards.
  * - `void`: the result does not count, because the server was removed, edited or taken again meanwhile, or a result is
  *   already recorded.
- * - `stopped`: this process stops or has no sockets left; the server's state is unchanged.
- * - `limited`: a limit of connections was reached, so the server is probed a minute later; its state is unchanged.
+ * - `stopped`: this process stops, or has no sockets or slots left; the server's state is unchanged.
+ * - `limited`: a limit of connections was reached; the server is probed at most a minute later, its state is unchanged.
  * - `no-game`: the server has no game, or one that cannot be queried.
  */
 export type Checked =
@@ -64,7 +63,7 @@ export async function checkTakenServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
-  // If the server was online, the probe interval limits the connections enough, so no other limit is needed.
+  // If the server was online, the probe interval limits the connections enough.
   const accountId = server.ownerId?.toHexString() ?? null;
   const mayConnect =
     server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
@@ -77,8 +76,8 @@ export async function checkTakenServer(
 }
 
 /**
- * Checks a server for an operator. The number of such checks is not limited. The result changes the server's state, but
- * not its averages.
+ * Checks a server for an operator, without a limit of connections. The result changes the server's state, but not its
+ * averages.
  *
  * @throws the driver's error if MongoDB fails
  */
@@ -154,8 +153,8 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // After a time without checks, the status is unknown even if the server was offline before. Such a server must not
-  // count as newly failing, so `lastSeenOnline` is computed from the probes.
+  // Computed from the probes, not from the status: after a time without checks, the status of an offline server is
+  // unknown. Such a server must not count as newly failing.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
@@ -221,9 +220,9 @@ function probeFields(state: ProbeState): Document {
 }
 
 /**
- * The update of the current figures. If a report arrived after the query was sent, it is newer than the answer and
- * wins. If the answer has no message or version, the last one stays, as with a report. If it hides the players, the
- * number of a report that is still valid stays.
+ * The update of the current figures. A report that arrived after the query was sent is newer than the answer and wins.
+ * If the answer has no message or version, the last one stays. If it hides the players, the number of a report that is
+ * still valid stays.
  */
 function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };

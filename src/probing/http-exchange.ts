@@ -21,10 +21,7 @@ export type HttpQuery = {
 /** A server to connect to: `host` is the owner's setting, `address` the checked address. */
 export type HttpServer = { host: string; address: string; where: string };
 
-/**
- * One HTTP request of a query. It goes only to the checked address of the server. Redirects are not followed and count
- * as broken answers.
- */
+/** One HTTP request of a query, to the checked address of the server. Redirects count as broken answers. */
 export class HttpExchange {
   readonly #where: string;
   readonly #asJson: boolean;
@@ -69,8 +66,7 @@ export class HttpExchange {
         })
         .on('response', (response) => this.#receive(response, resolve));
     });
-    // If the exchange fails before `answer()` is called: without this handler, the error would be an unhandled
-    // rejection.
+    // Without this handler, a failure before `answer()` is called would be an unhandled rejection.
     this.#answer.catch(() => {});
     this.#request.end(body);
   }
@@ -119,10 +115,7 @@ export class HttpExchange {
   }
 }
 
-/**
- * The URL of a request. It must contain the server's own host or address and a port; otherwise this throws. gamedig
- * writes IPv6 addresses without brackets.
- */
+/** The URL of a request. Throws unless it has the server's own host or address and a port. Brackets IPv6 addresses. */
 function urlOf({ url: text, searchParams = {} }: HttpQuery, { host, address }: HttpServer): URL {
   const bracketed = (name: string) => (isIPv6(name) ? `[${name}]` : name);
   const ownName = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));

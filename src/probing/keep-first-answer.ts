@@ -40,7 +40,7 @@ function saysSomething({ name, numplayers, maxplayers }: Results): boolean {
 
 /**
  * For Assetto Corsa: makes `request` return an empty list of cars if the list (`/JSON|…`) is missing. gamedig requests
- * this list before it uses the answer to `/INFO`, so without it the query would fail.
+ * the list before it uses the answer to `/INFO`, so without the list the query would fail.
  */
 function carsOptional(request: Protocol['request']): Protocol['request'] {
   return async (query) => {

@@ -27,14 +27,13 @@ const FORMATS: [name: string, code: string][] = [
 ];
 
 /**
- * Limits of a description. `translate` can repeat its parts, so a short answer could become a very long text. Text that
- * is nested more deeply, or that comes after this many parts or characters, is ignored.
+ * Limits of a description, because `translate` can repeat its parts: a short answer could become a very long text. What
+ * is nested more deeply, or comes after this many parts or characters, is ignored.
  */
 const DEEPEST = 64;
 const MOST_PARTS = 5_000;
 const LONGEST_TEXT = 4_000;
 
-/** The code of the colour, and the codes of the active formats. */
 type Style = { colour: string; formats: string };
 
 const PLAIN: Style = { colour: '', formats: '' };
@@ -155,15 +154,11 @@ function nearestCode(rgb: string): string {
   return nearest?.[1] ?? '';
 }
 
-/** The squared distance of two RGB values. */
 function distance(a: number, b: number): number {
   return [16, 8, 0].reduce((sum, shift) => sum + (((a >> shift) & 0xff) - ((b >> shift) & 0xff)) ** 2, 0);
 }
 
-/**
- * The codes that must be written to change from one style to the other. A colour code resets the formats; `r` resets
- * everything.
- */
+/** The codes that change one style to the other. A colour code resets the formats; `r` resets everything. */
 function codesBetween(from: Style, to: Style): string {
   if (from.colour === to.colour && from.formats === to.formats) return '';
   const grows = from.colour === to.colour && [...from.formats].every((code) => to.formats.includes(code));
@@ -191,10 +186,7 @@ export function plainText(message: string): string {
 /** A part of a message in one style. */
 export type StyledText = {
   text: string;
-  /**
-   * The code of the colour, `0` to `f`; empty if there is none. Any other colour is replaced by the nearest of the
-   * sixteen.
-   */
+  /** `0` to `f`; empty if there is none. Any other colour is replaced by the nearest of the sixteen. */
   colour: string;
   /** The names of the active formats: `bold`, `italic`, … */
   formats: string[];
@@ -203,10 +195,7 @@ export type StyledText = {
 /** Matches a code, known or not, and a colour that is written as six digits with a code for each: `§x§f§f§a§a§0§0`. */
 const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-z])/gi;
 
-/**
- * The lines of a message with § codes. Each line is a list of parts in one style. The text is that of `plainText`, but
- * not trimmed.
- */
+/** The lines of a message with § codes, each as parts in one style. The text is `plainText`'s, but not trimmed. */
 export function styledLines(message: string): StyledText[][] {
   const shown = withoutControls(message);
   const lines: StyledText[][] = [[]];
@@ -230,10 +219,7 @@ export function styledLines(message: string): StyledText[][] {
   return lines;
 }
 
-/**
- * The style after a code. A colour resets the formats, and `r` resets everything. Any other code, and an `x` without
- * six digits, changes nothing.
- */
+/** The style after a code. A colour resets the formats, `r` everything, `k` to `o` add a format; others do nothing. */
 function withCode(style: Style, code: string): Style {
   if (code === 'r') return PLAIN;
   if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };

@@ -3,10 +3,7 @@ import { within } from '../platform/deadline.ts';
 /** How long to wait for the answer to a later question, after the first answer. */
 export const OPTIONAL_MS = 1_000;
 
-/**
- * Waits for the answer to a later question. Returns undefined if the question is refused, or if its answer is late or
- * cannot be read.
- */
+/** Waits for the answer to a later question; undefined if it is refused, late or cannot be read. */
 export async function optional<T>(question: Promise<T>, ms = OPTIONAL_MS): Promise<T | undefined> {
   try {
     return await within(ms, question);

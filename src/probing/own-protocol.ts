@@ -17,8 +17,8 @@ export type Asked = {
 };
 
 /**
- * Queries a server in one protocol. The first valid answer counts: if a later question is refused, ignored or answered
- * wrongly, the answer stays.
+ * Queries a server in one protocol. The first valid answer counts, even if a later question is refused, ignored or
+ * answered wrongly.
  *
  * @throws {QueryError} when there is no valid answer
  */

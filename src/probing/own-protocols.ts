@@ -33,8 +33,7 @@ const OWN: Readonly<Record<string, OwnProtocol>> = {
 
 /** Tallyport's own implementation of a game's protocol; undefined if there is none. */
 export function ownProtocol({ id, protocol }: Game): OwnProtocol | undefined {
-  // Battalion 1944 sends its name and counts in the answer to a second question. gamedig asks that question;
-  // Tallyport's own protocol does not.
+  // Battalion 1944 sends its name and counts in the answer to a second question, which only gamedig asks.
   if (id === 'battalion1944') return undefined;
   return Object.hasOwn(OWN, protocol) ? OWN[protocol] : undefined;
 }

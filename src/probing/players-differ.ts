@@ -1,9 +1,7 @@
 import type { Document } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 
-/**
- * A report and an answer are compared only if at most this time is between them, because the number of players changes.
- */
+/** An answer is compared only with a report of this time before it, because the number of players changes. */
 export const COMPARED_WITHIN_MS = HOUR;
 
 /** Smaller differences are ignored: up to this many players, or up to this part of the larger number. */
@@ -12,9 +10,9 @@ const ALLOWED_PART = 0.5;
 
 /**
  * Compares an answer's number of players with the number that the server reported within the last hour, as a part of
- * the update that records the answer. `playersDiffer` is set if they differ by more than 10 and by more than half of
- * the larger one; the next comparison without such a difference removes it. A report is compared only with the first
- * answer after it, because that answer replaces the report's figures.
+ * the update that records the answer. `playersDiffer` is set if the numbers differ by more than 10 and by more than
+ * half of the larger one; the next comparison without such a difference removes it. A report is compared only with the
+ * first answer after it, because that answer replaces the report's figures.
  *
  * @returns fields of a `$set` stage
  */

@@ -4,22 +4,16 @@ import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import type { ProbeState } from '../servers/server.ts';
 
 /**
- * After this many failures in a row a server is offline, if one of them came at least `QUICK_RETRY_MS` after the first.
+ * After this many failures in a row, a server is offline if the newest is at least `QUICK_RETRY_MS` after the first.
  */
 const FAILURES_TO_OFFLINE = 3;
 const QUICK_RETRY_MS = 30 * SECOND;
 
-/**
- * A server that is offline for this long is probed less often: the interval doubles with each failed probe, up to the
- * longest interval.
- */
+/** After failures for this long, the interval doubles with each failed scheduled probe, up to the longest interval. */
 const LONG_OFFLINE_MS = HOUR;
 const LONGEST_INTERVAL_SECONDS = 3_600;
 
-/**
- * Planned times vary randomly by this share in both directions, so that servers that were listed together are not
- * probed together.
- */
+/** Planned times vary by this share in both directions, so that servers listed together are not probed together. */
 const JITTER = 0.1;
 
 /** After this many intervals without a check the status is unknown, and failures are counted from 0 again. */
@@ -46,9 +40,9 @@ type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'ur
  * The plan of a server whose probe is taken at `now`.
  *
  * The sample of a scheduled probe covers the time from its take until the next scheduled probe, as planned at the take.
- * So the samples of a server do not overlap, and time in which the scheduler or the workers were down is in no sample
- * and stays unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and
- * does not move the next scheduled one.
+ * So samples do not overlap, and time in which the scheduler or the workers were down is in no sample: it stays
+ * unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and does not
+ * move the next scheduled one.
  *
  * @param random - 0 to 1. If a server is new, or its probe is late by more than an interval, the next probe is at a
  *   random time in the interval: otherwise thousands could be due at the same moment
@@ -71,9 +65,9 @@ function varied(seconds: number, random: number): number {
 }
 
 /**
- * The state of a server after a check that ended at `now`, and the sample for the history (null if there is none). The
- * function is pure, except for the jitter of planned times. A server becomes offline after three failures in a row, if
- * one of them comes 30 s after the first, or after three checks by hand.
+ * The state of a server after a check that ended at `now`, and the sample for the history (null if there is none). A
+ * server becomes offline after three failures in a row, if the last of them comes at least 30 s after the first, or
+ * after three failed checks by hand.
  */
 export function stateAfter(
   before: ProbeState,
@@ -102,7 +96,7 @@ function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean
   return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_VALID * intervalSeconds * SECOND;
 }
 
-/** The state after a time without checks: failures before that time do not count with later ones. */
+/** The state after a time without checks: earlier failures do not count with later ones, except in `failuresByHand`. */
 function reset(before: ProbeState, now: Date): ProbeState {
   return {
     ...before,
@@ -114,7 +108,7 @@ function reset(before: ProbeState, now: Date): ProbeState {
   };
 }
 
-/** The planned times, but not later than `at`: times that were planned with a longer interval no longer apply. */
+/** The planned times, but not later than `at`, because they were planned with a longer interval. */
 function sooner({ nextAt, scheduledAt }: ProbeState, at: Date): Pick<ProbeState, 'nextAt' | 'scheduledAt'> {
   return { nextAt: at < nextAt ? at : nextAt, scheduledAt: at < scheduledAt ? at : scheduledAt };
 }

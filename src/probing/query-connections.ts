@@ -107,11 +107,7 @@ export class QueryConnections {
     return connection;
   }
 
-  /**
-   * Makes an HTTP request to the server.
-   *
-   * @throws {QueryError} when the request fails; a SyntaxError when JSON was requested and the body is not JSON
-   */
+  /** @throws {QueryError} when the request fails; a SyntaxError when JSON was requested and the body is not JSON */
   async request(query: HttpQuery): Promise<unknown> {
     if (this.#ended) throw this.#ended;
     return this.#add(new HttpExchange(query, this.#server)).answer();

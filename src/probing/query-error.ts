@@ -7,8 +7,7 @@ import type { Probe, ProbeFailure } from './ask.ts';
 export class QueryError extends CodedError<ProbeFailure> {}
 
 /**
- * Refuses forbidden ports. It is called where a connection is opened, so it applies to every port, wherever the port
- * comes from.
+ * Called where a connection is opened, so that it applies to every port, wherever the port comes from.
  *
  * @throws {QueryError} `address-refused` for a forbidden port
  */
@@ -23,7 +22,6 @@ export const outgoingLimited = () =>
     'The server was not queried: there were too many connections in the last minute, to an address that has not answered or from one account. Try again in a minute.',
   );
 
-/** Converts a socket error of the operating system to a QueryError. */
 export function socketError(error: unknown, where: string): QueryError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   switch (code) {
@@ -52,10 +50,7 @@ export function socketError(error: unknown, where: string): QueryError {
   }
 }
 
-/**
- * The result of a check that threw an error. An error of another class comes from gamedig's parser, which could not
- * read the answer.
- */
+/** The probe result for an error. An error of another class means that gamedig's parser could not read the answer. */
 export function failedProbe(error: unknown): Probe {
   if (error instanceof QueryError) return { ok: false, failure: error.code, message: error.message };
   if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };

@@ -12,7 +12,7 @@ const LONGEST_VERSION = 100;
 
 /** The fields of a server's answer, unchecked: any field may have any type. */
 export type Said = {
-  /** The message of the server, or its name. */
+  /** The message or the name of the server. */
   name: unknown;
   version: unknown;
   /** The players without bots and adverts; undefined if the server does not send the number. */
@@ -35,10 +35,7 @@ export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAns
   };
 }
 
-/**
- * Whether a version is a commit or a checksum, which means nothing to players: hexadecimal digits, or a negative
- * number.
- */
+/** Whether a version is a commit or a checksum (hexadecimal, or a negative number), which tells players nothing. */
 function isHash(version: string): boolean {
   const isHex = /^(?=(?:.*[a-f]){2})(?=(?:.*\d){2})[\da-f]{7,128}$/i.test(version.replaceAll('-', ''));
   return isHex || /^-\d+$/.test(version);
@@ -70,17 +67,12 @@ function saidUnchecked(results: Results, { protocol }: Game): Said {
 /** Protocols whose answers have a list of players but no number of players, or (Doom 3) a number that includes bots. */
 const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['doom3', 'eldewrito', 'mumble']);
 
-/**
- * For these protocols gamedig counts the list of players, which may be cut or missing. The answer has a number, which
- * is used instead.
- */
+/** gamedig counts the list of players, which may be cut. For these protocols the number in the answer is used. */
 const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
 
 /**
  * Reads a number of players, which may come as text (Quake). The result is a whole number from 0 to 2,147,483,647; a
- * value out of range becomes the nearest allowed one, so −1 ("no limit") becomes 0.
- *
- * @returns null when the value is not a number
+ * value out of range becomes the nearest allowed one, so −1 ("no limit") becomes 0. Null if the value is not a number.
  */
 export function countOf(value: unknown): number | null {
   const isNumeral = typeof value === 'string' && /^[+-]?\d{1,30}(\.\d{1,30})?$/.test(value.trim());
@@ -97,8 +89,7 @@ function iconOf(icon: unknown): { icon?: string } {
 }
 
 /**
- * A text cut to the limits of a report: at most `longest` code points, well-formed, with line feeds as the only control
- * characters.
+ * A text cut to `longest` code points, well-formed, with line feeds as the only control characters.
  *
  * @param format - removes what players do not see
  */

@@ -8,7 +8,7 @@ import type { Target } from './ask.ts';
 /** An SRV record as node:dns returns it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };
 
-/** How names are resolved; by default by the system's rules. */
+/** How names are resolved; if absent, by the system's rules. */
 export type Lookups = {
   lookup?: ResolveOptions['lookup'];
   srv?: (name: string) => Promise<SrvRecord[]>;
@@ -18,19 +18,16 @@ export type Lookups = {
 export type Found = {
   /** The host as the owner entered it, or the host of the SRV record. */
   host: string;
-  /**
-   * The checked addresses to try, in this order: the first one of each family, IPv4 before IPv6, because few games
-   * support IPv6.
-   */
+  /** The checked addresses to try: the first of each family, IPv4 before IPv6, because few games support IPv6. */
   addresses: string[];
   /** The query ports to try, in this order. */
   ports: number[];
 };
 
-/** Minecraft's default port. Minecraft's client looks up an SRV record only if the port is this one. */
+/** Minecraft's client looks up an SRV record only if the port is this default. */
 const MINECRAFT_PORT = 25_565;
 
-/** If a name server does not answer the SRV query, there must still be time for the rest of the check. */
+/** The longest wait for the SRV record. It leaves time for the rest of the check. */
 const SRV_TIMEOUT_MS = 1_500;
 
 /**
@@ -99,9 +96,9 @@ async function srvRecord(
 }
 
 /**
- * The ports at which a server may answer queries, the most likely first. If the owner set a query port, it is only this
- * port. Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players'
- * port plus the game's offsets, and the players' port itself. Refused ports are left out.
+ * The ports at which a server may answer queries, the most likely first. If the owner set a query port, only this one.
+ * Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port
+ * plus the game's offsets, and the players' port itself. Refused ports are left out.
  */
 export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];

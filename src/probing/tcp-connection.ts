@@ -1,12 +1,12 @@
 import net, { type Socket } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The most bytes that a server may send in one query. If it sends more, the query fails; real servers send less. */
+/** The most bytes that a server may send over one connection. After more, the query fails; real servers send less. */
 const MOST_BYTES = 256 * 1_024;
 
 /**
- * The most bytes that are passed to a parser. Bytes that are passed again count again, so a server that sends byte by
- * byte cannot keep the parser busy.
+ * The most bytes that are passed to a parser. Each segment passes all bytes of the answer again, and all count: so a
+ * server that sends byte by byte cannot keep the parser busy.
  */
 const MOST_PARSED = 128 * MOST_BYTES;
 
@@ -50,7 +50,6 @@ export class TcpConnection {
       });
   }
 
-  /** Whether the server has sent any data. */
   get hasReceived(): boolean {
     return this.#received > 0;
   }

@@ -17,13 +17,12 @@ function noLookup(
   done(null, address, isIPv6(address) ? 6 : 4);
 }
 
-/** A request and its handlers. */
 type Exchange = {
   bytes: Buffer;
   timeoutMs: number;
   /** Called with every datagram until it returns a result; returns undefined while it needs more. */
   take?: ((bytes: Buffer) => unknown) | undefined;
-  /** Called at the timeout. Returns a result, or undefined if the request failed. */
+  /** Called at the timeout. Returns a result; undefined makes the request fail. */
   onTimeout?: (() => unknown) | undefined;
 };
 
@@ -38,9 +37,7 @@ export class UdpConnection {
   #connected = false;
   #received = 0;
   #failed: Error | undefined;
-  /**
-   * The shortest time between a request and the first datagram after it, in milliseconds; null before the first one.
-   */
+  /** The shortest time from a request to the first datagram after it, in milliseconds; null before the first. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */
@@ -111,12 +108,10 @@ export class UdpConnection {
   }
 }
 
-/** The result of a request. */
 type Settled = { made: unknown } | { error: unknown };
 
 type WaitingFor = { where: string; send(): void; measured(ms: number): void; settle(settled: Settled): void };
 
-/** A request that waits for its answer. */
 class Waiting {
   readonly #exchange: Exchange;
   readonly #deps: WaitingFor;

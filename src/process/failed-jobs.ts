@@ -3,10 +3,9 @@ import type { AppDeps } from './app-deps.ts';
 
 type QueueDeps = Pick<AppDeps, 'queues'>;
 
-/** The failed jobs of one queue: how many, and the newest one. */
 export type FailedJobs = { queue: QueueName; failed: number; newest: { at: Date; reason: string } };
 
-/** The longest reason of a failed job that is returned. */
+/** A longer reason is cut after this number of characters. */
 const LONGEST_REASON = 300;
 
 /** The queues with failed jobs, the queue with the newest failed job first. Call it only while Redis answers. */

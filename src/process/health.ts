@@ -46,9 +46,7 @@ export async function readiness(sources: HealthDeps): Promise<Readiness> {
   };
 }
 
-/**
- * If mongod does not answer the ping, no further command is sent: each would block a connection that requests need.
- */
+/** If mongod does not answer the ping, no further command is sent: each would block a connection that requests need. */
 async function checkDatabase({
   mongo: { db },
   restores,
@@ -112,7 +110,7 @@ export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () =
   };
 }
 
-/** Hides a route from the OpenAPI document, because the route is not part of the API. */
+/** Hides a route, which is not part of the API, from the OpenAPI document. */
 const HIDDEN = { schema: { hide: true } };
 
 /**

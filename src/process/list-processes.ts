@@ -9,16 +9,12 @@ const MOST = 500;
 /** A process. `isLost`: its last record is older than `LOST_AFTER_MS`. */
 export type ListedProcess = RunningProcess & { isLost: boolean };
 
-/** The processes of Tallyport that use this database, and what their versions need. */
 export type RunningSoftware = {
   /** Sorted by kind, then by start, the oldest first. */
   processes: ListedProcess[];
   /** The versions of the processes that are not lost, each once. */
   versions: string[];
-  /**
-   * The machines from which processes of 0.1.0 are connected. Such processes record nothing. Null if MongoDB does not
-   * say.
-   */
+  /** The machines of connected processes of 0.1.0, which record nothing; null if MongoDB does not say. */
   earlierHosts: string[] | null;
   /** The migrations that a running version has and that were not applied. */
   pending: string[];

@@ -27,19 +27,13 @@ type ProbeOutcome = Check['end'] | Exclude<Checked['kind'], 'recorded'>;
 export type Metrics = {
   /** Counts a finished call to cast a vote. */
   countVoteResult(result: VoteResult): void;
-  /** Counts a finished attempt to forward a vote. */
+  /** Counts a finished attempt to deliver a vote. */
   attemptEnded(protocol: Protocol, outcome: Pick<Outcome, 'class' | 'code'>): void;
-  /**
-   * Records a vote that was acknowledged `latencyMs` milliseconds after it was cast. Not called for votes that were
-   * resent by hand.
-   */
+  /** Records a vote that was acknowledged `latencyMs` after it was cast. Not called for votes resent by hand. */
   voteArrived(protocol: Protocol, latencyMs: number): void;
-  /**
-   * Records how long Tallyport delayed an acknowledged vote (`deliveryDelayMs`). `queue`: the queue from which it was
-   * sent.
-   */
+  /** Records how long Tallyport delayed an acknowledged vote (`deliveryDelayMs`), by the queue that sent the vote. */
   voteDelayed(queue: DeliveryQueue, delayMs: number): void;
-  /** Counts by how many votes a server's counter of a day was wrong, when a repair job has corrected it. */
+  /** Counts the votes by which a server's counter of a day was wrong before a repair job corrected it. */
   countersDrifted(votes: number): void;
   /** Counts a finished probe of a game server. */
   probeEnded(outcome: ProbeOutcome): void;
@@ -73,10 +67,7 @@ const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** In seconds. A vote may arrive at once, or after up to three days. */
 const ARRIVAL_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200];
-/**
- * In seconds. The alerts (ops/prometheus/alerts.yml) need 10, the limit of the delivery objective, and 300, the limit
- * for backlogs.
- */
+/** In seconds. ops/prometheus/alerts.yml needs 10, the delivery objective, and 300, the limit of backlogs. */
 const DELAY_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
 
 /** Creates the metrics of this process. */

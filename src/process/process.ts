@@ -21,7 +21,6 @@ export type ProcessContext = {
   readiness: ReturnType<typeof watchReadiness>;
 };
 
-/** The running work of a process. */
 export type Work = {
   /** Stops the work and closes its own resources, but not `deps`. */
   close(): Promise<void>;
@@ -47,10 +46,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   );
 }
 
-/**
- * If private ranges are allowed, logs a warning: every account can then connect to them, not only the operator's
- * servers.
- */
+/** Warns if private ranges are allowed: every account can then connect to them, not only the operator's servers. */
 function warnOfPrivateRanges({ config, log }: Pick<AppDeps, 'config' | 'log'>): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
@@ -106,8 +102,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process with the configuration of its environment until a stop signal (see `startProcess`). A second signal
- * ends it at once.
+ * Runs one process with the configuration of its environment, until a stop signal or until its parent process is gone.
+ * A second signal ends it at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();

@@ -10,7 +10,7 @@ export function unreadableListenersText(count: number): string {
 }
 
 /**
- * How many listeners have a secret that was sealed under a `SECRET_KEY` that this process does not know.
+ * How many listeners have a secret that was encrypted with a `SECRET_KEY` that this process does not know.
  *
  * @param of - counts only the listeners of one server
  */

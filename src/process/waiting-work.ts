@@ -21,7 +21,7 @@ export type WaitingWork = {
   waitingVotes: Partial<QueueCounts['waiting']>;
   listeners: Partial<QueueCounts['listeners']>;
   jobs: { queue: QueueName; state: string; count: number }[];
-  /** For how long the server that waits longest has been due for a probe. */
+  /** How long the server that waits longest has been due for a probe. */
   probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
   redisUp: boolean;

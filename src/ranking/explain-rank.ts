@@ -22,8 +22,8 @@ type ExplainDeps = {
 };
 
 /**
- * The figures that decided a server's rank in the last ranking. The votes of 30 days, and what they weigh, are null
- * before the first ranking.
+ * The figures that decided a server's rank in the last ranking. `votesCount` (the votes of 30 days) and `rankVotes`
+ * (what they weigh) are null before the server's first ranking; `probedUptime` also if it is unknown.
  */
 export type RankFigures = {
   serverId: ObjectId;
@@ -41,9 +41,8 @@ export type Decider = 'votes' | 'uptime' | 'listed' | 'id';
 
 export type RankExplanation = {
   server: RankFigures;
-  /** When the last ranking was computed; null before the first. */
+  /** Null before the first ranking. */
   rankedAt: Date | null;
-  /** The number of ranked servers. */
   listed: number;
   /** The current votes of each day that counts, oldest first, and what they weigh. */
   days: RankDay[];
@@ -79,8 +78,8 @@ async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number)
 }
 
 /**
- * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only `days` is
- * read from the current counters, so its sums may be higher.
+ * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only `days` has
+ * the current counters, so its sums may differ from the stored figures.
  */
 export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Promise<RankExplanation> {
   const at = await rankedAt(deps);
@@ -98,7 +97,7 @@ export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Pro
   return {
     server,
     rankedAt: at,
-    // If the server was listed after the last ranking, its rank is higher than the number of servers in that ranking.
+    // A server that was listed after the last ranking has a rank above the number of servers in that ranking.
     listed: Math.max(listed, found.rankPosition),
     days,
     above: neighbour(above),

@@ -2,9 +2,9 @@ import { STATUS_FIELDS, statusAt } from '../history/current-status.ts';
 import type { Server } from '../servers/server.ts';
 import type { Sort } from './sorts.ts';
 
-/** The filters of a list of servers; an absent one does not apply. */
+/** An absent filter does not apply. */
 export type Filters = {
-  /** gamedig's id. */
+  /** The id of the game in gamedig. */
   game?: string | undefined;
   /** ISO 3166, two capitals. */
   country?: string | undefined;
@@ -21,7 +21,7 @@ export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastRepo
   profile?: { tags?: string[] | undefined } | null | undefined;
 };
 
-/** The projection of the fields that filters compare. */
+/** The projection of `Filtered`. */
 export const FILTERED = {
   game: 1,
   countryCode: 1,
@@ -30,7 +30,7 @@ export const FILTERED = {
   ...STATUS_FIELDS,
 } as const;
 
-/** If a server names more releases than this, the others do not count. */
+/** At most this many releases of a server count. */
 const MOST_VERSIONS = 30;
 
 const RELEASE = /(?<![\d.])(\d{1,3})\.(\d{1,3})(?!\d)/g;
@@ -42,7 +42,7 @@ const BETWEEN_RELEASES = /^[.x\d]*\s*(?:-|–|—|to)\s*$/i;
 
 /**
  * The releases (`1.21`) in a server's version text: `Paper 1.21.4`, `1.20.x – 1.21`, `Requires MC 1.8 / 1.21`. A range
- * within one major number includes the releases between its ends.
+ * within one major number also gives the releases between its ends, if these are fewer than `MOST_VERSIONS` apart.
  */
 export function versionsOf(text: string): string[] {
   const found = new Set<string>();
@@ -57,15 +57,15 @@ export function versionsOf(text: string): string[] {
   return [...found].slice(0, MOST_VERSIONS);
 }
 
-/** The key of the list of the servers without a game, which only the sitemap shows. */
+/** The key of the list of servers without a game, which only the sitemap shows. */
 export const NO_GAME_LIST = 'f:no-game';
 
-/** The first part of the keys of the lists in one order. */
+/** The beginning of the keys of all lists in this order. */
 export function listPrefix(sort: Sort): string {
   return sort === 'rank' ? 'f:' : `s:${sort}:`;
 }
 
-/** The key of the list of servers that pass the filters, in an order; `f:` is the whole ranking. */
+/** The key of the list of servers that pass the filters, in an order. `f:` is the whole ranking. */
 export function listKey({ game, country, online, version, tag }: Filters, sort: Sort = 'rank'): string {
   const parts = [
     game && `game=${game}`,
@@ -95,7 +95,6 @@ export function listKeys(server: Filtered, now: Date): string[] {
   return [...others, ...ofTags, ...(game ? [] : [NO_GAME_LIST])];
 }
 
-/** Whether a server passes the filters at `now`. */
 export function passes(
   server: Filtered,
   { game, country, online, version, tag }: Filters,

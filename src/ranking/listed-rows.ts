@@ -13,26 +13,24 @@ export type Rows = { servers: Collection<Server>; reviewLists: Collection<Review
 /** A server is a newcomer for this long after it was listed. */
 export const NEWCOMER_DAYS = 30;
 
-/** A server in a row of the listing. */
 export type ListedRow = {
   /** 24 hex digits. */
   id: string;
   name: string;
   slug: string;
-  /** Where players connect. */
   address: string;
   port: number;
   rank: number;
   game: string | null;
   countryCode: string | null;
-  /** The current status; the list may be older. */
+  /** The current status. The list that contains the row may be older. */
   status: ServerStatus;
   /** When a probe last reached the server or it last reported; null if never. */
   lastSeenAt: Date | null;
   onlinePlayers: number;
-  /** Whether the server hides its number of players, which is then 0; false while offline. */
+  /** Whether the server hides its number of players; then `onlinePlayers` is 0. False while the server is offline. */
   playersHidden: boolean;
-  /** The source of the number of players: reports or probes. */
+  /** Whether the number of players is from reports or from probes. */
   source: Source;
   /** 0: no limit, or unknown. */
   maxPlayers: number;
@@ -40,7 +38,7 @@ export type ListedRow = {
   isPremium: boolean;
   /** The votes of 30 days; 0 before the first ranking of the server. */
   votesCount: number;
-  /** What these votes weigh, which decided the rank. */
+  /** What these votes weigh, which decides the rank. */
   rankVotes: number;
   listedAt: Date;
   isNewcomer: boolean;
@@ -48,11 +46,11 @@ export type ListedRow = {
   probedUptime: number | null;
   /** Null without reviews. */
   rating: Rating | null;
-  /** The owner's short text; empty if there is none. */
+  /** Empty if there is none. */
   shortText: string;
   /** Keys of the tag list. */
   tags: string[];
-  /** The game server's own icon. */
+  /** The icon that the game server sends. */
   icon: Icon | undefined;
   banner: Banner | undefined;
   /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
@@ -81,10 +79,7 @@ const SHOWN = {
   ...FILTERED,
 } as const;
 
-/**
- * Reads servers in the given order, in two queries by id. Servers that were hidden or removed since the list was
- * written are left out.
- */
+/** Reads servers in the given order, in two queries by id. Leaves out servers that were hidden or removed meanwhile. */
 export async function listedRows(
   { servers, reviewLists, clock }: Rows,
   ids: ObjectId[],
@@ -102,7 +97,6 @@ export async function listedRows(
   });
 }
 
-/** The current ratings of servers, by id. */
 async function ratingsOf(
   reviewLists: Collection<ReviewList>,
   ids: ObjectId[],

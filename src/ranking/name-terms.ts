@@ -1,15 +1,14 @@
 import { editDistance } from '../platform/edit-distance.ts';
 
-/** Longer search texts are cut to this many code units; no listed name is longer. */
+/** In code units. Longer search texts are cut; no listed name is longer. */
 const LONGEST_NAME = 100;
-/** At most this many words of a name count. */
 const MOST_WORDS = 12;
 
 /**
- * A name for comparison: without case, accents, punctuation and invisible characters, with one space between words. The
- * result may be empty.
+ * A name for comparison: without case, accents, punctuation and invisible characters, with one space between words. It
+ * may be empty.
  *
- * @param longest - longer texts are cut, in code units
+ * @param longest - in code units; longer texts are cut
  */
 export function foldName(name: string, longest = LONGEST_NAME): string {
   return name
@@ -32,17 +31,15 @@ function wordsOf(folded: string): string[] {
 }
 
 /**
- * The search terms of a name after {@link foldName}. Only its first 12 words count, except in the first term.
+ * The search terms of a folded name ({@link foldName}). The first term has the whole name, the others only its first 12
+ * words.
  *
  * - `=alpha craft`: the whole name;
- * - `#123`: the name without spaces, whole and with each letter removed in turn (see `withoutALetter`). Names of more
- *   than 30 letters have none;
+ * - `#123`: a hash of the name without spaces, whole and with each letter removed in turn (see `withoutALetter`). If
+ *   two names differ in one letter: they share such a term. Names of more than 30 letters have none;
  * - `*aahlp`: the letters of each word in alphabetical order, which finds swapped letters;
  * - ` al`, `alp`, …: the trigrams of each word with a space before and after it;
  * - `^a`, `^al`: the first letter and the first two letters of each word.
- *
- * Terms with a removed letter find a misspelt name even if many names share its trigrams: if two names differ in one
- * letter, both have the same text without it.
  */
 export function nameTerms(folded: string): string[] {
   const words = wordsOf(folded);
@@ -62,15 +59,12 @@ export function nameTerms(folded: string): string[] {
 /** Longer names have no `#` terms; they are found by their trigrams. */
 const MOST_LETTERS = 30;
 
-/**
- * The `#` terms of all names are spread over this number of lists. It is high, so that different names rarely share a
- * list by chance.
- */
+/** The number of different `#` terms. It is high, so that different names rarely share one by chance. */
 const BUCKETS = 2 ** 17;
 
 /**
- * The list numbers of a name without spaces: whole, and with each letter removed in turn. A rolling hash of the text
- * before and after the letter keeps the cost linear in the length of the name.
+ * The `#` terms of a name without spaces: of the whole name, and of the name without each of its letters. The hash is
+ * combined from the text before and after the letter, so the cost is linear in the length of the name.
  */
 export function withoutALetter(joined: string): string[] {
   const { length } = joined;
@@ -91,7 +85,6 @@ export function withoutALetter(joined: string): string[] {
   return numbers.map((number) => `#${mixed(number) % BUCKETS}`);
 }
 
-/** The base of the polynomial hash. */
 const FACTOR = 0x01000193;
 
 /** Mixes the high bits of a number into its low bits, because `% BUCKETS` uses only the low ones. */
@@ -110,9 +103,9 @@ export function hashOf(text: string): number {
 export const LEAST_SIMILARITY = 0.55;
 
 /**
- * The similarity of a name and a search text, both folded: 1 if they are equal, 0 if they have nothing in common. Each
- * word of the search text is compared with the most similar word of the name and counts by its length. The similarity
- * is a little higher if the name has few other words, or if both texts are similar without spaces.
+ * The similarity of a search text and a name, both folded: 1 if they are equal, 0 if they have nothing in common. Each
+ * word of the search text is compared with the most similar word of the name and counts by its length. The result is a
+ * little lower for each other word of the name. The texts without spaces are compared too.
  */
 export function similarity(typed: string, name: string): number {
   if (typed === name) return 1;
@@ -122,7 +115,7 @@ export function similarity(typed: string, name: string): number {
   const byWords = searched.reduce((sum, word) => {
     return sum + word.length * Math.max(...words.map((other) => wordSimilarity(word, other)));
   }, 0);
-  // If a space is missing or added (`alphacraft`, `mine craft`), the joined words are compared.
+  // For a space that is missing or added (`alphacraft`, `mine craft`).
   const joined = wordSimilarity(searched.join(''), words.join(''));
   const spare = Math.max(words.length - searched.length, 0);
   return Math.max((byWords / letters) * (1 - 0.02 * Math.min(spare, 5)), 0.97 * joined);
@@ -131,11 +124,10 @@ export function similarity(typed: string, name: string): number {
 /** Longer words are cut, because the cost of a comparison is the product of both lengths. */
 const COMPARED_LETTERS = 40;
 
-/** The similarity of two words: 1 for equal ones, high for a beginning or a mistake, 0 for nothing in common. */
+/** The similarity of two words: 1 if they are equal, high for a beginning or a mistake, 0 for nothing in common. */
 export function wordSimilarity(whole: string, wholeWord: string): number {
   if (whole === wholeWord) return 1;
   const [typed, word] = [whole.slice(0, COMPARED_LETTERS), wholeWord.slice(0, COMPARED_LETTERS)];
-  // A longer prefix is a better match.
   if (word.startsWith(typed)) return 0.85 + 0.1 * (typed.length / wholeWord.length);
   return Math.max(
     mistaken(typed, word),
@@ -147,7 +139,7 @@ export function wordSimilarity(whole: string, wholeWord: string): number {
 /** The similarity of a misspelt word. */
 function mistaken(typed: string, word: string): number {
   const [shorter = 0, longer = 0] = [typed.length, word.length].toSorted((a, b) => a - b);
-  // The difference in length is a lower bound of the distance.
+  // The distance is at least the difference in length.
   if (shorter < LEAST_SIMILARITY * longer && longer > 2) return 0;
   const distance = editDistance(typed, word);
   const alike = Math.max(0, 1 - distance / longer);
@@ -155,7 +147,6 @@ function mistaken(typed: string, word: string): number {
   return distance === 1 && longer >= 3 ? Math.max(alike, 0.75) : alike;
 }
 
-/** The similarity of a misspelt prefix: `hypxi` for `hypixel`. */
 function begun(typed: string, word: string): number {
   if (typed.length < 4 || word.length <= typed.length) return 0;
   return 0.9 * (1 - editDistance(typed, word.slice(0, typed.length)) / typed.length);
@@ -164,7 +155,7 @@ function begun(typed: string, word: string): number {
 /** The weight of a term of the whole name (`=`, `#`): names that share such a term are almost equal. */
 const WHOLE = 10;
 
-/** The weight of a term that `total` names have. */
+/** The weight of a term that `total` names have: a rare term weighs more. */
 export function termWeight(key: string, total: number): number {
   const isWhole = /^n:[=#]/.test(key);
   return (isWhole ? WHOLE : 1) / Math.log2(2 + total);

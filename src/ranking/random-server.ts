@@ -5,16 +5,12 @@ import { idsOf, type Lists } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
-/**
- * A drawn server may have been hidden or removed since the ranking. Then another one is drawn, up to this many in all.
- */
+/** If a drawn server was hidden or removed since the ranking: another one is drawn, up to this many in all. */
 const MOST_DRAWS = 5;
 
 /**
- * The slug of a random server that passes the filters. If no online server passes, an offline one is drawn, unless the
- * filters ask for online ones. Usually makes two or three queries by id.
- *
- * @returns null when there is none
+ * The slug of a random server that passes the filters; null when there is none. If no online server passes: an offline
+ * one is drawn, unless the filters ask for online ones. Usually makes two or three queries by id.
  */
 export async function randomSlug(
   deps: Pick<Rows, 'servers'> & Lists,
@@ -39,7 +35,6 @@ async function drawSlug({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists,
   return null;
 }
 
-/** Up to `MOST_DRAWS` different indexes from 0 to `total - 1`. */
 function randomIndexes(total: number): Set<number> {
   const indexes = new Set<number>();
   while (indexes.size < Math.min(MOST_DRAWS, total)) indexes.add(Math.floor(Math.random() * total));

@@ -8,7 +8,6 @@ import type { RankSnapshot } from './rank-snapshot.ts';
 import type { RankedList, StoredListingSummary } from './ranked-list.ts';
 import { rankingDays } from './ranking-days.ts';
 
-/** The dependencies of a ranking. */
 export type RankDeps = LeaseDeps &
   WeighDeps & {
     reviewLists: Collection<ReviewList>;
@@ -32,10 +31,10 @@ function byMonth(days: string[]): Map<string, string[]> {
 }
 
 /**
- * The ranking: by the weight of the votes, the highest first; then by probed uptime, the highest first and unknown
- * last; then by `listedAt`, the earliest first; then by the lower id. Runs on `servers`; yields
- * `{_id, votesCount, rankVotes, waiting, probedUptime, rank, …}`. `rank` begins at 1 and has no gaps. The counters are
- * summed once for all servers, which is cheaper than a lookup for each server.
+ * The pipeline of the ranking, to run on `servers`. The order is: the weight of the votes, highest first; probed
+ * uptime, highest first and unknown last; `listedAt`, earliest first; the lower id.
+ * Yields `{_id, votesCount, rankVotes, waiting, probedUptime, rank, …}`; `rank` begins at 1 and has no gaps. The
+ * counters are summed once for all servers, which is cheaper than a lookup for each server.
  *
  * @param lastDay - the newest UTC day whose votes count
  * @param listed - the filter of the servers to rank
@@ -43,8 +42,7 @@ function byMonth(days: string[]): Map<string, string[]> {
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // If a day has no votes, it is missing in `days` and counts as 0. If all votes of a day count in full, it is missing
-  // in `less` and `waiting` and also counts as 0.
+  // A missing day counts as 0. In `days` it has no votes; in `less` and `waiting` all its votes count in full.
   const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
     $sum: [...months].map(([month, days]) => {
       const of = days.filter((day) => from !== null && `${month}-${day}` >= from);

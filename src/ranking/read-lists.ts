@@ -12,7 +12,6 @@ export const ROWS = 20;
 
 export type Lists = { rankedLists: Collection<RankedList> };
 
-/** A page of the listing. */
 export type ListPage = {
   rows: ListedRow[];
   /** The number of servers that passed the filters in the last ranking. */
@@ -22,7 +21,7 @@ export type ListPage = {
 };
 
 /**
- * A page of the servers that pass the filters, in one order. It takes three queries by id for any page of any listing.
+ * A page of the servers that pass the filters, in one order. It takes three queries by id, however long the list is.
  *
  * @param page - from 1
  * @returns null when there is no such page; page 1 always exists
@@ -43,7 +42,7 @@ export async function readListPage(
   return { rows: await listedRows(deps, ids), total: part.total, pages };
 }
 
-/** The newest servers that pass the filters, at most `most`, if they were listed in the last month. */
+/** The newest servers that pass the filters, at most `most`. Servers that are no newcomers any more are left out. */
 export async function readNewcomers(
   deps: Rows & Lists,
   filters: Filters,
@@ -54,7 +53,6 @@ export async function readNewcomers(
   return rows.filter(({ isNewcomer }) => isNewcomer);
 }
 
-/** The ids of the servers of one part, in order. */
 export function idsOf({ ids }: RankedList): ObjectId[] {
   const bytes = ids.value();
   return Array.from({ length: Math.floor(bytes.length / 12) }, (_, i) => {
@@ -80,7 +78,7 @@ const NOTHING: ListingSummary = {
   versions: [],
 };
 
-/** The values to filter by in the last ranking. */
+/** The figures and the values to filter by of the last ranking. */
 export async function readListingSummary(deps: {
   listingSummary: Collection<StoredListingSummary>;
 }): Promise<ListingSummary> {
@@ -91,8 +89,8 @@ export async function readListingSummary(deps: {
 export type Addressed = { slug: string; changedAt?: Date | null };
 
 /**
- * The slugs of a game's servers from the position `skip` of its list on, and when each server changed. Makes two
- * queries by id.
+ * The slugs of the servers in a slice of a game's list, and when each server changed, sorted by slug. Makes two queries
+ * by id. `skip` and `limit` must be multiples of `PART`.
  *
  * @param game - null for the servers without a game
  */

@@ -12,10 +12,10 @@ import { RANKED, type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
-/** The name of the lease and the queue. */
+/** The name of the lease and of the queue. */
 const RECOMPUTE_RANKS = 'recompute-ranks';
 
-/** The result of a ranking: the number of listed servers, how many changed their rank, and the days weighed for it. */
+/** `servers`: all ranked ones; `moved`: those with a new rank; `weighed`: the days weighed, over all servers. */
 export type Ranked = { servers: number; moved: number; weighed: number };
 
 /** How many servers are updated in one round trip. */
@@ -32,10 +32,10 @@ type Place = {
 };
 
 /**
- * Ranks every listed server by the published formula. Only one process at a time does this. It weighs the votes of days
- * that changed or ended (see `weighVotes`), writes the ranks that changed, and then writes the lists of the public
- * pages (see `writeLists`). After a crash, the next run completes it; until then two servers can show the same rank.
- * The first ranking an hour or more after a day's end also stores that day's ranks (see `takeSnapshot`).
+ * Ranks every listed server by the published formula, in one process at a time: weighs the votes of days that are due
+ * (`weighVotes`), writes the ranks that changed, then the lists of the public pages (`writeLists`). The first ranking
+ * an hour or more after a day's end also stores that day's ranks (`takeSnapshot`). After a crash, the next run
+ * completes the ranking; until then two servers can show the same rank.
  *
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
@@ -103,7 +103,7 @@ async function writePlaces(
   return { servers: ranked, moved };
 }
 
-/** Hidden servers have no rank of their own. This gives them the last rank, which the API returns for them. */
+/** Hidden servers have no rank of their own. They get the last rank, which the API returns for them. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
     {
@@ -115,7 +115,7 @@ async function putHiddenLast(servers: Collection<Server>, rankPosition: number):
   );
 }
 
-/** When the last ranking was computed; null before the first. */
+/** When the last ranking began; null before the first. */
 export function rankedAt(deps: Pick<LeaseDeps, 'workLeases'>): Promise<Date | null> {
   return lastCompleted(deps, RECOMPUTE_RANKS);
 }

@@ -7,7 +7,7 @@ import type { RankedList } from './ranked-list.ts';
 /** How many parts are written in one round trip, and made before the event loop runs other work. */
 const BULK = 1_000;
 
-/** A list under construction: indexes in the ranking, from 0, and the total number of servers. */
+/** A list under construction: `places` are indexes in the ranking, from 0; `total` is the number of servers. */
 export type ListInProgress = { places: number[]; total: number };
 
 /** Lists of one kind: all their keys, and no others, begin with `prefix`. */
@@ -20,7 +20,7 @@ export type Lists = {
   order: 'given' | 'id';
 };
 
-/** Adds a server to a list; above `most` it is only counted. */
+/** Adds a server to a list. If the list has `most` servers already: the server is only counted. */
 export function addTo(
   lists: Map<string, ListInProgress>,
   key: string,
@@ -68,11 +68,10 @@ export async function replaceLists(
   await write();
 }
 
-/** The digests of the stored parts, by id. */
 async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
-  // `f;` is greater than every key that begins with `f:`. `f:\uffff` is not: MongoDB compares bytes of UTF-8, in which
-  // letters such as 𠮷 come after `\uffff`.
+  // The end of the range is `f;`, the next text after all keys that begin with `f:`. `f:\uffff` would be too low:
+  // MongoDB compares bytes of UTF-8, in which letters such as 𠮷 come after `\uffff`.
   const behind = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
   const ofKind = { _id: { $gte: prefix, $lt: behind } };
   const parts = rankedLists.find(ofKind, { projection: { digest: 1 }, batchSize: 10_000 });
@@ -80,10 +79,7 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
   return digests;
 }
 
-/**
- * Yields the last part first. The first part decides the number of pages, so all other parts must exist before it is
- * written.
- */
+/** Yields the last part first. The first part gives the number of pages, so these must exist before it is written. */
 function* partsOf(
   key: string,
   { places, total }: ListInProgress,
@@ -98,7 +94,6 @@ function* partsOf(
   }
 }
 
-/** The id of one part of a list. */
 export function partId(key: string, part: number): string {
   return `${key}/${part}`;
 }

@@ -20,30 +20,30 @@ import {
   withoutPort,
 } from './text-terms.ts';
 
-/** The number of candidates by name. The servers that share the most terms with the search text are candidates. */
+/** The most candidates by name: the servers that share the most terms with the search text. */
 const COMPARED = 500;
 
-/** The number of candidates by other texts. */
+/** The most candidates by other texts. */
 const COMPARED_TEXTS = 250;
 
-/** The number of servers at one host that a search for an address reads. Those with the lowest ports come first. */
+/** The most servers at one host that a search for an address reads, those with the lowest ports first. */
 const COMPARED_ADDRESSES = 250;
 
 /** The most terms of a search text that are used, for names and for other texts. */
 const MOST_TERMS = 150;
 
-/** A word of another text counts a little less than a word of a name, and more than a misspelt name. */
+/** A word in another text counts a little less than the same word in a name, and more than a misspelt name. */
 const OF_A_TEXT = 0.9;
 
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
 
 /**
  * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Returns at most one page,
- * sorted by similarity, then by rank. If the search text is an address, only servers at this address or at its host are
- * found. If there are none and the address is not certain, it is searched like other texts.
+ * sorted by similarity, then by rank. If the search text is an address: finds the servers at this address or at its
+ * host. If there are none and the address is not certain: it is searched like other texts.
  *
- * The filters apply to the candidates. For a word that hundreds of names have, the candidates are the best ranked
- * servers.
+ * The filters apply to the candidates. If hundreds of names have a word: only the best ranked of these servers are
+ * candidates.
  */
 export async function searchListing(
   deps: Rows & { rankedLists: Collection<RankedList> },
@@ -58,9 +58,7 @@ export async function searchListing(
 
 type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 
-/**
- * The servers at an address; if there are none, those at its host with another port. At most one page, sorted by rank.
- */
+/** The servers at an address; if there are none, those at its host with another port. At most one page, by rank. */
 async function searchByAddress(
   deps: Rows,
   { host, port }: SearchedAddress,
@@ -86,8 +84,7 @@ async function searchByAddress(
 }
 
 /**
- * Finds servers by the terms of the search text. Makes three queries: the lists of the terms, the servers that share
- * the most terms, and the rows.
+ * Finds servers by the terms of the search text, in four queries: the lists of the terms, the candidates, and the rows.
  */
 async function searchByTerms(
   deps: Rows & { rankedLists: Collection<RankedList> },
@@ -129,7 +126,7 @@ async function searchByTerms(
   );
 }
 
-/** The similarity of a server: that of its name or, if greater, of all its words. 0 if it is not a result. */
+/** The greater of the similarities by name and by all words of the server; 0 if the server is not a result. */
 function similarityOf(
   { name, ...server }: Candidate,
   folded: string,
@@ -147,7 +144,7 @@ function isOfTexts({ _id }: RankedList): boolean {
   return _id.startsWith(textKey(''));
 }
 
-/** The servers that are in the most of these lists; a short list counts more than a long one. */
+/** The servers that are in the most of these lists. A short list counts more than a long one. */
 function mostShared(lists: RankedList[], most: number): ObjectId[] {
   const shared = new Map<string, { id: ObjectId; weight: number }>();
   for (const list of lists) {

@@ -6,18 +6,17 @@ export type SearchedAddress = {
   host: string;
   port?: number;
   /**
-   * True for an IP address, and for a host with a port. A host alone may be misspelt, or be words with a dot between
-   * them.
+   * True for an IP address, and for a host with a port. A host alone may be misspelt, or be words with a dot in
+   * between.
    */
   isCertain: boolean;
 };
 
-/** A host in brackets, or one with a dot or two colons, and the port that may follow. */
+/** A host in brackets, or one that contains a dot, and an optional port. */
 const ADDRESS = /^(\[[\da-f:.]+\]|[^\s:/[\]]+\.[^\s:/[\]]+)(?::(\d{1,5}))?$/i;
 
 /**
- * Reads a search text that is an address: an IP address, a host with a dot, or one of these with a port. Otherwise
- * null.
+ * Reads a search text that is an address: an IP address or a host with a dot, with or without a port; null for others.
  */
 export function searchedAddress(typed: string): SearchedAddress | null {
   const text = typed.trim();
@@ -33,7 +32,7 @@ function hostOf(named: string): string | null {
   try {
     return parseHost(named);
   } catch (error) {
-    // For example `1.21`, the version of a game: the text is searched by its words.
+    // For example `1.21`, a version: the text is searched by its words.
     if (error instanceof HostError) return null;
     throw error;
   }

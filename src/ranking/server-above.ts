@@ -3,12 +3,11 @@ import type { Server } from '../servers/server.ts';
 import { listedRows, type Rows } from './listed-rows.ts';
 import { type Lists, rankedIds } from './read-lists.ts';
 
-/** The server one rank above another, and how many votes it is ahead. */
 export type ServerAbove = { name: string; slug: string; votesAhead: number };
 
 /**
- * The server one rank above, and by how many votes it is ahead, counted as the ranking weighs votes. The figures are
- * those of the last ranking. Makes three queries by id.
+ * The server one rank above, and its lead in votes, as they were weighed in the last ranking. Makes three queries by
+ * id.
  *
  * @returns null for the first rank, for a server that was not ranked yet, and if both servers have equally many votes
  */

@@ -5,14 +5,13 @@ import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
 import { idsOf, type Lists } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 
-/** The fields of a server that decide which servers are similar. */
 type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
 
 /**
  * Servers of the same game that were online in the last ranking: those with the most tags in common first, then the
  * best ranked ones. A server without a game is compared by its tags only. Makes three queries by id.
  *
- * @param most - the most rows; fewer if there are fewer, or if one was hidden since the last ranking
+ * @param most - the most rows. There may be fewer, for example if a server was hidden since the last ranking
  */
 export async function similarServers(
   deps: Rows & Lists,
@@ -23,7 +22,7 @@ export async function similarServers(
   if (keys.length === 0) return [];
   const lists = await deps.rankedLists.find({ _id: { $in: keys } }).toArray();
   const own = server._id.toHexString();
-  // The longest list is that of the game: it has its servers in the order of the ranking.
+  // The longest list is that of the game, in the order of the ranking. So this order decides between equal servers.
   const inOrder = lists.toSorted((one, other) => other.total - one.total);
   const shared = new Map<string, { id: ObjectId; lists: number }>();
   for (const id of inOrder.flatMap(idsOf)) {
@@ -37,7 +36,6 @@ export async function similarServers(
   );
 }
 
-/** The lists of the server's game and of each of its tags. */
 function keysOf({ game, profile }: Compared): string[] {
   const ofGame = { game: game ?? undefined, online: true };
   const tags = profile?.tags ?? [];

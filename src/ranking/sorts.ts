@@ -2,37 +2,34 @@ import { statusAt } from '../history/current-status.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 
-/** The orders of the listing. `rank` is the ranking itself. */
+/** `rank` is the ranking itself. */
 export const SORTS = ['rank', 'players', 'newest', 'rating', 'uptime'] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** The orders that the ranking writes besides its own. */
 export const OTHER_SORTS = SORTS.filter((sort) => sort !== 'rank');
 export type OtherSort = Exclude<Sort, 'rank'>;
 
 /** Servers with fewer reviews follow those with enough, so that one review does not make a server the best rated. */
 export const ENOUGH_REVIEWS = 3;
 
-/** The average rating, with at most two decimals, and the number of reviews. */
+/** `average` has at most two decimals. */
 export type Rating = { average: number; reviews: number };
 
 export function ratingOf({ count, ratingSum }: Pick<ReviewList, 'count' | 'ratingSum'>): Rating | null {
   return count > 0 ? { average: twoDecimals(ratingSum / count), reviews: count } : null;
 }
 
-/** The fields of a server that the orders compare. */
 export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
   current: Pick<Server['current'], 'onlinePlayers'>;
   daily: Pick<Server['daily'], 'probedUptime'>;
 };
 
-/** The projection of the fields that the orders compare, except those of the status (see `FILTERED`). */
+/** The projection for `sortFigure`, without the fields of the status (see `FILTERED`). */
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
 /**
- * The figure that an order compares; the highest comes first, and equal figures are in the order of the ranking.
- * Players count while the server is online, and its uptime is that of our own checks, as in the ranking. Unknown
- * figures come last.
+ * The figure that an order compares: the highest comes first. Players count while the server is online. The uptime is
+ * that of our own checks, as in the ranking. An unknown figure is -1 and comes last.
  */
 export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | null, now: Date): number {
   switch (sort) {

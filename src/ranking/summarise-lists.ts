@@ -2,19 +2,18 @@ import { type Filters, listKey, NO_GAME_LIST } from './filters.ts';
 import type { Choice, ListingSummary } from './ranked-list.ts';
 import type { ListInProgress } from './replace-lists.ts';
 
-/** The most values of each filter except tags. */
+/** For countries and versions. */
 const MOST_CHOICES = 60;
 const MOST_TAGS = 200;
-/** The most games: more than gamedig has. */
+/** More than gamedig has. */
 const MOST_GAMES = 500;
-/** The most versions of one game. */
 const MOST_GAME_VERSIONS = 30;
 /** The most related values, such as the countries of one game. */
 const MOST_RELATED = 8;
 
 type Lists = ReadonlyMap<string, Pick<ListInProgress, 'total'>>;
 
-/** The figures of the whole listing, and the values to filter by. They are read from the keys of the lists. */
+/** The figures of the listing and the values to filter by, taken from the keys of the lists. */
 export function listSummary(
   lists: Lists,
   figures: Pick<ListingSummary, 'servers' | 'playing' | 'votes'>,
@@ -44,7 +43,7 @@ function choicesOf(lists: Lists, filter: Exclude<keyof Filters, 'online'>, most:
 }
 
 /**
- * For each value of one filter, the most frequent values of another: for each game, the countries.
+ * For each value of one filter, the most frequent values of another: for example, the countries of each game.
  *
  * @param shape - matches the keys of lists with two filters; its groups are `of` (a game) and `value` (a country)
  */

@@ -7,14 +7,14 @@ import { type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
 /** The name of the period mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
 
-/** All votes of a day are counted this long after its end. */
+/** A day's ranks are stored at least this long after its end: all its votes are counted by then. */
 const AFTER_DAY_MS = HOUR;
 
 /**
- * Stores the ranks at the end of yesterday, once. The result is the same at any time today: votes count by their days,
- * the uptime covers the 30 whole days before today, and the servers are those that were listed then. After downtime,
- * when daily statistics are still missing, a later ranking stores them. The uptime of earlier days is not available any
- * more, so a day without a ranking on the next day stays a gap.
+ * Stores the ranks at the end of yesterday, once. Any time today gives the same result: votes count by their days, the
+ * uptime covers the 30 whole days before today, and the servers are those that were listed then. If daily statistics
+ * are missing after downtime: a later ranking today stores the ranks. The uptime that counted on earlier days is not
+ * stored, so a day without a ranking on the next day stays a gap.
  */
 export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();
@@ -30,7 +30,7 @@ export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: st
 }
 
 /**
- * Writes the ranks at the end of a UTC day for the servers listed then, by the counters of that day and the current
+ * Writes the ranks at the end of a UTC day for the servers listed then, by the votes up to that day and the current
  * uptime.
  *
  * @param first - the first UTC day whose votes are weighed; null if no day is weighed

@@ -3,7 +3,7 @@ import type { ProfileTexts } from '../servers/profile.ts';
 import type { Server } from '../servers/server.ts';
 import { foldName, hashOf, withoutALetter, wordSimilarity } from './name-terms.ts';
 
-/** The projection of the fields of a server that a search reads besides its name. */
+/** The projection for `textsOf`. */
 export const SEARCHED = {
   address: 1,
   'current.motd': 1,
@@ -22,7 +22,7 @@ export function textsOf({ address, current, profile }: Searched): string {
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
 }
 
-/** Longer texts are cut to this many code units. */
+/** In code units. Longer texts are cut. */
 const LONGEST_TEXT = 800;
 /** At most this many different words of a server's texts, or of a search, count. */
 const MOST_WORDS = 40;
@@ -30,7 +30,7 @@ const MOST_WORDS = 40;
 /** Scripts that are written without spaces: each pair of neighbouring letters is a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The distinct words of a text, after `foldName`. */
+/** The different words of a text, after `foldName`. */
 export function textWords(text: string): string[] {
   const words = foldName(text, LONGEST_TEXT).split(' ').filter(Boolean);
   return [...new Set(words.flatMap((word) => (UNSPACED.test(word) ? pairsOf(word) : [word])))].slice(
@@ -45,15 +45,15 @@ function pairsOf(word: string): string[] {
   return letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
 
-/** In words of at least this many letters one letter may be wrong. Shorter words must match exactly. */
+/** Words of at least this many letters may have one wrong letter. Shorter words must match exactly. */
 const FORGIVEN_FROM = 4;
 
-/** The length of the term for the beginning of a word. */
+/** The length in letters of the term for the beginning of a word. */
 const BEGINNING = 4;
 
 /**
- * The search terms of a text: each word; for a longer word also its beginning, and the word with each letter removed in
- * turn. If the first line is an address, the whole host is a term too.
+ * The search terms of a text: each short word; for a longer word its beginning, and the word whole and with each letter
+ * removed in turn. If the first line is an address: its host is a term too.
  */
 export function textTerms(text: string): string[] {
   const terms = new Set<string>();
@@ -67,24 +67,22 @@ export function textTerms(text: string): string[] {
   return [...terms];
 }
 
-/** The host at the beginning of a text, without its port. */
 function hostOf(text: string): string | undefined {
   return /^\s*([^\s:/]+\.[^\s:/]+)(?::\d{1,5})?\s*(?:\n|$)/.exec(text)?.[1]?.toLowerCase();
 }
 
-/** The number of lists for short words and addresses. */
+/** The number of different terms of short words and hosts. */
 const BUCKETS = 2 ** 17;
 
 const bucketOf = (text: string) => `@${hashOf(text) % BUCKETS}`;
 
-/** The text of a search without the port of an address. */
 export function withoutPort(typed: string): string {
   return typed.replace(/^(\s*[^\s:/]+\.[^\s:/]+):\d{1,5}\s*$/, '$1');
 }
 
 /**
- * Compares a search with the words of servers. The returned function gives the similarity, 0 to 1: each word of the
- * search is compared with the server's most similar word, and the mean is weighted by the words' lengths. The function
+ * Returns a function that gives the similarity of a search and a server's words, 0 to 1: each word of the search is
+ * compared with the most similar word, and the mean is weighted by the lengths of the search's words. The function
  * remembers compared pairs, because servers share most words.
  */
 export function textComparison(typed: string): (words: string[]) => number {

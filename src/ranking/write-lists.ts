@@ -32,16 +32,16 @@ type WriteListsDeps = {
 /** The number of servers in one part of a list. */
 export const PART = 200;
 
-/** The most servers in the list of a term, the best ranked ones: every search reads these lists. */
+/** The list of a term has at most this many servers, the best ranked ones, because every search reads such lists. */
 const MOST_OF_A_TERM = 250;
 
 /** Ranks change, so the lists of terms are rewritten after this time even if no name or text changed. */
 const TERMS_TTL_MS = 6 * HOUR;
 
 /**
- * The shortest time between two rewrites of the lists of texts, in milliseconds. Messages change all the time, so the
- * lists are rewritten less often the more servers there are: in every ranking with 10,000 servers or fewer, once an
- * hour with 100,000. If a server was listed or renamed, they are rewritten at once.
+ * The shortest time between two rewrites of the lists of texts. The servers' messages (MOTD) change all the time, so
+ * with more servers the lists are rewritten less often: in every ranking up to 10,000 servers, once an hour with
+ * 100,000. If a server was listed or renamed: they are rewritten at once.
  */
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
@@ -49,9 +49,9 @@ const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * serve
 const BATCH = 1_000;
 
 /**
- * Writes the lists for the pages and the search from the current ranking: one for each set of filters that a server
- * passes, in each order, and one for each term of the names and other texts. Only what changed is written. After a
- * crash the next run completes it.
+ * Writes the lists for the pages and the search from the current ranking: one for each set of filters in each order,
+ * and one for each term of the names and other texts. Only what changed is written. After a crash the next run
+ * completes it.
  */
 export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
@@ -74,8 +74,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
     (namesCurrent &&
       before?.texts !== undefined &&
       isCurrent(before.texts, before.texts.digest, textsEveryMs(ids.length)));
-  // If the process dies half-way, the lists no longer match the digests in the summary, so these are made invalid
-  // first.
+  // If the process dies half-way: the lists do not match the stored digests. So these are made invalid first.
   const begun = {
     ...(namesCurrent ? {} : { 'names.digest': '' }),
     ...(textsCurrent || !before?.texts ? {} : { 'texts.at': new Date(0) }),
@@ -95,7 +94,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
 
-/** Reads all ranked servers by rank, and puts each into the list of every combination of filters that it fits. */
+/** Reads all ranked servers by rank, and puts each into the list of every combination of filters that it passes. */
 async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   const now = clock.now();
   const ratings = await readRatings(reviewLists);
@@ -104,7 +103,7 @@ async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   const names: string[] = [];
   const texts: string[] = [];
   let votes = 0;
-  // The list of the whole ranking is always written, so that an empty listing is recognised as one.
+  // The list of the whole ranking is always written, also if it is empty.
   const lists = new Map<string, ListInProgress>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
     .find(RANKED, { batchSize: BATCH })
@@ -128,12 +127,11 @@ async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
   return { ids, names, texts, lists, figures, votes };
 }
 
-/** The players of all servers that are online; the figure of others is negative. */
+/** The players of all online servers. The figure of other servers is -1. */
 function playersOf({ players }: Record<OtherSort, number[]>): number {
   return players.reduce((sum, figure) => sum + Math.max(0, figure), 0);
 }
 
-/** The ratings of all servers with reviews, by id. */
 async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<string, Rating | null>> {
   const found = reviewLists.find({}, { projection: { count: 1, ratingSum: 1 }, batchSize: BATCH });
   const ratings = new Map<string, Rating | null>();
@@ -141,7 +139,7 @@ async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<str
   return ratings;
 }
 
-/** Yields the lists in another order, each under its key for that order. One list at a time is sorted. */
+/** Yields the lists in another order, each under its key for that order. Sorts one list at a time. */
 function* inOrder(
   lists: Map<string, ListInProgress>,
   sort: OtherSort,
@@ -162,7 +160,7 @@ function* inOrder(
 const termsOfName = (name: string) => nameTerms(foldName(name)).map(termKey);
 const termsOfText = (text: string) => textTerms(text).map(textKey);
 
-/** Replaces the lists of all terms of the servers' names, or of their texts. */
+/** Replaces the lists of all terms: those of names, or those of other texts. */
 async function writeTerms(
   { rankedLists }: WriteListsDeps,
   lease: ActiveLease,

@@ -9,7 +9,7 @@ import type { Review } from './review.ts';
 
 type AnswerDeps = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** The maximum length of an answer, in code points. */
+/** In code points. */
 export const LONGEST_ANSWER = 2_000;
 
 const schema = z.object({
@@ -41,7 +41,7 @@ export async function answerReview(
 }
 
 /**
- * Removes the owner's answer. A second call changes nothing.
+ * Removes the owner's answer, if there is one. Each call writes an audit log entry.
  *
  * @returns the current review; null when the server has no review with this id
  */

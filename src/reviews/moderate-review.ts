@@ -16,10 +16,7 @@ type Moderation = {
 };
 
 type Decision = {
-  /**
-   * The reason of a rejection for operators only. If the rejection is repeated without a reason, the first reason
-   * stays.
-   */
+  /** The reason of a rejection, for operators only. A repeated rejection without a reason keeps the first reason. */
   reason?: string;
   /** The reason of a rejection for the review's author. */
   reasonForOwner?: string | undefined;
@@ -33,11 +30,11 @@ const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: opti
 
 /**
  * Approves or rejects a review, or sets it back to `pending`, and updates the server's public list (see
- * review-list.ts). A second call changes nothing; after a crash it completes the first one.
+ * review-list.ts). If the same approval or rejection is repeated, nothing changes; after a crash, it completes the
+ * first call.
  *
  * @param by - who decided, for the audit log
- * @returns the current review; unchanged if its state was no longer `seenAs` or its revision no longer `revision`; null
- *   when there is no such review
+ * @returns the current review; unchanged if it was not as the operator saw it; null when there is no such review
  * @throws {InvalidDocumentError} when a reason is invalid
  */
 export async function moderateReview(
@@ -66,8 +63,8 @@ export async function moderateReview(
 const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason));
 
 /**
- * The id of the audit log entry. If the same decision is repeated, its time does not change, so the id is the same and
- * no second entry is written.
+ * The id of the audit log entry. A repeated approval or rejection keeps its time, so the id is the same and no second
+ * entry is written. `pending` has no time, so each call writes an entry.
  */
 function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   if (!moderatedAt) return new ObjectId();
@@ -112,12 +109,11 @@ function decision(
   };
 }
 
-/** A review and its revision, as an operator saw it. */
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
 /**
- * Decides about several reviews. If another operator decided about one, or its author edited it, its state does not
- * change. A second call changes nothing; after a crash it completes the first one.
+ * Decides about several reviews, each as `moderateReview` does. If another operator decided about one, or its author
+ * edited it, that review does not change.
  *
  * @param decision - `seenAs` is the state that the operator saw
  * @returns the reviews that have the wanted state now

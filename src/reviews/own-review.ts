@@ -21,11 +21,10 @@ type ReviewDeps = {
 /** The limit of a user's new and edited reviews: enough for corrections, and few enough for operators to read all. */
 const WRITTEN: Allowance = { times: 10, windowMs: HOUR };
 
-/** Why a user cannot review a server: it is their own, or their e-mail address is not confirmed. */
 export type WhyNot = 'own-server' | 'unconfirmed';
 
 /**
- * Why a user cannot review a server; null if they can.
+ * Why a user cannot review a server; null if they can. Owners and members cannot review their server.
  *
  * @param confirms - whether this site sends mail, so that users can confirm their addresses
  */
@@ -98,7 +97,7 @@ function edit({ reviews, clock }: ReviewDeps, whose: Whose, words: Words): Promi
   );
 }
 
-/** Inserts a review; returns null if a concurrent request of the same user has inserted it. */
+/** Inserts a review; returns null if a concurrent request of the same user inserted one first. */
 async function insert(
   { reviews, clock }: ReviewDeps,
   whose: Whose,
@@ -121,10 +120,7 @@ async function insert(
   }
 }
 
-/**
- * Rejects a user's review of a server that they now own. A second call changes nothing; after a crash it completes the
- * first one.
- */
+/** Rejects a user's review of a server that they now own or manage. A repeated call completes an interrupted one. */
 export async function rejectOwnersReview(
   deps: Pick<ReviewDeps, 'reviews' | 'reviewLists' | 'clock'>,
   whose: Whose,
@@ -150,7 +146,7 @@ export async function rejectOwnersReview(
 
 /**
  * Deletes a user's review of a server together with the owner's answer. The review first becomes pending and leaves the
- * public list. If the process dies then, another call deletes it.
+ * public list. If the process dies in between, another call deletes the review.
  *
  * @returns whether there was a review
  */
@@ -168,8 +164,7 @@ export async function deleteOwnReview(
     await followReview(deps, withdrawn);
     const { _id } = withdrawn;
     const revision = revisionOf(withdrawn);
-    // If an operator approved the review in the meantime, it is in the list again, so it must leave the list before it
-    // can be deleted.
+    // If an operator approved the review meanwhile, it is in the list again and must leave the list first.
     const { deletedCount } = await deps.reviews.deleteOne({ _id, state: 'pending', revision });
     if (deletedCount > 0) return true;
   }
@@ -189,7 +184,6 @@ export function listOwnReviews(
   });
 }
 
-/** The number of a user's reviews in all states. */
 export function countReviewsOf({ reviews }: Pick<ReviewDeps, 'reviews'>, userId: ObjectId): Promise<number> {
   return reviews.countDocuments({ personId: userId });
 }

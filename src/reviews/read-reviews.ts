@@ -14,7 +14,6 @@ type ReviewPage<R> = {
   totalPages: number;
 };
 
-/** The fields of a review in the API. */
 type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
 
 /** The maximum offset of `$slice`: MongoDB takes a 32-bit number. */
@@ -94,10 +93,7 @@ const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | nul
   },
 };
 
-/**
- * The approved reviews with these ids, in this order. If a review was just rejected and is still in the list, it is
- * left out.
- */
+/** The approved reviews with these ids, in this order. A rejected review that is still in the list is left out. */
 const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
   async load(reviews, wanted) {
@@ -124,7 +120,7 @@ export function listReviews(
 
 /**
  * A page of all servers' reviews in one state, for moderation. Pending reviews: the oldest first, unless `newestFirst`
- * is set. Decided reviews: the newest decision first.
+ * is set. Other reviews: the newest decision first.
  */
 export function listReviewsInState(
   { reviews }: { reviews: Collection<Review> },

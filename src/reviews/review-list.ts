@@ -5,9 +5,9 @@ import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 type Lists = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
 
 /**
- * Updates the server's public list to a review's state. The state is the source of truth and is written before the
- * list. After each write of the list the review is read again, so that after concurrent decisions and edits the list
- * matches the last state.
+ * Updates the server's public list to a review's state, which is the source of truth and is written first. After each
+ * write of the list the review is read again, so that after concurrent decisions and edits the list matches the last
+ * state.
  *
  * @param written - the review as the caller has written it
  * @returns the current review; null when it was deleted
@@ -40,7 +40,7 @@ async function setListed(
   try {
     await update();
   } catch (error) {
-    // If another review of this server has created the list at the same time: this call updates it.
+    // If another review of this server created the list at the same time, this second try updates it.
     if (!isDuplicateKey(error)) throw error;
     await update();
   }
@@ -61,8 +61,8 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
       },
     },
     {
-      // The rating that the list counts for this review; 0 if it is not in the list. If an entry has no rating, it was
-      // written before version 0.1.0: then the review's rating is used.
+      // The rating that the list counts for this review; 0 if the review is not in the list. Entries from before
+      // version 0.1.0 have no rating, so the review's rating is used.
       $set: {
         before: {
           $sum: {

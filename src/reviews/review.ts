@@ -4,10 +4,9 @@ import { LONGEST_REASON } from '../platform/text.ts';
 export const REVIEW_STATES = ['pending', 'approved', 'rejected'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
 
-/** The possible ratings, in stars. */
+/** In stars. */
 export const RATINGS = [1, 2, 3, 4, 5] as const;
 
-/** The owner's answer to a review. */
 const answerDefinition = {
   text: { type: String, required: true },
   at: { type: Date, required: true },
@@ -23,11 +22,9 @@ const reviewDefinition = {
   content: { type: String },
   /** The user who wrote the review; absent if an operator entered it. The field keeps its name from version 0.1.0. */
   personId: { type: Schema.Types.ObjectId },
-  /**
-   * Incremented with each edit, so that a decision applies only to the version that the operator saw. Absent means 0.
-   */
+  /** Changes with each edit, so that a decision applies only to the version that the operator saw. Absent means 0. */
   revision: { type: Number },
-  /** The time of the author's last edit; absent before the first edit. */
+  /** The author's last edit; absent before the first one. */
   editedAt: { type: Date },
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
@@ -38,10 +35,7 @@ const reviewDefinition = {
   rejectedFor: { type: String, default: null },
   /** The reason of the rejection for its author, if there is one. */
   rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
-  /**
-   * When the server's owner was notified of the approval. Also set if the owner has switched these notifications off.
-   * Absent until then.
-   */
+  /** When the owner was notified of the approval, or would have been if they wanted such mails; absent before. */
   toldAt: { type: Date },
   /** The owner's answer, if there is one. It is public while the review is public. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },
@@ -50,7 +44,6 @@ const reviewDefinition = {
 /** A player's review of a server. Only approved ones are public. */
 export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
 reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
-// Each user can have one review per server.
 reviewSchema.index(
   { serverId: 1, personId: 1 },
   { unique: true, partialFilterExpression: { personId: { $exists: true } } },
@@ -78,7 +71,7 @@ const listingDefinition = {
         {
           id: { type: Schema.Types.ObjectId, required: true },
           at: { type: Date, required: true },
-          /** The rating with which the figures above count this review; absent in entries from before version 0.1.0. */
+          /** The rating that `ratingSum` and `spread` count; absent in entries from before version 0.1.0. */
           rating: { type: Number },
         },
         { _id: false },
@@ -89,8 +82,8 @@ const listingDefinition = {
 } as const;
 
 /**
- * A server's approved reviews in their public order. A page is a slice of this document and a read by ids. With
- * `skip()` on an index instead, MongoDB would examine all entries before the page.
+ * A server's approved reviews in their public order. A page is a slice of this list, whose reviews are read by their
+ * ids. With `skip()` on an index instead, MongoDB would examine all entries before the page.
  */
 export const reviewListSchema = new Schema(listingDefinition, { collection: 'review_lists' });
 

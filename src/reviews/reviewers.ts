@@ -11,22 +11,22 @@ import type { Review } from './review.ts';
 /** An account counts as new for this long. */
 const NEW_ACCOUNT_MS = 30 * DAY;
 
-/** What readers see about the author of a review. */
+/** The author of a review. */
 export type Reviewer = {
   /** Whether the author's account is younger than `NEW_ACCOUNT_MS`; false for reviews that operators entered. */
   isNewAccount: boolean;
   /** When the author's account was created; null for reviews that operators entered. Not public. */
   accountSince: Date | null;
   /**
-   * Whether the review's player name has a vote for the server that is not excluded. Only its newest live vote and its
-   * newest imported vote are read.
+   * Whether the review's player name has voted for the server: its newest live vote or its newest imported vote is not
+   * excluded.
    */
   hasVoted: boolean;
 };
 
 type ReadDeps = { users: Collection<User>; votes: Collection<Vote>; batcher: Batcher; clock: Clock };
 
-/** The authors of a server's reviews, in the same order. Uses a few queries, whatever the number of reviews. */
+/** The authors of a server's reviews, in the same order. A few queries read all of them. */
 export function reviewersOf(
   deps: ReadDeps,
   serverId: ObjectId,

@@ -8,7 +8,7 @@ import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
 import type { Review } from './review.ts';
 
-/** The maximum length of a review, in code points. */
+/** In code points. */
 export const LONGEST_REVIEW = 2_000;
 
 const ratingRule = () => t('must be a whole number, 1 to 5');

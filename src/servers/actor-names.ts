@@ -13,8 +13,8 @@ export const AN_OPERATOR = 'an operator';
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 
 /**
- * Returns a function that names an actor for the owner and the members of a server. If the actor is one of them, the
- * name is the e-mail address; otherwise it is "an operator" or "somebody without access to this server".
+ * Returns a function that names an actor for the owner and the members of a server: by e-mail address if the actor is
+ * one of them, otherwise as "an operator" or "somebody without access to this server".
  */
 export async function actorNames(
   { users }: { users: Collection<User> },

@@ -9,10 +9,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 export const TOKEN_KINDS = ['api', 'claim', 'deliver'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/**
- * What an API token may do: `vote` casts and claims votes, `status` reports the status, `read` reads. Tokens of the other
- * kinds have no scopes.
- */
+/** The scopes of an API token: `vote` casts and claims votes. Tokens of the other kinds have no scopes. */
 export const TOKEN_SCOPES = ['vote', 'status', 'read'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -22,42 +19,33 @@ const apiTokenDefinition = {
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 120 },
   /** SHA-256 of the whole token, in hex. The token itself is shown once and never stored. */
   hash: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
-  /** The token's first characters, by which its owner can recognise it. */
+  /** The token's first characters, by which its owner recognises it. */
   prefix: { type: String, required: true },
   /** Absent in tokens of older versions, which all have the kind `api`. */
   kind: { type: String, enum: TOKEN_KINDS },
-  /** Absent if the token has all scopes. */
+  /** For kind `api`: absent if the token has all scopes. */
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
-  /**
-   * The owner or member who created the token. The token works only while this user is the owner, or is a full member
-   * who is not suspended.
-   */
+  /** The creator. The token works only while this user is the owner, or a full member who is not suspended. */
   issuedBy: { type: Schema.Types.ObjectId },
-  /**
-   * True if an operator created the token. Tokens of older versions have neither this field nor `issuedBy`: nobody
-   * knows who created them.
-   */
+  /** True if an operator created the token. Tokens of older versions have neither this field nor `issuedBy`. */
   byOperator: { type: Boolean },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
-  /**
-   * The lifetime with which the token was issued; null if it never expires. A rotation gives the new token the same
-   * lifetime.
-   */
+  /** The lifetime, which a rotation gives to the new token too; null if the token never expires. */
   lifetimeMs: { type: Number, default: null },
   revokedAt: { type: Date, default: null },
   /** The time of the last use, to the minute. */
   lastUsedAt: { type: Date, default: null },
 } as const;
 
-/** A token that lets plugins and websites call the API for one server. */
+/** Tokens with which plugins and websites call the API for one server. */
 export const apiTokenSchema = new Schema(apiTokenDefinition, { collection: 'api_tokens' });
 apiTokenSchema.index({ hash: 1 }, { unique: true });
 apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 
-/** Who created a token: a user with a role at its server, or an operator. */
+/** The creator of a token: a user with a role at its server, or an operator. */
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
 /** A valid token and the id of its server. The server itself is not cached. */

@@ -23,15 +23,13 @@ import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** Dependencies of the functions that shorten a token's validity. */
+/** Dependencies of changes to tokens. Each change also deletes the tokens' cached authentications in this process. */
 type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
 /** A new token. `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
 
-/**
- * The form that creates a token was sent twice. The token was shown for the first request and cannot be shown again.
- */
+/** The form that creates a token was sent twice. The first request showed the token; it cannot be shown again. */
 export class TokenMadeError extends AppError {}
 
 const naming = z.object({
@@ -45,7 +43,7 @@ const naming = z.object({
 });
 
 /**
- * A token to create. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: if the request is
+ * A token to create. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: if a request is
  * repeated with the same id, no second token is created.
  */
 type TokenRequest = {
@@ -60,13 +58,12 @@ type TokenRequest = {
   maker?: TokenMaker;
 };
 
-/** The default lifetime of a new token, in milliseconds: a year. */
+/** The default lifetime of a new token: a year. */
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
  * The maker to store in a token that a user creates for a server: the user, if they are its owner or a full member;
- * otherwise an operator. A read-only member is stored as an operator too, because a token with that member's id would
- * not work.
+ * otherwise an operator. A token with the id of a read-only member would not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
   const role = roleOf(server, userId);
@@ -76,10 +73,9 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
 /**
  * Creates a token for a server.
  *
- * @param request - `expiresInMs` from now; without it the token never expires
  * @param by - the user, for the audit log (also in the other functions of this file)
- * @throws {InvalidDocumentError} for a name that is empty, longer than 60 characters (code points) or not one line;
- * {TokenMadeError} when a token with the id `tokenId` exists
+ * @throws {InvalidDocumentError} for a name that is empty, longer than 60 code points or not one line; {TokenMadeError}
+ *   when a token with the id `tokenId` exists
  */
 export async function issueToken(tokens: Tokens, request: TokenRequest, by?: string): Promise<IssuedToken> {
   const { name } = parseInput(naming, { name: request.name });
@@ -139,7 +135,7 @@ export async function hasClaimKeys(
 }
 
 /**
- * Revokes a token. It is refused from now on.
+ * Revokes a token. This process refuses it at once, the others after at most 5 seconds.
  *
  * @returns whether the server has such a token (also when it was revoked before)
  */
@@ -162,9 +158,9 @@ export async function revokeToken(
 
 /**
  * Replaces a token with a new one of the same name. The old token stays valid for `overlapMs`, so that its owner can
- * change the plugin's token without losing a vote. If the old token expires earlier, that does not change.
+ * change the plugin's token without losing a vote. An earlier expiry of the old token does not change.
  *
- * @param maker - the user who replaces the token, and who becomes the maker of the new one
+ * @param maker - the user who replaces the token
  * @param newId - the id of the new token: if the request is repeated with the same id, no second token is created
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with the id `newId` exists; if the old token is still valid, it gets its expiry

@@ -37,12 +37,12 @@ const makersLoader = findLoader<User, ObjectId>({
 type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
 
 /**
- * Checks whether `tokenText` may call the API for `serverId`. It always reads both the token and the server, so that an
- * outsider cannot learn from the response time which servers exist.
+ * Checks whether `tokenText` may call the API for `serverId`. For a well-formed token, both the token and the server
+ * are always read: otherwise the response time would show which servers exist.
  *
  * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
  * @returns the server and the token. Null if the token is malformed, unknown, revoked, expired or of another server; if
- * its creator has lost the right to it; or if the server is unknown or removed
+ *   its creator has lost the right to it; or if the server is unknown or removed
  */
 export async function authenticate(
   deps: AuthenticateDeps,
@@ -61,10 +61,7 @@ export async function authenticate(
   return (await isBacked(deps, server, token)) ? { server, token } : null;
 }
 
-/**
- * Whether the user who created a token still has the right to it. If the owner is suspended, the server's tokens still
- * work.
- */
+/** Whether the creator of a token still has the right to it. A suspended owner has it, a suspended member does not. */
 async function isBacked(
   { users, batcher }: Pick<AuthenticateDeps, 'users' | 'batcher'>,
   server: CallersServer,
@@ -77,14 +74,11 @@ async function isBacked(
   return maker !== null && !maker.suspendedAt;
 }
 
-/**
- * A successful authentication is cached for 4 seconds, so that all processes refuse a revoked token within 5 s, as
- * `/docs` says.
- */
+/** Less than 5 s, because `/docs` says that all processes refuse a revoked token within 5 s. */
 export const AUTHENTICATION_TTL_MS = 4 * SECOND;
 const MAX_AUTHENTICATIONS = 20_000;
 
-/** A process's cache of successful authentications. */
+/** The cache of successful authentications, one in each process. */
 export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
   return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
 }
@@ -112,11 +106,11 @@ export async function authenticateCached(
 }
 
 /**
- * The token and server of a claim key. The key alone identifies its server. A success is cached as in
+ * The token and the server id of a claim key, which alone identifies its server. A success is cached as in
  * `authenticateCached`.
  *
  * @returns null if the key is unknown, revoked or expired; if its creator has lost the right to it; if its server is
- * removed; or if the text is a token of another kind
+ *   removed; or if the text is a token of another kind
  */
 export async function authenticateClaimKey(
   deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
@@ -158,7 +152,7 @@ const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Da
   },
 };
 
-/** Stores the time of a token's use; undefined if the stored time is less than a minute old. */
+/** Stores the time of a token's use. Returns undefined, without a write, if the stored time is under a minute old. */
 export function noteTokenUse(
   { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
   token: WithId<ApiToken>,

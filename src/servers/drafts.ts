@@ -41,15 +41,14 @@ export function recordName(address: string): string {
   return `_tallyport.${address}`;
 }
 
-/** The value that this TXT record must have. */
+/** The value of the TXT record that proves ownership of a host. */
 export function recordText(code: string): string {
   return `tallyport-verify=${code}`;
 }
 
-/** The user has reached the maximum number of drafts. */
 export class TooManyDraftsError extends AppError {}
 
-/** The error for an address that is already listed. Only the operator can decide about it. */
+/** The error for an address where another user's server is listed. Only an operator can decide about it. */
 export const TAKEN = defineMessage(
   'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.',
 );
@@ -57,11 +56,7 @@ export const MOVE_TAKEN = defineMessage(
   'Another server is listed there. If it is yours, ask the operator of this listing.',
 );
 
-/**
- * Checks that no server with an owner is listed at an address.
- *
- * @throws {InvalidDocumentError} for `address`, if a server with an owner is listed there
- */
+/** @throws {InvalidDocumentError} for `address`, if a server with an owner is listed there */
 async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
   const { kind } = await findAddressOwner(deps, wanted, ownerId);
   if (kind === 'own')
@@ -70,11 +65,11 @@ async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: Obje
 }
 
 /**
- * Stores the settings of a new server until its ownership is proven. If the user already has a draft with the same
- * address and port, that draft is changed and keeps its code.
+ * Stores the settings of a new server until its ownership is proven. Without `draftId`: if the user already has a draft
+ * with the same address and port, that draft is changed and keeps its code; otherwise a new draft is made.
  *
- * @param draftId - the draft to change; without it a new draft is made
- * @returns null when this user has no such draft
+ * @param draftId - the draft to change
+ * @returns null when the user has no draft with the id `draftId`
  * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError} when the user has
  *   `MOST_DRAFTS` drafts
  */
@@ -134,7 +129,7 @@ async function insertDraft(
   }
 }
 
-/** A user's drafts of new servers, oldest first. */
+/** A user's drafts of new servers, in the order of their slots. */
 export function listDrafts(
   { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
   ownerId: ObjectId,
@@ -166,7 +161,7 @@ export async function discardDraft(
 
 /**
  * Stores a new address of a listed server until the user proves that it is theirs. It replaces an earlier unproven
- * address. Without the proof, a user could list their own server and then change its address to another user's server.
+ * address. Without the proof, a user could list their own server and then move it to another user's address.
  *
  * @param ownerId - the user who must prove the new address
  * @throws {InvalidDocumentError} with one sentence for each wrong field

@@ -11,21 +11,18 @@ const MOST_ATTEMPTS = 3;
 const RETRY_MS = MINUTE;
 const FAILED_MS = HOUR;
 
-/**
- * The lease of a worker. It is longer than the picture process may take (platform/pictures/picture-process.ts), with
- * the time in which the card waits for it.
- */
+/** The lease of a worker. It leaves time to wait for the picture process, which takes at most 30 s for each picture. */
 const LEASE_MS = 2 * MINUTE;
 
-/** The largest card, in bytes. */
+/** In bytes. */
 const LARGEST_CARD = 512 * 1_024;
 
 /** The result of a job for a card. `not-due`: there is nothing to draw now. `unwanted`: the server is not listed. */
 export type DrawingResult = 'drawn' | 'failed' | 'unwanted' | 'not-due';
 
 /**
- * Draws a card that is due and stores it. After a failure, the next attempt is a minute later; after three failures, an
- * hour later.
+ * Draws a card that is due and stores it. After a failure, the next attempt is a minute later; after three failures in
+ * a row, at least an hour later.
  *
  * @throws {PictureProcessError} when this process stops; the card is due again
  */

@@ -19,7 +19,7 @@ import {
 import type { Server } from './server.ts';
 import { readTags, type TagList } from './tag-list.ts';
 
-/** The maximum length of a link in UTF-16 code units, both as entered and after normalisation. */
+/** In UTF-16 code units, both as entered and after normalisation. */
 const LONGEST_LINK = 500;
 
 const absent = z.literal('').transform(() => undefined);
@@ -168,7 +168,7 @@ function changesOf(texts: ProfileTexts, changed: Fields[], changedAt: Date): Upd
   } as UpdateFilter<Server>;
 }
 
-/** The part of the profile to which a field belongs. Operators remove whole parts. */
+/** The part of the profile to which a field belongs. Null for tags and languages, which operators cannot remove. */
 function partOf(field: Fields): ProfilePart | null {
   if (field === 'shortText' || field === 'description') return field;
   return field === 'tags' || field === 'languages' ? null : 'links';

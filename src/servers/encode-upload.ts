@@ -17,26 +17,20 @@ import type { Server } from './server.ts';
 type EncodeDeps = Pictures &
   UploadStoreDeps & { auditLog: Collection<AuditEntry>; pictureProcess: PictureProcess; log: Logger };
 
-/**
- * The result of a job for an upload. `not-due`: there is nothing to do now. `unwanted`: the upload was replaced, or its
- * server was removed.
- */
+/** The result of an upload's job. `not-due`: nothing to do now. `unwanted`: it was replaced, or its server removed. */
 export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';
 
 /** If the picture process died or took too long in this many attempts: the picture is refused as too slow. */
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
-/**
- * An upload is stored first; a moment later the server's document refers to it. If no document does so within this
- * time, the upload is deleted.
- */
+/** An upload is deleted if no server refers to it within this time. It is stored a moment before the reference. */
 const NAMED_WITHIN_MS = MINUTE;
 
 /**
- * Encodes an uploaded picture, sets it as the server's picture and deletes the uploaded file. If the picture is
- * refused, the server's profile says why. Running it twice has the same result, because the name of the stored picture
- * is its hash.
+ * Encodes an uploaded picture, sets it as the server's picture and deletes the uploaded file. If a banner is refused,
+ * the server's profile says why. Running it twice has the same result, because the name of the stored picture is its
+ * hash.
  *
  * @throws {PictureProcessError} when this process stops; the upload is due again
  */
@@ -68,9 +62,7 @@ function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
   return kind === 'icon' || profile?.bannerUpload?.id === _id;
 }
 
-/**
- * Deletes an upload to which no server refers. If the upload is new: it stays, because a server may refer to it soon.
- */
+/** Deletes an upload to which no server refers. A new upload of a listed server stays: it may be referred to soon. */
 async function discard(
   deps: EncodeDeps,
   upload: PictureUpload,

@@ -43,7 +43,7 @@ export async function changeRole(
 /**
  * Removes a member (who may be the caller) and revokes the tokens that they created.
  *
- * @param keepFor - if given, the tokens are not revoked but transferred to this user
+ * @param keepFor - if given, this maker gets the tokens, and they are not revoked
  * @returns how many tokens were revoked; null when there was no such member
  */
 export async function removeMember(
@@ -54,8 +54,7 @@ export async function removeMember(
   keepFor?: TokenMaker,
 ): Promise<{ revokedTokens: number } | null> {
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
-  // The tokens are revoked first. If the process dies between the two steps: there is a member without tokens, and the
-  // next call removes the member.
+  // The tokens are revoked first: if the process dies after that, another call can still remove the member.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
   const before = await revokeTokens(deps, serverId, userId);
   const { modifiedCount } = await deps.servers.updateOne(
@@ -84,10 +83,7 @@ type LeaveDeps = Memberships &
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/**
- * Removes a member who leaves. If this revokes tokens, the server's owner gets a mail, because plugins may use the
- * tokens.
- */
+/** Removes a member who leaves. If this revokes tokens, the owner gets a mail, because plugins may use the tokens. */
 export async function leaveServer(
   deps: LeaveDeps,
   serverId: ObjectId,

@@ -6,7 +6,7 @@ import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import type { Server } from './server.ts';
 
-/** The maximum length of an owner's text about voting, in code points. */
+/** In code points. */
 export const LONGEST_HOW_TO_VOTE = 2_000;
 
 const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });

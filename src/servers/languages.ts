@@ -1,9 +1,6 @@
 import { LANGUAGES, type Language, languageNow } from '../language/language.ts';
 
-/**
- * For each language of the pages: the names of all languages in it. An unassigned code has no name
- * (`fallback: 'none'`).
- */
+/** The names of languages, in each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
 const NAMES = Object.fromEntries(
   LANGUAGES.map((language) => [
     language,
@@ -14,10 +11,7 @@ const NAMES = Object.fromEntries(
 /** The assigned ISO 639-1 codes. */
 const CODES = twoLetters().filter((code) => new Intl.Locale(code).language === code && NAMES.en.of(code));
 
-/**
- * Maps a lower-case text to an ISO 639-1 code. The text is the code, the language's name in a language of the site, or
- * its name in the language itself (`deutsch`).
- */
+/** Maps a lower-case code or name of a language to its ISO 639-1 code (see `languageOf`). */
 const BY_NAME = new Map(
   CODES.flatMap((code) =>
     [
@@ -33,17 +27,12 @@ function twoLetters(): string[] {
   return letters.flatMap((first) => letters.map((second) => `${first}${second}`));
 }
 
-/**
- * The name of a language in the language of the page, such as `German` for `de`; the code if the language is unknown.
- */
+/** The name of a language in the language of the page (`German` for `de`); the code if the language is unknown. */
 export function languageName(code: string): string {
   return NAMES[languageNow()].of(code) ?? code;
 }
 
-/**
- * The ISO 639-1 code for a text: a code, a name in a language of the pages, or the language's own name; undefined for
- * any other text.
- */
+/** The ISO 639-1 code for a code, a name in a language of the pages, or the language's own name (`deutsch`). */
 export function languageOf(text: string): string | undefined {
   return BY_NAME.get(text.trim().toLowerCase());
 }

@@ -8,15 +8,14 @@ export type ServerAddress = { address: string; port: number };
 /** The owner of the server at an address, as seen by a user who wants to list a server there. */
 type AddressOwner =
   | { kind: 'nobody' }
-  /** The user's own server. */
   | { kind: 'own'; server: WithId<Server> }
   /** A server without an owner: the user gets it after proving the ownership. */
   | { kind: 'ownerless'; server: WithId<Server> }
   | { kind: 'other' };
 
 /**
- * Finds who owns the server at an address. If several imported servers have the address: the user's own server is
- * preferred to another user's, and that one to a server without an owner.
+ * Finds who owns the server at an address. If several imported servers have the address: the user's own server comes
+ * first, then another user's, then one without an owner.
  */
 export async function findAddressOwner(
   { servers }: { servers: Collection<Server> },

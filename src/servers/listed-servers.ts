@@ -24,8 +24,7 @@ export const PROBE_INTERVAL_SECONDS = 300;
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
 /**
- * The time of the next probe if the server's game cannot be queried. Servers without a game do not need it: they are
- * not in the index of due servers.
+ * The next probe of a server whose game cannot be queried. Servers without a game are not in the `due_probes` index.
  */
 const NEVER = new Date('9999-12-31T00:00:00.000Z');
 
@@ -59,7 +58,7 @@ type ListDeps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>;
 export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
 
 /**
- * Lists a server. It gets the last rank, and its figures are unknown.
+ * Lists a server under the last rank.
  *
  * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -169,10 +168,7 @@ export function resetsProbe(existing: WithId<Server>, changes: ServerChanges): b
   return success && PROBE_SETTINGS.some((key) => key in changed(existing, data));
 }
 
-/**
- * Writes the changes and returns the server. Null if the server was renamed or removed after `existing` was read, or if
- * its new slug is taken.
- */
+/** Writes the changes and returns the server; null if it was renamed or removed meanwhile, or its new slug is taken. */
 async function applyChanges(
   servers: Collection<Server>,
   existing: WithId<Server>,
@@ -230,9 +226,7 @@ function withProbeReset(
 }
 
 /**
- * Finds a server by its id, or by its current slug or an earlier one, in upper or lower case.
- *
- * @param removed - `true` finds removed servers too
+ * Finds a server by its id or by a current or earlier slug, in upper or lower case; with `removed` also removed ones.
  */
 export function findServer(
   { servers }: Pick<ListDeps, 'servers'>,
@@ -246,11 +240,7 @@ export function findServer(
   return servers.findOne(removed ? named : { ...named, removedAt: null });
 }
 
-/**
- * The listed servers in the order of their rank.
- *
- * @param removed - `true` adds the removed ones
- */
+/** The listed servers in the order of their rank; with `removed` also the removed ones. */
 export function listServers(
   { servers }: Pick<ListDeps, 'servers'>,
   { removed = false } = {},

@@ -24,13 +24,13 @@ type InviteDeps = Servers &
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** The maximum number of members and invitations of a server, counted together. */
+/** Members and invitations of a server, counted together. */
 export const MOST_MEMBERS = 20;
 
 /** How long an invitation can be accepted. */
 const INVITATION_MS = 14 * DAY;
 
-/** The limit of invitations that a user sends in a day, for all servers together. */
+/** The limit of invitations that a user sends, for all servers together. */
 const INVITATIONS = { times: 20, windowMs: DAY };
 
 const invitation = z.object({
@@ -94,8 +94,8 @@ export async function inviteMember(
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
 /**
- * The text of an invitation mail. It does not contain the server's name: anybody can choose that name, and could use it
- * to send their own text to strangers in the listing's name.
+ * The text of an invitation mail. It does not contain the server's name: with a name of their choice, anybody could
+ * send their own text to strangers in the listing's name.
  */
 function invitationText(config: InviteDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
@@ -112,9 +112,7 @@ function invitationText(config: InviteDeps['config'], by: string): MailText {
 
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-/**
- * The open invitations of a user. If the user's address is unconfirmed: none, because it may belong to somebody else.
- */
+/** A user's open invitations; none if the user's address is unconfirmed, because it may be somebody else's. */
 export async function invitationsOf(
   { servers, users, clock }: Pick<InviteDeps, 'servers' | 'users' | 'clock'>,
   { email, emailVerified }: Invitee,
@@ -214,7 +212,7 @@ export function serversOf(
     .toArray();
 }
 
-/** Whether a user owns or manages a listed server. */
+/** Whether a user owns a listed server or is a member of one. */
 export async function hasServers({ servers }: Pick<Servers, 'servers'>, userId: ObjectId): Promise<boolean> {
   const own = { $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null };
   return (await servers.findOne(own, { projection: { _id: 1 } })) !== null;

@@ -31,10 +31,8 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 
 /**
  * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason goes only
- * into the audit log.
- *
- * A removed icon returns only if the game server sends another one. If the part is the banner, an uploaded banner that
- * waits for a worker is removed too.
+ * into the audit log. A removed icon returns only if the game server sends another one. With the banner, an uploaded
+ * banner that waits for a worker is removed too.
  *
  * @param by - the operator, for the audit log
  * @returns the server before the removal; null when no listed server with this id has the part

@@ -46,8 +46,7 @@ export async function hideServer(
     { $unset: 'isUnseen' },
   ]);
   if (!hidden) return null;
-  // The server gets the last rank at once. Otherwise it would have the same rank as another server until the next
-  // ranking.
+  // Hidden servers have the last rank (recompute-ranks.ts). This one gets it at once, not only at the next ranking.
   const rankPosition = await lastRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },

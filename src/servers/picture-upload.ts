@@ -5,17 +5,14 @@ const pictureUploadDefinition = {
   _id: { type: String, required: true, match: /^(icon-)?[0-9a-f]{24}$/ },
   serverId: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: ['banner', 'icon'], required: true },
-  /**
-   * The uploaded file, unchanged. Its metadata may contain a place or a name, so it is never served and is in no
-   * backup.
-   */
+  /** The uploaded file, unchanged. Its metadata may contain a place or a name, so it is never served or backed up. */
   bytes: { type: Buffer, required: true },
   /** For an icon: the SHA-256 of the icon as the server sent it. */
   source: { type: String },
   /** For a banner: the user who uploaded it, for the audit log. */
   by: { type: String },
   uploadedAt: { type: Date, required: true },
-  /** The time from which a worker may encode it. */
+  /** The time from which a worker may encode the file. */
   nextAt: { type: Date, required: true },
   attempts: { type: Number, required: true },
   /** A worker is encoding the file; until this time of mongod's clock, no other worker may take it. */

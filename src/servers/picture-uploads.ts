@@ -9,16 +9,12 @@ export type UploadStoreDeps = { pictureUploads: Collection<PictureUpload>; clock
 /** Dependencies for storing an upload that a worker will encode. */
 export type UploadDeps = UploadStoreDeps & { producer: Pick<Producer, 'add'> };
 
-/** The maximum time for which an uploaded file is stored. */
+/** How long an uploaded file is stored at most. */
 export const UPLOAD_TTL_MS = DAY;
 
-/**
- * The lease of a worker for an upload. It is longer than the picture process may take for a picture
- * (platform/pictures/picture-process.ts), with the time in which the picture waits for it.
- */
+/** The lease of a worker. It leaves time to wait for the picture process, which takes at most 30 s for each picture. */
 const LEASE_MS = 2 * MINUTE;
 
-/** One sweep finds at most this many due uploads. */
 const MOST_A_ROUND = 1_000;
 
 type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
@@ -53,7 +49,6 @@ export async function storeUpload(
   }
 }
 
-/** Deletes an upload. */
 export async function deleteUpload(
   { pictureUploads }: Pick<UploadStoreDeps, 'pictureUploads'>,
   uploadId: string,

@@ -15,13 +15,13 @@ export type Pictures = {
 
 /** A picture that was stored within this time may not be referenced by its server yet, so it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** The same time for `sweepPictures`, which runs regularly and so can leave younger pictures to a later run. */
+/** The same time for `sweepPictures`. It is longer, because a later sweep can delete younger pictures. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 
 /**
  * Stores a picture, unless it is already stored, and returns its id. The caller must store the id in a server or the
- * settings within a minute; after that, an unused picture may be deleted.
+ * settings within a minute: after that, an unused picture may be deleted.
  */
 export async function storePicture(
   { pictures, clock }: Pick<Pictures, 'pictures' | 'clock'>,
@@ -47,16 +47,13 @@ export async function readPicture(
   return found?.bytes ?? null;
 }
 
-/** The pictures of a server. */
+/** The ids of a server's pictures. */
 export function picturesOf({ profile }: Pick<Server, 'profile'>): string[] {
   const { icon, banner } = profile ?? {};
   return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
 }
 
-/**
- * Deletes those of the given pictures that no listed server uses. Pictures that were just stored are left for
- * `sweepPictures`.
- */
+/** Deletes the given pictures that nothing uses, except newly stored ones (see `sweepPictures`). Returns the number. */
 export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promise<number> {
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }

@@ -23,10 +23,9 @@ const prefixSchema = z.object({
 type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /**
- * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. If the prefix is empty: the
- * form accepts no such name.
+ * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. With an empty prefix, the form
+ * accepts no such name.
  *
- * @param by - the user, for the audit log
  * @throws {InvalidDocumentError} for a prefix that is too long or has other characters
  */
 export async function setBedrockPrefix(
@@ -43,11 +42,7 @@ export async function setBedrockPrefix(
   await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details: { bedrockPrefix } });
 }
 
-/**
- * Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected.
- *
- * @param by - the user, for the audit log
- */
+/** Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected. */
 export async function requireProvenId(
   deps: Deps,
   serverId: ObjectId,

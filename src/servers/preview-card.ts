@@ -2,9 +2,9 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY, SECOND } from '../platform/clock.ts';
 
 const previewCardDefinition = {
-  /** The id of the server. */
+  /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** When the card was last requested; updated once a day. A card without requests is deleted. */
+  /** When the card was last requested, to the day. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
   /** A hash of the name, address, status, pictures and look that the card must show. */
   key: { type: String, required: true },
@@ -13,7 +13,7 @@ const previewCardDefinition = {
   attempts: { type: Number, required: true },
   /** A worker is drawing the card; until this time of mongod's clock, no other worker may take it. */
   leaseUntil: { type: Date },
-  /** If drawing failed: the next attempt is after this time. */
+  /** After three failures: the next attempt is after this time. */
   failedUntil: { type: Date },
   /** The newest drawing: the PNG, the key that it was drawn for, and its time. */
   png: { type: Buffer },
@@ -21,7 +21,6 @@ const previewCardDefinition = {
   drawnAt: { type: Date },
 } as const;
 
-/** How long a card without requests is stored. */
 const STORED_MS = 30 * DAY;
 
 /** The previews of links to servers. */

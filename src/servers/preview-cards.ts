@@ -7,22 +7,18 @@ import type { PreviewCard } from './preview-card.ts';
 
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
-/** If a card's name, address, status or look changed: a request marks it as due only if its drawing is this old. */
+/** If the name, address, status or look changed: a request marks the card as due only if its drawing is this old. */
 const REDRAWN_AFTER_MS = MINUTE;
-/**
- * A card of this age is drawn again because its figures may be old. A shorter time has no use, because chats cache
- * previews for longer.
- */
+/** A card of this age is drawn again for its figures. Chats cache previews for longer, so a shorter time has no use. */
 const FIGURES_MS = HOUR;
 
 /**
- * The maximum number of stored cards. A card has about 40 KB, or 300 KB if the banner is a photo. The cards whose last
- * request is the longest ago are deleted first.
+ * A card has about 40 KB, or 300 KB if the banner is a photo. Above this number, the cards whose last request is the
+ * longest ago are deleted.
  */
 export const MOST_CARDS = 10_000;
 const MOST_A_ROUND = 1_000;
 
-/** The state of a card without its bytes. */
 export type CardState = Pick<PreviewCard, 'dueAt' | 'failedUntil' | 'drawnKey' | 'drawnAt' | 'askedAt'>;
 
 /** The card of a server with its bytes; null when it was never requested. */
@@ -33,7 +29,7 @@ export function readCard(
   return previewCards.findOne({ _id: serverId }, { promoteBuffers: true });
 }
 
-/** The state of a server's card, without its bytes; null if the card was never requested. */
+/** The state of a server's card, without the bytes; null if the card was never requested. */
 export function readCardState(
   { previewCards }: Pick<Cards, 'previewCards'>,
   serverId: ObjectId,
@@ -42,8 +38,9 @@ export function readCardState(
 }
 
 /**
- * Whether a request for a card makes a new drawing necessary: there is no card; or its name, address, status or look
- * changed; or its figures are an hour old. False if the card is already due, or if drawing it failed a short time ago.
+ * Whether a request for a card makes a new drawing necessary: there is no drawing, or it is an hour old, or it is a
+ * minute old and shows an old name, address, status or look. False if the card is already due, or if drawing it failed
+ * within the last hour.
  *
  * @param key - the key (see `PreviewCard`) that the card should have now
  */

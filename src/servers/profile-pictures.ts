@@ -10,7 +10,7 @@ import type { Server } from './server.ts';
 type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
 
 /**
- * Checks an uploaded banner and stores it unchanged. A worker encodes it and then sets it as the server's banner
+ * Checks an uploaded banner and stores it unchanged. A worker encodes it and sets it as the server's banner
  * (encode-upload.ts); until then the server keeps its old one.
  *
  * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile says so
@@ -34,10 +34,7 @@ export async function uploadBanner(
   if (before) await deps.producer.add('encode-pictures', { uploadId: id }, { subject: server.slug });
 }
 
-/**
- * Removes a server's banner, and an uploaded banner that waits for a worker or was refused. A repeated call changes
- * nothing.
- */
+/** Removes a server's banner, and an uploaded banner that waits for a worker or was refused. */
 export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: string): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
     {
@@ -84,7 +81,7 @@ export async function takeIcon(
   await deps.producer.add('encode-pictures', { uploadId: upload._id }, { subject: server.slug });
 }
 
-/** Decodes an icon; null if it is refused. */
+/** The bytes of an icon; null if it is refused. */
 function iconBytes(icon: string): Buffer | null {
   const [, base64] = DATA_URL.exec(icon) ?? [];
   const bytes = Buffer.from(base64 ?? '', 'base64');

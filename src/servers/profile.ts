@@ -2,14 +2,13 @@ import { Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 import { PICTURE_FAILURES } from '../platform/pictures/picture-error.ts';
 
-/** The maximum length of the short text, in code points. */
+/** In code points. */
 export const LONGEST_SHORT_TEXT = 200;
-/** The maximum length of the description, in code points. */
+/** In code points. */
 export const LONGEST_DESCRIPTION = 10_000;
 export const MOST_TAGS_OF_A_SERVER = 8;
 export const MOST_LANGUAGES = 8;
 
-/** The kinds of links in a profile. */
 export const LINKS = ['website', 'discord', 'store', 'rules', 'video'] as const;
 export type LinkName = (typeof LINKS)[number];
 
@@ -24,10 +23,7 @@ const PICTURE = { type: String, match: /^[0-9a-f]{64}$/ } as const;
 const iconDefinition = {
   /** The SHA-256 of the icon as the server sent it. */
   source: { type: String, required: true },
-  /**
-   * Absent if the icon was refused or an operator removed it. It is not decoded again until the server sends another
-   * one.
-   */
+  /** Absent if the icon was refused or removed by an operator. It stays absent until the server sends another icon. */
   picture: PICTURE,
 } as const;
 
@@ -42,7 +38,6 @@ const bannerDefinition = {
 } as const;
 
 const bannerUploadDefinition = {
-  /** The id of the upload. */
   id: { type: String, required: true },
   at: { type: Date, required: true },
   /** Why the upload was refused; absent while it waits for a worker. */
@@ -74,10 +69,7 @@ const profileDefinition = {
   video: LINK,
   icon: { type: new Schema(iconDefinition, nested) },
   banner: { type: new Schema(bannerDefinition, nested) },
-  /**
-   * The newest uploaded banner, until it is encoded. If it was refused: this field stays until the next upload or
-   * removal.
-   */
+  /** The newest uploaded banner, until it is encoded; a refused one stays until the next upload or removal. */
   bannerUpload: { type: new Schema(bannerUploadDefinition, nested) },
   /** What an operator removed: at most one entry per part, until the owner sets the part again. */
   removals: { type: [new Schema(removalDefinition, nested)], default: undefined },

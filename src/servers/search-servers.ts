@@ -63,7 +63,7 @@ async function serversOf({ servers, users }: SearchDeps, email: string, limit: n
 export const SERVER_LISTS = { all: 'listedAt', hidden: 'hiddenAt', removed: 'removedAt' } as const;
 export type ServerList = keyof typeof SERVER_LISTS;
 
-/** A page of one of these lists, newest first. */
+/** A page of a list of servers, newest first. */
 export function listServersByTime(
   { servers }: Pick<SearchDeps, 'servers'>,
   list: ServerList,

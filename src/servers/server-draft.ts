@@ -10,7 +10,7 @@ const checkDefinition = {
   reached: { type: Boolean, required: true },
   /** The number of players; 0 if `playersHidden`. */
   onlinePlayers: { type: Number, required: true },
-  /** Whether the server hides its number of players, as in a server's current figures. */
+  /** Whether the server hides its number of players. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },
@@ -18,10 +18,7 @@ const checkDefinition = {
   version: { type: String, default: '' },
   /** Why the server was not reached or not queried. */
   words: { type: String, default: '' },
-  /**
-   * - `none`: no record of Tallyport; `wrong`: a record with another code; `no-name`: the address is an IP address, so
-   *   it has no records.
-   */
+  /** `none`: no record of Tallyport. `wrong`: one with another code. `no-name`: the address is an IP address. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
   /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
@@ -30,7 +27,7 @@ const checkDefinition = {
 } as const;
 
 const draftDefinition = {
-  /** The id that the listed server will have. For a move (a new address of a listed server): an id of its own. */
+  /** The id that the listed server will have. A move (a listed server's new address) has an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
   /** A number from 0, unique among the owner's drafts. It limits the number of drafts. Absent for a move. */

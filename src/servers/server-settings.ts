@@ -14,10 +14,7 @@ const port = z
     error: () => t('must not be 22, 25, 465 or 587: these are for mail and remote shells'),
   });
 
-/**
- * A game of the list, in any known spelling. The stored value is gamedig's id. Some games are not probed (see
- * `isProbed`).
- */
+/** A game of the list, in any known spelling; stored as gamedig's id. Some games are not probed (see `isProbed`). */
 const game = shownText(50).transform((value, context) => {
   try {
     return knownGame(value).id;

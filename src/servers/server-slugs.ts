@@ -50,8 +50,8 @@ export async function insertListing(
 
 /**
  * The slug of a server after a change of its name. If the old and the new name give the same slug, it does not change;
- * otherwise it is the first slug that no other server has or had. At `MOST_SLUGS` slugs the server gets no new one, but
- * it can return to one of its earlier slugs.
+ * otherwise it is the first slug that no other server has or had. A server with `MOST_SLUGS` slugs gets no new one, but
+ * can return to one of its earlier slugs.
  */
 export async function slugForName(
   servers: Collection<Server>,
@@ -81,10 +81,7 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<str
   return alike.flatMap(slugsOf).filter((one) => like.test(one));
 }
 
-/**
- * All current and earlier slugs of a server. If a process of an older version listed the server during an upgrade, that
- * server has no `slugs` until the next migration.
- */
+/** All current and earlier slugs of a server. A server that an older version listed may have no `slugs` yet. */
 export function slugsOf({ slug, slugs }: Pick<Server, 'slug'> & { slugs?: string[] }): string[] {
   return slugs ?? [slug];
 }

@@ -39,9 +39,9 @@ const probeState = {
   succeededAt: { type: Date, default: null },
   /** The number of failed checks in a row that count towards `offline`, including checks by hand. */
   failures: { type: Number, required: true },
-  /** How many of these failed checks were by hand. */
+  /** The number of failed checks by hand since the last answer or edit. */
   failuresByHand: { type: Number, required: true },
-  /** The time of the first of these failed checks. */
+  /** The time of the first of the `failures`. */
   failingSince: { type: Date, default: null },
   /** When the server became offline. Only an answer or an edit clears this; a period without checks does not. */
   offlineSince: { type: Date, default: null },
@@ -53,17 +53,11 @@ const probeState = {
   urgent: { type: Boolean, required: true },
   /** When the next scheduled probe is due. The samples of other probes have no duration (see `planOfTake`). */
   scheduledAt: { type: Date, required: true },
-  /**
-   * A new id each time that a worker takes this probe. Only the worker that took it last may write the result. The
-   * field keeps its name from version 0.1.0.
-   */
+  /** A new id for each take of a probe. Only the newest take may write a result. The name is that of version 0.1.0. */
   claim: { type: Schema.Types.UUID, default: null },
   /** The duration of the taken probe's sample in seconds; 0 for a probe between two scheduled ones. */
   claimSeconds: { type: Number, required: true },
-  /**
-   * Incremented by every take, recorded check and reset of the probe state, so that concurrent writers do not overwrite
-   * each other's changes.
-   */
+  /** Incremented by every take, recorded check and reset, so that writers do not overwrite each other's changes. */
   revision: { type: Number, required: true },
 } as const;
 
@@ -79,10 +73,7 @@ const dailyFigures = {
   peakPlayers: { type: Number, required: true, default: 0 },
   averageLatency: { type: Number, default: null },
   uptimePercentage: { type: Number, default: null },
-  /**
-   * The uptime from probes only, even if the server reports its status. It decides the order of servers with votes of
-   * equal weight.
-   */
+  /** The uptime from probes only. It decides the order of servers with votes of equal weight. */
   probedUptime: { type: Number, default: null },
   /** The average number of players on each of the last 7 days, oldest first; null if unknown. Absent until computed. */
   players: { type: [Number] },
@@ -181,10 +172,10 @@ const serverDefinition = {
   isPremium: { type: Boolean, required: true, default: false },
   /** The server's owner; absent when an operator listed it without an owner. */
   ownerId: { type: Schema.Types.ObjectId },
-  /** The users who manage the server with the owner. Absent if there are none. */
+  /** Absent if there are none. */
   members: { type: [new Schema(memberDefinition, nested)], default: undefined },
   invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
-  /** The proof of ownership; absent without a proof. */
+  /** The ownership proof; absent if there is none. */
   proof: { type: new Schema(proofDefinition, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
@@ -194,26 +185,21 @@ const serverDefinition = {
   webVotes: { type: Boolean },
   /** True when the vote form takes only SteamIDs that Steam confirmed; absent otherwise. */
   provenIdOnly: { type: Boolean },
-  /**
-   * The prefix of names of Minecraft: Bedrock Edition. Empty if the server takes no such names; absent for the default.
-   */
+  /** The prefix of names of Minecraft: Bedrock Edition. Empty: the server takes no such names. Absent: the default. */
   bedrockPrefix: { type: String, maxlength: 5 },
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
-  /** True after an owner listed the server, until an operator has looked at it; absent otherwise. */
+  /** True from the listing by an owner until an operator accepts or hides the server, or it is removed. */
   isUnseen: { type: Boolean },
-  /**
-   * When the settings, texts or pictures on the public page last changed. Absent in servers of an older version until
-   * their next change.
-   */
+  /** When the public page's settings, texts or pictures last changed. Absent if only an older version changed them. */
   changedAt: { type: Date },
   removedAt: { type: Date, default: null },
   /** When an operator hid the server from the ranking and the public lists. Its API still works. */
   hiddenAt: { type: Date, default: null },
-  /** The reason for hiding it. Its owner sees this reason. */
+  /** The owner sees this reason. */
   hiddenReason: { type: String, maxlength: 500 },
-  /** A second reason, which only operators see. */
+  /** Only operators see this reason. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
   /** The figures of the newest ranking; null until the first ranking after the server was listed. */
@@ -221,12 +207,9 @@ const serverDefinition = {
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
   probe: { type: new Schema(probeState, nested), required: true },
-  /** The time of the oldest report, including imported ones; absent if there is none. */
+  /** The time of the oldest report, imported ones too; 1970 if an early version received it. Absent without reports. */
   firstReportAt: { type: Date },
-  /**
-   * Player names were removed from all votes before this time (`KEEP_PLAYER_NAMES_MONTHS`). Absent: no name was
-   * removed.
-   */
+  /** All votes before this time have lost their player names (`KEEP_PLAYER_NAMES_MONTHS`). Absent: none has. */
   votesNamedSince: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
@@ -240,8 +223,7 @@ export const SERVER_NAMES = 'names';
 /** A listed game server. Removal is soft: `_id` and `slugs` are never reused. */
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
-// A server keeps its earlier slugs. The index is sparse, because a server of an older version has no `slugs` until
-// `migrate` has run.
+// Sparse, because a server that an older version listed has no `slugs` until `migrate` has run.
 serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
@@ -278,8 +260,7 @@ serverSchema.index(
   { 'ranked.waiting': -1 },
   { partialFilterExpression: { 'ranked.waiting': { $exists: true } } },
 );
-// For due probes. The index has only servers with a game: the others are never probed, and without this filter every
-// search would read them as due.
+// For due probes. The filter omits servers without a game: they are never probed, and every search would read them.
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },
   { name: 'due_probes', partialFilterExpression: { game: { $type: 'string' } } },
@@ -290,8 +271,8 @@ serverSchema.index(
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
-// This index contains only servers that are offline. Its filter compares times: a query for a range of times could not
-// use an index that is filtered by type.
+// Only servers that are offline. The filter compares times, because a query for a range of times cannot use an index
+// that is filtered by type.
 serverSchema.index(
   { 'probe.offlineSince': 1 },
   { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },

@@ -29,7 +29,7 @@ const LIST = 'tags';
 const MOST_TAGS = 200;
 const LONGEST_NAME = 30;
 
-/** The tags that owners choose from, until an operator changes the list. */
+/** The list until an operator changes it. */
 const DEFAULT_TAGS: Tag[] = [
   'Adventure',
   'Anarchy',
@@ -110,8 +110,7 @@ export async function removeTag(
   const tag = (await readTags(deps)).find((one) => one.key === wanted);
   if (!tag) return null;
   await materialise(deps);
-  // The servers come first: if the process dies before the list is changed, the tag is still listed, and the operator
-  // can remove it again.
+  // The servers come first. If the process dies before the list is changed, the operator can remove the tag again.
   const pulled = await deps.servers.updateMany(
     { 'profile.tags': wanted },
     { $pull: { 'profile.tags': wanted } },

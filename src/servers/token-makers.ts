@@ -9,8 +9,8 @@ import type { Server } from './server.ts';
 const NOT_RECORDED = defineMessage('not recorded');
 
 /**
- * Returns a function that names the creator of a token for the owner and the members of the server. If the creator is
- * one of them, the name is the e-mail address. Tokens of older versions do not say who created them.
+ * Returns a function that names the creator of a token for the owner and the members of the server: by e-mail address
+ * if the creator is one of them. Tokens of older versions do not say who created them.
  */
 export async function makerNames(
   { users }: { users: Collection<User> },

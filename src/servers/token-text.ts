@@ -3,16 +3,13 @@ import { crc32 } from 'node:zlib';
 import { TOKEN_KINDS, type TokenKind } from './api-token.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The prefix of each kind of token. They differ, so that no kind is mistaken for another. */
+/** The prefixes differ, so that no kind of token is mistaken for another. */
 const PREFIXES = { api: 'tp_', claim: 'tpc_', deliver: 'tpd_' } as const satisfies Record<TokenKind, string>;
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^(tp[cd]?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
-/**
- * The CRC-32 of the random part, in six base62 digits. With it, scanners for leaked secrets can recognise a token
- * without a request.
- */
+/** The CRC-32 of the random part, in six base62 digits. By it, scanners for leaked secrets can recognise a token. */
 function checksum(random: string): string {
   let rest = crc32(random);
   let digits = '';
@@ -29,10 +26,7 @@ export function makeToken(kind: TokenKind = 'api'): string {
   return PREFIXES[kind] + random + checksum(random);
 }
 
-/**
- * The kind of a token by its form and checksum; null for any other text. With the checksum, a typing error causes no
- * database query.
- */
+/** The kind of a token, by its form and checksum; null for other text. So a typing error causes no database query. */
 export function kindOfText(text: string): TokenKind | null {
   const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];
   if (!prefix || check !== checksum(random)) return null;

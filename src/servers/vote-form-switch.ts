@@ -3,11 +3,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Server } from './server.ts';
 
-/**
- * Turns the vote form of a server on or off. Votes that were already cast do not change.
- *
- * @param by - the user, for the audit log
- */
+/** Turns the vote form of a server on or off. Votes that were already cast do not change. */
 export async function switchVoteForm(
   deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
   serverId: ObjectId,

@@ -20,16 +20,12 @@ export type ChangeDeps = {
   liveSettings: Pick<LiveSettings, 'reload'>;
 };
 
-/**
- * New texts by name, as environment variables would have them. null removes the stored text, so that the default
- * applies again.
- */
+/** New texts by name, as environment variables would have them. null removes the text, so that the default applies. */
 export type SettingChanges = Partial<Record<ChangeableName, string | null>>;
 
-/** The stored texts of each changed setting before and after the change; null: no text is stored. Secrets are `***`. */
+/** The stored texts of each changed setting; null: no text is stored. Secrets are `***`. */
 export type Changed = Record<string, { before: string | null; after: string | null }>;
 
-/** Somebody else changed the same settings after they were shown. */
 export class SettingsChangedError extends AppError {
   readonly names: ChangeableName[];
 
@@ -56,8 +52,7 @@ export function readStoredSettings({
  * @param by - the e-mail address of the operator who changes them, or `cli`
  * @param shown - the revision of the settings that the operator's form showed
  * @returns what changed; empty if nothing changed
- * @throws {InvalidDocumentError} with an error for each setting whose new value is unusable, or which the environment
- *   sets
+ * @throws {InvalidDocumentError} with an error for each setting that is unusable or that the environment sets
  * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`
  */
 export async function changeSettings(
@@ -91,7 +86,7 @@ export async function changeSettings(
 }
 
 /**
- * Stores the settings again as they were before the change with number `revision`.
+ * Undoes the last change, if it is the one with the number `revision`.
  *
  * @returns what changed; empty if a later change was made
  * @throws {InvalidDocumentError} as `changeSettings`
@@ -165,7 +160,7 @@ function checkEach(config: Config, changes: SettingChanges): void {
 }
 
 /**
- * Checks the settings together. If an error names none of the changed settings: it is ignored, because this change did
+ * Checks the settings together. An error that names none of the changed settings is ignored, because this change did
  * not cause it.
  *
  * @throws {InvalidDocumentError} with an error for each changed setting that does not fit the other settings
@@ -183,8 +178,8 @@ function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): v
 }
 
 /**
- * Why Tallyport must not connect to the IP address in this setting's URL; null if it may, or if the setting has no URL.
- * A host name is not checked here, but at each connection (design rule 11).
+ * Why Tallyport must not connect to the IP address in this setting's URL; null if there is no such address or it is
+ * allowed. A host name is checked at each connection instead (design rule 11).
  */
 function refusedHost(config: Config, name: ChangeableName, text: string): string | null {
   if (name !== 'SMTP_URL' && name !== 'OIDC_ISSUER') return null;
@@ -211,21 +206,18 @@ export function shownChanges(before: StoredTexts, after: StoredTexts): Changed {
   return Object.fromEntries(entries);
 }
 
-/** A stored text for the audit log; a secret is never in it. */
+/** A stored text for the audit log; `***` for a secret. */
 function shownText(name: string, text: string | undefined): string | null {
   if (text === undefined) return null;
   return isChangeable(name) && !isSealed(name) ? text : '***';
 }
 
-/**
- * A text in the audit log has at most `most` characters. A longer text is cut to a part that begins `before` characters
- * before the difference.
- */
+/** In characters: the longest text in the audit log, and how much of a longer text precedes the difference. */
 const EXCERPT = { most: 1_000, before: 40 };
 
 /**
- * Returns the two texts. If one is long, such as a page: returns the part of each text that begins shortly before the
- * first difference.
+ * Returns the two texts. If a text is too long, such as a page: the part of each that begins just before the
+ * difference.
  */
 function excerpts(one: string | null, other: string | null): [string | null, string | null] {
   const texts = [one ?? '', other ?? ''] as const;

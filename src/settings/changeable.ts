@@ -2,8 +2,8 @@ import type { SettingName } from '../platform/config.ts';
 import { SECRETS } from '../platform/secret-settings.ts';
 
 /**
- * The settings that operators may change while processes run, in groups. Settings that a process needs before it
- * reaches the database, such as addresses of services and the key, are never among them.
+ * The settings that operators may change while processes run, in groups. A setting that a process needs before it
+ * reaches the database, such as the address of a service, must not be among them.
  */
 export const CHANGEABLE = {
   site: ['SERVICE_NAME', 'CONTACT', 'DEFAULT_LANGUAGE', 'NOTICE', 'FOOTER_LINKS'],
@@ -23,13 +23,9 @@ export type ChangeableName = (typeof CHANGEABLE)[SettingGroup][number];
 
 export const CHANGEABLE_NAMES: readonly ChangeableName[] = Object.values(CHANGEABLE).flat();
 
-/**
- * To change these groups, an operator must enter the password again: control over mails or the sign-in gives access to
- * every account.
- */
+/** Changing these groups needs the password again: control over mails or the sign-in gives access to every account. */
 export const GUARDED_GROUPS: ReadonlySet<SettingGroup> = new Set(['mail', 'discord', 'openid']);
 
-/** Whether operators may change a setting while processes run. */
 export function isChangeable(name: string): name is ChangeableName {
   return (CHANGEABLE_NAMES as readonly string[]).includes(name);
 }

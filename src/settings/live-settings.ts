@@ -13,23 +13,21 @@ import { unstoredValues, usableValues } from './usable-values.ts';
 
 /** How often each process reads the stored settings. A page is cached for 3 s more, so a change is seen within 5 s. */
 const READ_EVERY_MS = 1.5 * SECOND;
-/** A read that takes longer is given up; the next one follows. */
+/** A read that takes longer is given up; the timer starts the next one. */
 const READ_LIMIT_MS = SECOND;
 
 /**
- * If a stored value of these settings is unusable when a process starts: the process uses this value (keep for ever).
- * With the default, it could delete data that the stored value keeps.
+ * If a stored value is unusable at the start of the process, the process uses this value (keep for ever). With the
+ * default, it could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,
   KEEP_ADDRESSES_MONTHS: 0,
 };
 
-/** The settings of a process, which follow those in the database. */
 export type LiveSettings = {
   /** Reads the stored settings now. If that fails, the values stay as they are. */
   reload(): Promise<void>;
-  /** Stops reading. */
   close(): void;
 };
 
@@ -42,12 +40,12 @@ type Parts = {
 
 /**
  * Reads the stored settings and keeps `config` up to date with them: its properties change while the process runs, so
- * code must read them when it needs them. The value of the environment wins over the stored one, which wins over the
- * default. If a stored value is unusable, such as one of a later version, the last good value stays and a line is
- * logged. While MongoDB does not answer, all values stay.
+ * code must read them when it needs them. The environment wins over the stored value, which wins over the default. If a
+ * stored value is unusable, such as one of a later version, the last good value stays and a line is logged. While
+ * MongoDB does not answer, all values stay.
  *
  * @param timeoutMs - how long the first read is retried while MongoDB does not answer
- * @throws the driver's error if the first read fails: a process must not begin with other values, because it might
+ * @throws the driver's error if the first read fails. A process must not begin with other values, because it might
  *   delete what the stored ones keep
  */
 export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promise<LiveSettings> {
@@ -78,7 +76,7 @@ export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promis
     }
   }
 
-  /** Reads the settings only if their version has changed, because the operator's pages may be long. */
+  /** Reads the texts only if their version has changed, because they include whole pages. */
   async function read(): Promise<void> {
     const projection = { revision: 1, at: 1 };
     const version = versionOf(await settings.findOne({ _id: SITE_SETTINGS }, { projection }));

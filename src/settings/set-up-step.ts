@@ -3,12 +3,12 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** The steps of setting up a site after its first operator was made, in their order. */
+/** The steps of the set-up after the first operator was made, in their order. */
 export const SET_UP_STEPS = ['name', 'checks', 'mail', 'contact', 'imprint', 'look', 'servers'] as const;
 export type SetUpStep = (typeof SET_UP_STEPS)[number];
 
 const closedStepDefinition = {
-  /** The name of the step. */
+  /** A `SetUpStep`. */
   _id: { type: String, required: true },
   at: { type: Date, required: true },
 } as const;
@@ -20,13 +20,11 @@ export type ClosedStep = InferRawDocType<typeof closedStepDefinition>;
 
 type StepDeps = { setUpSteps: Collection<ClosedStep>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** The steps that operators closed by hand, because they have checked them or do not need them. */
 export async function readClosedSteps({ setUpSteps }: Pick<StepDeps, 'setUpSteps'>): Promise<Set<string>> {
   const closed = await setUpSteps.find({ _id: { $in: [...SET_UP_STEPS] } }).toArray();
   return new Set(closed.map(({ _id }) => _id));
 }
 
-/** Closes a step by hand, or opens it again. */
 export async function setStepClosed(
   deps: StepDeps,
   { step, isClosed, by }: { step: SetUpStep; isClosed: boolean; by: string },

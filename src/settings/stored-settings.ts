@@ -7,7 +7,7 @@ const storedSettingsDefinition = {
   _id: { type: String, required: true },
   /** The stored settings by name, each as the text that an environment variable would have; secrets are sealed. */
   texts: { type: Object, required: true },
-  /** Counts the changes, from 1. */
+  /** The number of changes. */
   revision: { type: Number, required: true },
   /** The revision of the last change of each setting. */
   changedIn: { type: Object, required: true },
@@ -36,15 +36,12 @@ export type StoredSettings = Omit<
   changedIn: Record<string, number>;
 };
 
-/** The id of the document with all stored settings. */
 export const SITE_SETTINGS = 'site';
 
-/**
- * The context with which a secret is sealed. A text that was sealed for one setting cannot be opened for another one.
- */
+/** The encryption context: a text that was sealed for one setting cannot be opened for another one. */
 const contextOf = (name: ChangeableName) => `setting ${name}`;
 
-/** The text to store for a setting: secrets are sealed. */
+/** The text to store for a setting. Only secrets are sealed. */
 export function sealedText(secrets: Pick<SecretBox, 'seal'>, name: ChangeableName, text: string): string {
   return isSealed(name) ? secrets.seal(text, contextOf(name)) : text;
 }
@@ -70,7 +67,7 @@ export function openTexts(secrets: Pick<SecretBox, 'open'>, stored: StoredTexts)
   return opened;
 }
 
-/** The picture ids of the stored logo and of the previous one, because the last change can be undone. */
+/** The picture ids of the stored logo and of the logo before the last change, because that change can be undone. */
 export async function storedLogos(settings: Collection<StoredSettings>): Promise<string[]> {
   const projection = { 'texts.LOGO_PICTURE': 1, 'before.LOGO_PICTURE': 1 };
   const stored = await settings.findOne({ _id: SITE_SETTINGS }, { projection });

@@ -11,14 +11,14 @@ export type UsableValues = {
   contradictions: string[];
 };
 
-/** The values that the changeable settings have without stored ones: those of the environment, else the defaults. */
+/** The values of the changeable settings without the stored ones: those of the environment, else the defaults. */
 export function unstoredValues(config: Config): Partial<Config> {
   const unstored = (name: ChangeableName) => (config.given.has(name) ? config[name] : DEFAULTS[name]);
   return Object.fromEntries(CHANGEABLE_NAMES.map((name) => [name, unstored(name)]));
 }
 
 /**
- * The values of the stored settings that the environment does not give. An unusable one does not affect the others,
+ * The values of the stored settings that the environment does not set. An unusable value does not affect the others,
  * except those that must be set together with it.
  *
  * @param config - the configuration that the values are for; stored values in it are not used
@@ -48,7 +48,6 @@ export function usableValues(
   return { values, unusable, contradictions };
 }
 
-/** Whether an error about settings names this setting. */
 export function mentions(error: string, name: string): boolean {
   return new RegExp(`\\b${name}\\b`).test(error);
 }

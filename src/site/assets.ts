@@ -10,7 +10,7 @@ import { accentRules } from './look/accent.ts';
 import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 
-/** The folder from which altcha-lib is served. scripts/solve.js imports from it, so it must name the same version. */
+/** The folder from which altcha-lib is served. scripts/solve.js names the same version in its imports. */
 const ALTCHA = 'altcha-lib-2.8.0';
 
 const require = createRequire(import.meta.url);
@@ -24,10 +24,7 @@ const OF_IMAGES = {
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/**
- * A module of altcha-lib, for the web worker of the vote form. The path has no hash, because the modules import each
- * other by their file names.
- */
+/** A module of altcha-lib. Its path has no hash, because the modules import each other by their file names. */
 const ofAltcha = (module: string) =>
   ({
     name: `${ALTCHA}/${module}`,
@@ -35,7 +32,7 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** The files that are joined to public.css, in this order. */
+/** The files that are joined into public.css, in this order. */
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
@@ -94,7 +91,7 @@ export type Assets = {
   serve(app: FastifyInstance): void;
 };
 
-/** Whether the format of the files is compressed, so that gzip would not make them smaller. */
+/** Whether the file format is compressed already, so that gzip would not make the file smaller. */
 function isPacked(type: string): boolean {
   return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
 }
@@ -165,8 +162,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
             .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
-      // The rules are made from the colour in the path. So a process can serve them even if it has not yet read the
-      // setting with the new colour.
+      // The rules are made from the colour in the path: a process that has not read the new setting can serve them.
       app.get(accentPath(':colour'), ASSET, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();

@@ -12,10 +12,7 @@ import type { Site } from './shared/site-settings.ts';
 
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
-/**
- * The content security policy of the reference. It allows the inline scripts of Scalar, by their hashes, and all inline
- * styles.
- */
+/** The policy of the reference page: it allows Scalar's inline scripts, by their hashes, and all inline styles. */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
   const hashes = scripts.filter(Boolean).map(hashSource);
@@ -32,15 +29,11 @@ function contentSecurityPolicy(page: string): string {
   ].join('; ');
 }
 
-/** The Content-Security-Policy source of an inline script. */
 function hashSource(script: string): string {
   return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
-/**
- * The HTML of a bar above the reference with a link to the site. Its styles set CSS variables of Scalar: the site's
- * colours and font, and the space for the bar.
- */
+/** A bar with a link to the site. Its styles also give Scalar the site's colours and font, and room for the bar. */
 async function backTo(href: string, { asset, logo, name }: Site): Promise<string> {
   const face = `"Bricolage Grotesque", system-ui, sans-serif`;
   return String(
@@ -68,14 +61,9 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
 /** The script's path below `/docs/`. */
 const SCRIPT = 'js/scalar.js';
 
-/**
- * What Scalar makes: the page, its script, and a hash of the script as its version. The script is 3.8 MB, so it is
- * compressed only when it is first requested.
- */
+/** `version` is a hash of the script. The script has 3.8 MB, so it is compressed only when it is first requested. */
 type Reference = {
-  /**
-   * The page. `look` contains the listing's name and logo. If it differs from the last call, the page is made again.
-   */
+  /** `look` is the listing's name and logo. If it differs from the last call, the page is made again. */
   pageFor: (look: string) => Promise<Compressed & { policy: string }>;
   script: () => Promise<Compressed>;
   version: string;
@@ -125,16 +113,10 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   };
 }
 
-/**
- * A network may download the script this often. Browsers need one download, because they cache it for a year. Without a
- * limit, a few clients could use up the listing's bandwidth: a request of 138 bytes returns up to 3.8 MB.
- */
+/** How often a network may download the script of 3.8 MB. Browsers cache it for a year, so they need one download. */
 const SCRIPTS = { times: 20, windowMs: MINUTE };
 
-/**
- * `/docs`: the API reference, made from the OpenAPI document at `openApiUrl` (`/listing/openapi.json`). The script is
- * served by this process, not by a CDN.
- */
+/** `/docs`: the API reference, from the OpenAPI document at `openApiUrl`. Its script is served here, not by a CDN. */
 export async function docsPage(
   app: FastifyInstance,
   { deps, openApiUrl }: { deps: LimitDeps; openApiUrl: string },

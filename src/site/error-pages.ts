@@ -69,7 +69,7 @@ export function handleErrors(app: FastifyInstance): void {
           }
         : refusalOf(error, request);
     logRefusal(request, error, refusal);
-    // If there is a route, its pattern is compared, because the same path can be written in many ways.
+    // The pattern of the route is compared, if there is one, because the same path can be encoded in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
     const user = await userOfErrorPage(request);
@@ -78,8 +78,8 @@ export function handleErrors(app: FastifyInstance): void {
 }
 
 /**
- * The signed-in user for the head of an error page. If the path is unknown, no hook has read the session, so it is read
- * now. If that fails, the page is made as for a visitor.
+ * The signed-in user, for the head of an error page. If the path is unknown, no hook has read the session, so it is
+ * read here. If this fails, the page is made as for a visitor.
  */
 async function userOfErrorPage(request: FastifyRequest): Promise<User | null> {
   if (!request.is404 || !request.headers.cookie) return request.signedIn?.user ?? null;
@@ -126,7 +126,6 @@ export function tryAgain(at: Date): Content {
   return html`<p>${sentence}</p>`;
 }
 
-/** What the user can do after the error: links and buttons. */
 function nextSteps({ base }: Site, request: FastifyRequest, status: number): Content {
   const again =
     request.method === 'GET' && [429, 500, 503].includes(status)

@@ -55,8 +55,7 @@ export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth):
   app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config;
     if (access === undefined) return;
-    // If the request has no cookie, no session is looked up: that costs more than a public page, and most visitors
-    // send no cookie.
+    // Without a cookie, no session is looked up: a look-up costs more than a public page, and most visitors have none.
     const { signedIn, cookies } = request.headers.cookie
       ? await whoIs(auth, signInHeaders(request))
       : STRANGER;

@@ -10,16 +10,14 @@ import { PageError } from './error-pages.ts';
 import { inPageSlot } from './page-slots.ts';
 
 /**
- * How many public pages a network or a signed-in user may request per minute, in all web processes together. A page
- * takes 5 to 25 ms of CPU time, so a network can use about a tenth of a CPU. Pages from the cache are not counted, and
- * searches have a limit of their own (public/limited-search.ts).
+ * How many public pages a network or a signed-in user may request per minute from all web processes together. A page
+ * takes 5 to 25 ms of CPU time. Cached pages are not counted. Searches have their own limit (public/limited-search.ts).
  */
 export const PAGES_A_MINUTE = 300;
 const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
 
 /**
- * Counts a public page before it is made. Signed-in users are counted by user, so that many users behind one address do
- * not share a limit.
+ * Counts a public page before it is made: by user, or for visitors by network.
  *
  * @throws {PageError} 429, with the time of the next allowed page
  */
@@ -40,28 +38,24 @@ function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
 }
 
 /**
- * How many pages a signed-in user may request per minute from one process, without cached public pages and the admin
- * area. Such a page costs as much as a public one. A page that refreshes itself makes at most 50 requests per minute, so
- * a user can keep 12 of them open.
+ * How many pages a signed-in user may request per minute from one process. Cached public pages and the admin area are
+ * not counted. A page that refreshes itself makes at most 50 requests per minute, so 12 such pages can be open.
  */
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 
 /**
  * How many images and widgets of servers one process makes for a network per minute; for an IPv6 /48, four times as
- * many. Each takes 4 to 9 ms. The limit is higher than the limit of pages: a forum or chat may request the images for
- * all its users from one address.
+ * many. Each takes 4 to 9 ms. The limit is higher than that of pages, because a forum or chat may request the images
+ * for all its users from one address.
  */
 const IMAGES = { times: 600, windowMs: MINUTE };
 
-/**
- * How many refused forms one process shows again to the visitors of a network per minute; for an IPv6 /48, four times as
- * many. Each takes 2 to 5 ms.
- */
+/** How many refused forms one process shows again to the visitors of a network per minute. Each takes 2 to 5 ms. */
 const SHOWN_AGAIN = { times: 300, windowMs: MINUTE };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts, by user id, GET requests of signed-in users to routes without `skipsSlotHook`, and their refused forms. */
+    /** Counts signed-in users' GET requests to routes without `skipsSlotHook`, and their refused forms, by user id. */
     ownPages: LocalLimit;
     /** Counts the refused forms of visitors, by the network of the request. */
     shownAgain: LocalLimit;
@@ -70,7 +64,6 @@ declare module 'fastify' {
   }
 }
 
-/** Adds the limits `ownPages`, `shownAgain` and `images` to `app`. */
 export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
   app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
   app.decorate('shownAgain', createLocalLimit(clock, SHOWN_AGAIN));
@@ -93,8 +86,8 @@ function takeFor(limit: LocalLimit, ip: string): Date | null {
 }
 
 /**
- * Makes the page of a refused form: within the limit of the user or the visitor's network, and in a slot for pages. So a
- * flood of forms delays pages, not votes. Operators have neither limit nor slot, as in the admin area.
+ * Makes the page of a refused form in a slot for pages, so that a flood of forms delays pages, not votes. Counts the
+ * page for the user or the visitor's network. Operators have neither limit nor slot, as in the admin area.
  *
  * @throws {PageError} 429, with the time of the next allowed page
  */
@@ -106,10 +99,7 @@ export async function makeRefusedForm<T>(request: FastifyRequest, make: () => Pr
   return inPageSlot(request, make);
 }
 
-/**
- * Limits GET requests of signed-in users to all routes that are registered later in `app`, except routes with
- * `skipsSlotHook`, such as cached public pages.
- */
+/** Counts signed-in users' GET requests to the routes registered later in `app`, except those with `skipsSlotHook`. */
 export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
     if (!signedIn || config.skipsSlotHook || (method !== 'GET' && method !== 'HEAD')) return;

@@ -9,7 +9,6 @@ import { nextPage } from './shared/next-path.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The language of the page. */
     language: Language;
     /** Whether the URL itself names the language (`?lang=de`), as the URLs for search engines do. */
     isLanguageInAddress: boolean;
@@ -24,7 +23,7 @@ const COOKIE_SECONDS = 365 * 86_400;
 
 /**
  * Sets the language of every page of `app`: the language in the URL (`?lang=de`), else the one that the visitor chose,
- * else the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and all other responses are in English.
+ * else the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and the API are in English.
  */
 export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): void {
   app.decorateRequest('language', 'en');
@@ -39,7 +38,7 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
       : (chosen(request) ?? preferred(request, config.DEFAULT_LANGUAGE));
     return inLanguage(request.language, done);
   });
-  // While a body is read, the async context with the language is lost. So it is entered again.
+  // While a body is read, the async context with the language is lost. So the context is entered again.
   app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
 }
 

@@ -23,13 +23,10 @@ export type SlotLimits = {
  */
 export type TakeSlot = (client: string) => Promise<() => void>;
 
-/**
- * Returns a function that takes a slot. There are `atOnce` slots, which waiting requests get in the order in which they
- * came (docs/adr/0112-slots-for-pages.md).
- */
+/** Creates `atOnce` slots. Requests wait for them in the order of arrival (docs/adr/0112-slots-for-pages.md). */
 export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
-  /** The waiting requests: the client of each, by the function that gives the request a slot. */
+  /** Each waiting request: the function that gives it a slot, and its client. */
   const waiting = new Map<() => void, string>();
 
   const waitingOf = (client: string) => [...waiting.values()].filter((other) => other === client).length;
@@ -40,8 +37,7 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       return;
     }
     waiting.delete(next);
-    // The next work starts in a later iteration of the event loop, so that other events (such as incoming votes) are
-    // handled first.
+    // `setImmediate`: the event loop handles other events first, such as incoming votes.
     setImmediate(next);
   };
   const wait = (client: string) => {
@@ -52,7 +48,7 @@ export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotL
       resolve();
     };
     const timer = setTimeout(() => {
-      // If the request is no longer in the map, it has just got a slot, and is not refused.
+      // If the request is not in the map, it has just got a slot and is not refused.
       if (waiting.delete(begin)) reject(busy());
     }, waitMs);
     waiting.set(begin, client);
@@ -74,10 +70,7 @@ function busy(): RefusedError {
   return new RefusedError(unavailable('overloaded', SENTENCES.overload));
 }
 
-/**
- * The limits of the slots for visitors' pages. Signed-in users have as many slots of their own, so that visitors cannot
- * delay their pages.
- */
+/** The slots for visitors. Signed-in users have as many slots of their own, so that visitors cannot delay them. */
 const PAGES: SlotLimits = { atOnce: 2, mostWaiting: 100, mostOfClient: 20, waitMs: 5 * SECOND };
 
 declare module 'fastify' {
@@ -93,12 +86,11 @@ declare module 'fastify' {
   }
 }
 
-/** Adds the slots for pages to `app`. */
 export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): void {
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
 }
 
-/** Visitors are told apart by network. So one network cannot occupy the whole queue of waiting requests. */
+/** A visitor is identified by the wider network, so that one network cannot fill the whole queue. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
   return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(widerNetworkOf(ip));
 }

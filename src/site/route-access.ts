@@ -1,11 +1,8 @@
 /**
- * Who may use a route of the site:
+ * Who may use a route of the site. A user is an operator here only while `mayActAsOperator` is true.
  *
- * - `anyone`;
  * - `user`: signed-in users;
- * - `owner`: the owner of the server in `:serverId`, its members, and operators; members with the role `read` may only
- *   GET;
- * - `sole-owner`: the owner of the server in `:serverId`, and operators;
- * - `operator`: an operator with a second factor.
+ * - `owner`: owner and members of the server in `:serverId`, and operators. Members with the role `read` may only GET;
+ * - `sole-owner`: the owner of the server in `:serverId`, and operators.
  */
 export type Access = 'anyone' | 'user' | 'owner' | 'sole-owner' | 'operator';

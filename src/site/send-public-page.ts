@@ -38,11 +38,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Prepares the Fastify context `app`, whose routes answer with `sendPublicPage` and `sendPublic`.
- *
- * @param limitPages - called before each page that is not in the cache
- */
+/** Prepares `app` for `sendPublicPage` and `sendPublic`. `limitPages` is called before a page that is not cached. */
 export async function cachePublicPages(
   app: FastifyInstance,
   limitPages: (request: FastifyRequest) => Promise<void>,
@@ -68,10 +64,9 @@ export async function cachePublicPages(
  * Answers with a page of the listing. If the user is signed in, a private page is made for this request. Otherwise the
  * page is cached for three seconds in the process, and browsers and proxies may cache it too.
  *
- * @param canonical - the page's path and query, without query parameters that do not change the page. Visitors'
- * requests with the same `canonical` get the same page
+ * @param canonical - the page's path and query, without parameters that do not change the page; the key of the cache
  * @param make - makes the page. An error that it throws is not cached
- * @param limit - called before the page is made, to count it. It throws a `PageError` 429 if the limit is reached
+ * @param limit - called before the page is made, to count it
  * @throws {PageError} the errors of `limit` and `make`
  */
 export async function sendPublicPage(
@@ -79,7 +74,6 @@ export async function sendPublicPage(
   reply: FastifyReply,
   canonical: string,
   make: () => Promise<Page>,
-  // `cachePublicPages` has added `limitPages` to the Fastify context of the route.
   limit: () => Promise<void> = () => request.server.limitPages(request),
 ): Promise<FastifyReply> {
   reply.header('vary', 'accept-language, cookie');
@@ -153,7 +147,6 @@ async function cachedOrMade(
   make: () => Promise<CachedAnswer>,
   limit: () => Promise<void> = async () => undefined,
 ): Promise<CachedAnswer> {
-  // `cachePublicPages` has added `cachedAnswers`.
   const { cachedAnswers } = request.server;
   let isOwn = false;
   const makeOwn = async () => {
@@ -165,8 +158,7 @@ async function cachedOrMade(
     try {
       return await cachedAnswers.forceFetch(canonical, { context: { make: makeOwn } });
     } catch (error) {
-      // If another request was making this answer and got a 429: the limit of that client was reached, not the limit of
-      // this one. So this request tries again.
+      // If another request was making the answer: a 429 is about that client's limit, so this request tries again.
       if (isOwn || !(error instanceof PageError && error.statusCode === 429)) throw error;
     }
   }

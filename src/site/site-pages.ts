@@ -48,7 +48,6 @@ export function readSitePages(folder: string | undefined): SitePages {
   return new Map(names.map((name) => [name, pageOf(readText(join(folder, `${name}.md`)))]));
 }
 
-/** The names of the settings that store the pages. */
 export const PAGE_SETTINGS = {
   contact: 'PAGE_CONTACT',
   imprint: 'PAGE_IMPRINT',

@@ -22,7 +22,7 @@ import { refreshAnnouncement } from './shared/announcement.ts';
 import { serveFlags } from './shared/flags.ts';
 import { styleguide } from './styleguide/styleguide-page.ts';
 
-/** Forbids content of other sites, inline scripts and styles, and that other sites show a page in a frame. */
+/** Forbids content of other sites, inline scripts and styles, and showing a page in a frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -47,10 +47,7 @@ type SiteParts = {
   restoreGate: onRequestHookHandler;
 };
 
-/**
- * The plugin with all pages. If another site sends a form, it is refused before its body is read. Each route states its
- * access (see guard-routes.ts).
- */
+/** The plugin with all pages. If another site sends a form, the form is refused before its body is read. */
 export async function site(
   app: FastifyInstance,
   { deps, metrics, assets, restoreGate }: SiteParts,
@@ -61,7 +58,7 @@ export async function site(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
     // With `same-origin`, browsers send no referrer to other sites. With `no-referrer`, they would also send `Origin:
-    // null` with the forms of this site, and the check below would refuse these.
+    // null` with the forms of this site, and `isSameOrigin` would refuse these.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;

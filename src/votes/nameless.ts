@@ -6,13 +6,13 @@ import type { Vote } from './vote.ts';
 /** The username that a vote gets when its player's name is removed. */
 export const ERASED_PLAYER = '(erased)';
 
-/** The `usernameKey` of a name never begins with a space. So no player with a name has a key with this prefix. */
+/** The `usernameKey` of a name never begins with a space, so no named player has a key with this prefix. */
 const PREFIX = ' erased ';
 
 /** A filter on `usernameKey` for votes whose player has a name: only keys of removed names sort before `!`. */
 export const NAMED = { $gte: '!' } as const;
 
-/** The `usernameKey` of votes whose player's name was removed. Votes with the same `id` belong to the same player. */
+/** The `usernameKey` of votes whose player's name was removed. The same `id` means the same player. */
 export function namelessKey(id: string): string {
   return `${PREFIX}${id}`;
 }
@@ -32,15 +32,15 @@ export const ACTIONS_WITH_NAMES = [
   'block.lift',
 ];
 
-/** Finished exclusions. They no longer need the player's name, because their votes are marked with their id. */
+/** A finished exclusion does not need the player's name any more: its votes are marked with its id. */
 export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
-/** The states of a quarantine in which its votes may still be delivered under their names. */
+/** Quarantines that are not finished. Their votes may still be delivered, under the players' names. */
 const UNDECIDED = { isQuarantine: true, state: { $in: ['quarantined', 'confirming', 'releasing'] } } as const;
 
 /**
- * A server's votes that still need the player's name, because they have yet to be delivered or an operator has yet to
- * decide about them. Held votes that an operator excluded, or whose player is blocked, are decided.
+ * A server's votes that still need the player's name: they have yet to be delivered, or an operator has yet to decide
+ * about them. Held votes of a blocked player, and those that an operator excluded, do not need it.
  */
 export async function openVotes(
   { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
@@ -57,8 +57,8 @@ export async function openVotes(
 }
 
 /**
- * Votes that no longer block another vote and that no plugin can claim: they were cast at least 24 hours ago. If they
- * were held, the quarantine was lifted at least 24 hours ago.
+ * Votes that cannot block another vote or be claimed any more: they were cast at least 24 hours ago. If they were held,
+ * their quarantine was lifted at least 24 hours ago.
  */
 export function pastCooldown(now: Date): Filter<Vote> {
   const since = after(now, -DAY);
@@ -69,8 +69,8 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it; `open` is from `openVotes`. The update
- * changes the shard key. A sharded cluster allows this only for one document at a time.
+ * Removes the player's name from one vote, unless the vote still needs it. `open` is from `openVotes`. The update
+ * changes the shard key, which a sharded cluster allows only for one document at a time.
  *
  * @returns whether the vote lost its name
  */

@@ -16,13 +16,13 @@ export type RecountDeps = {
 /** A day whose counter differed from its votes. */
 export type Drift = { day: string; counted: number; votes: number };
 
-/** If a day ended this long ago: no more increments of its votes are written (design rule 8). */
+/** After this time, no increments of an ended day are written any more (design rule 8). */
 export const DAY_SETTLED_MS = 10 * MINUTE;
 
 /**
- * The increments of a minute are written within this time after its end, or never. The last vote is inserted within 24
- * s. Its increment is collected for 100 ms, waits for the previous write (5 s) and is written (5 s). The rest is a
- * reserve for a stalled mongod.
+ * The increments of a minute are written within this time after the minute's end, or never. The last vote is inserted
+ * within 24 s. Its increment is collected for 100 ms, waits up to 5 s for the previous write and up to 5 s for its own.
+ * The rest is a reserve for a stalled mongod.
  */
 const MINUTE_SETTLED_MS = MINUTE;
 
@@ -32,7 +32,7 @@ const COMPARED_AGAIN_MS = 8 * MINUTE;
 /** The minutes whose increments are settled: from `from` (inclusive) to `to` (exclusive), both whole minutes. */
 export type SettledMinutes = { from: Date; to: Date };
 
-/** The settled minutes to compare at `now`. */
+/** The settled minutes that every repair compares at `now`. */
 export function settledMinutes(now: Date): SettledMinutes {
   const to = startOfMinute(after(now, -MINUTE_SETTLED_MS));
   return { from: after(to, -COMPARED_AGAIN_MS), to };
@@ -42,19 +42,18 @@ function startOfMinute(at: Date): Date {
   return new Date(Math.floor(at.getTime() / MINUTE) * MINUTE);
 }
 
-/** Whether no vote of this UTC day can be counted any more. */
+/** Whether no more increments of this UTC day's votes are written. */
 export function isSettledDay(day: string, now: Date): boolean {
   return now.getTime() - startOf(day).getTime() >= DAY + DAY_SETTLED_MS;
 }
 
 /**
- * Recounts UTC days of a server from its votes, without excluded ones, and corrects its counters. Votes may be cast
- * meanwhile: none is lost, none is counted twice. Running it again changes nothing.
+ * Recounts UTC days (`2026-11-21`) of a server from its votes, without excluded ones, and corrects its counters. Votes
+ * may be cast meanwhile: each is counted exactly once. Running it again changes nothing.
  *
- * For settled minutes the votes are counted; for later minutes the increments are used. So a pending increment is
- * counted exactly once, whether it is written before or after the recount (ADR 42).
+ * For settled minutes the votes are counted, for later minutes the increments. So a pending increment counts exactly
+ * once, whether it is written before or after the recount (ADR 42).
  *
- * @param days - `2026-11-21`
  * @returns the days that were wrong
  */
 export async function recountVotes(
@@ -100,17 +99,16 @@ async function recountDay(
       const votes = counts.votes + incrementsBetween(before?.minutes, counts.to, counts.end);
       return counted === votes ? null : { day, counted, votes };
     } catch (error) {
-      // If another process created the month's counter, the next try changes it.
+      // If another process created the month's counter: the next try changes it.
       if (!isDuplicateKey(error)) throw error;
     }
   }
 }
 
-/** The figures of a day, counted from its votes. */
 type DayCounts = SettledMinutes & {
-  /** Votes of settled minutes, minus all excluded votes of the day. */
+  /** Votes of the day until `to`, minus all excluded votes of the day. */
   votes: number;
-  /** Votes of the minutes from `from` (inclusive) to `to` (exclusive), including excluded ones. */
+  /** Votes by minute from `from` (inclusive) to `to` (exclusive), excluded ones included. */
   minutes: { k: string; v: number }[];
   end: Date;
 };
@@ -129,7 +127,7 @@ async function countDay({ votes, clock }: RecountDeps, serverId: ObjectId, day: 
   return { from, to, end, minutes, votes: older + sum(minutes.map(({ v }) => v)) - excluded };
 }
 
-/** A server's votes by minute, including excluded ones; read from the index alone. */
+/** Reads the index alone. Excluded votes are included. */
 function countMinutes(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -157,7 +155,7 @@ export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, t
   return sum(entries.filter(([minute]) => first <= minute && minute < end).map(([, votes]) => votes));
 }
 
-/** The update that sets a day's figures. Increments that are written meanwhile are preserved. */
+/** The update that sets a day's figures. It keeps increments that are written meanwhile. */
 function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Document {
   const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
   const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });

@@ -22,25 +22,24 @@ type RepairDeps = RecountDeps & { servers: Collection<Server>; log: Logger };
 
 type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 
-/** The result of a repair: how many servers were checked, and the days whose counters were wrong. */
+/** `servers`: how many were checked. `drifts`: the days whose counters were wrong. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
-/** The settled UTC days whose counters have not been repaired yet, oldest first (design rule 8). */
+/** The settled UTC days whose counters no repair has compared yet, oldest first (design rule 8). */
 export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string[]> {
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
 
-/** How many servers one query counts. */
 const SLICE = 500;
 
-/** If a counter has more than this many minutes that no repair will compare again: these minutes are removed. */
+/** Minutes that no repair compares again are removed from a counter when it has more of them than this. */
 const OLD_MINUTES_KEPT = 16;
 
 const LEASE = 'repair-counters';
 
 /**
  * Compares the counters of a finished UTC day with the votes, for all servers that were ever listed, and corrects the
- * counters that differ. Running it again, or twice at once, changes nothing more.
+ * counters that differ. Can run again, or twice at once.
  *
  * @throws {DayError} `day-not-settled` up to 10 minutes after the day's end, because its votes may still be counted;
  *   the signal's reason when it is aborted
@@ -70,8 +69,8 @@ export async function repairCounters(
 
 /**
  * Repairs days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
- * votes of these minutes, starting at the last successful repair. So increments that a crashed process lost are found
- * within minutes. Only one repair runs at a time.
+ * votes of these minutes, from the last successful repair on. So it finds increments that a crashed process lost within
+ * minutes. Only one repair runs at a time.
  *
  * @throws as `withLease` does
  */
@@ -106,7 +105,7 @@ export function repairOpenCounters(
   return withLease(deps, LEASE, repair, signal ? { signal } : {});
 }
 
-/** Recounts these days for the servers that `suspectsOf` returns, one batch of servers at a time. */
+/** Recounts these days for the servers that `suspectsOf` returns, `SLICE` servers at a time. */
 async function repairDays(
   deps: RepairDeps,
   days: string[],
@@ -139,7 +138,7 @@ async function repairDays(
 const EXCLUDED = { excludedAt: { $gt: new Date(0) } };
 const QUARANTINED = { ...EXCLUDED, quarantinedAt: { $exists: true } };
 
-/** How many votes each server has from `from` (inclusive) to `to` (exclusive): all of them, or only excluded ones. */
+/** Each server's votes from `from` (inclusive) to `to` (exclusive): all of them, or only excluded ones. */
 async function countByServer(
   { votes }: RepairDeps,
   serverIds: ObjectId[],
@@ -169,7 +168,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
   return counts.get(serverId.toHexString()) ?? 0;
 }
 
-/** If a counter has many minutes before `from`, this removes them, because no repair compares them again. */
+/** If a counter has many minutes before `from`: removes them, because no repair compares them again. */
 async function forgetMinutes(
   { voteCounters }: RepairDeps,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],

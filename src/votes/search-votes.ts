@@ -15,7 +15,7 @@ type VoteSearch = {
   until?: Date | undefined;
 };
 
-/** The fields of a vote that a list shows, without its attempts, which may be long. */
+/** The fields of a vote that a list shows; not its attempts, which may be long. */
 export type FoundVote = Pick<
   Vote,
   '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'tokenId' | 'excludedAt' | 'excludedBy'
@@ -35,12 +35,12 @@ const SHOWN = {
   'delivery.state': 1,
 } as const;
 
-/** If no index answers a search, one call reads at most this many votes and filters them. */
+/** If no index covers a search: one call reads at most this many votes and filters them. */
 const LOOKED_AT = 1_000;
 
 /**
- * Searches votes of a server, newest first. There is an index by player and one by time, but none by token: a search by
- * token reads a thousand votes of the range and filters them. Its result may have few votes and still have a `next`.
+ * Searches votes of a server, newest first. Indexes cover the player and the time, but not the token. A search by token
+ * reads up to `LOOKED_AT` votes and filters them, so a result may have few votes and still have a `next`.
  *
  * @param from - the `next` of the previous result
  */
@@ -66,7 +66,7 @@ const fits = ({ tokenId, votedAt }: FoundVote, search: VoteSearch) =>
   (!search.since || votedAt >= search.since) &&
   (!search.until || votedAt < search.until);
 
-/** Reads a player's votes, those with the highest `seq` first. Imported votes have a negative one, so they are last. */
+/** Reads a player's votes, the highest `seq` first. Imported votes have a negative `seq`, so they are last. */
 async function ofPlayer(
   votes: Collection<Vote>,
   search: VoteSearch,
@@ -99,7 +99,7 @@ async function byTime(
   const upTo = place ? { $lte: place.at } : search.until ? { $lt: search.until } : {};
   const votedAt = { ...(since ? { $gte: since } : {}), ...upTo };
   const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
-  // If several votes have the same time: this index always returns them in the same order, so `skip` is reliable.
+  // For votes with the same time, this index always gives the same order, so `skip` is reliable.
   const all = votes
     .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
     .sort({ votedAt: -1 })
@@ -129,13 +129,13 @@ async function take(
   return { votes, looked, last: undefined };
 }
 
-/** What an exclusion of a range would change. `more`: there may be more votes than were counted. */
+/** `excluded`: votes that are excluded already. `more`: there may be more votes than were counted. */
 export type RangeCount = { votes: number; excluded: number; more: boolean };
 
 /** The preview of an exclusion counts at most this many votes. */
 const COUNTED = 50_000;
 
-/** Counts the votes in this range, and how many of them another exclusion has excluded already. */
+/** Previews an exclusion: counts the votes in a range, and those of them that are excluded already. */
 export async function countRange(
   { votes }: { votes: Collection<Vote> },
   {
@@ -169,15 +169,15 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
 }
 
 /**
- * How many votes an exclusion holds now, at most `COUNTED`. Used while the exclusion is in progress, and for the
- * exclusion of a block.
+ * How many votes an exclusion holds now, at most `COUNTED`. For an exclusion that is in progress or belongs to a block,
+ * because its own `votes` is not stored yet.
  */
 export function countMarked(
   { votes }: { votes: Collection<Vote> },
   exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,
 ): Promise<number> {
   const { _id, serverId, since, until, isQuarantine } = exclusion;
-  // The range of a quarantine has no end.
+  // Held votes may be cast after `until`.
   const votedAt = { $gte: since, ...(isQuarantine ? {} : { $lt: until }) };
   return votes.countDocuments(
     { serverId, votedAt, excludedAt: { $gt: new Date(0) }, excludedBy: _id },

@@ -2,13 +2,13 @@ import type { Filter } from 'mongodb';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type Vote } from './vote.ts';
 
 /**
- * A filter for votes: a delivery state, or the delivered votes that a Votifier v1 listener did not confirm because it
- * closed the connection without an answer. `delivered` includes both.
+ * A filter for votes: a delivery state, or `sent-not-confirmed`, the delivered votes for which a Votifier v1 listener
+ * closed the connection without an answer.
  */
 export const VOTE_SELECTIONS = [...DELIVERY_STATES, 'sent-not-confirmed'] as const;
 export type VoteSelection = (typeof VOTE_SELECTIONS)[number];
 
-/** The outcome code of a delivered vote whose attempt details are no longer stored: see `isConfirmed`. */
+/** The outcome code of a delivered vote whose attempt details are no longer stored, as in `isConfirmed`. */
 const CODE_BY_COUNT = {
   $cond: [{ $gt: ['$delivery.codes.acknowledged', 0] }, 'acknowledged', 'sent-not-confirmed'],
 };
@@ -22,17 +22,14 @@ const NEWEST_DELIVERY = {
   },
 };
 
-/** Votes for which `isConfirmed` is false. */
+/** The query filter for votes for which `isConfirmed` is false. */
 const SENT_NOT_CONFIRMED: Filter<Vote> = {
   'delivery.state': 'delivered',
   'delivery.codes.sent-not-confirmed': { $exists: true },
   $expr: { $eq: [{ $ifNull: [NEWEST_DELIVERY, CODE_BY_COUNT] }, 'sent-not-confirmed'] },
 };
 
-/**
- * A query filter for the votes that belong to at least one of these selections. If `delivered` is among them,
- * `sent-not-confirmed` adds nothing, because it is a part of `delivered`.
- */
+/** A query filter for votes that belong to at least one of these selections. */
 export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   const states = selections.filter((one): one is DeliveryState => one !== 'sent-not-confirmed');
   const inStates: Filter<Vote> = { 'delivery.state': { $in: states } };
@@ -40,14 +37,13 @@ export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   return states.length === 0 ? SENT_NOT_CONFIRMED : { $or: [inStates, SENT_NOT_CONFIRMED] };
 }
 
-/** Whether a loaded vote belongs to a selection. */
 export function isSelected({ delivery }: Pick<Vote, 'delivery'>, selection: VoteSelection): boolean {
   return selection === 'sent-not-confirmed' ? isConfirmed(delivery) === false : delivery.state === selection;
 }
 
 /**
- * Whether a listener acknowledged a delivered vote. False: a Votifier v1 listener closed without an answer. Null: the
- * vote is not delivered, or no stored attempt or count shows the answer.
+ * Whether a listener acknowledged a delivered vote. False: a Votifier v1 listener closed the connection without an
+ * answer. Null: the vote is not delivered, or no stored attempt or count shows the answer.
  */
 export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
   if (state !== 'delivered') return null;

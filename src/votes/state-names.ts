@@ -2,7 +2,6 @@ import { defineMessage, type Text, t } from '../language/t.ts';
 import { isConfirmed, type VoteSelection } from './sent-not-confirmed.ts';
 import type { Delivery } from './vote.ts';
 
-/** The names of the states of a delivery. */
 export const STATE_NAMES: Record<VoteSelection, Text> = {
   none: defineMessage('not forwarded'),
   waiting: defineMessage('waiting'),
@@ -13,12 +12,11 @@ export const STATE_NAMES: Record<VoteSelection, Text> = {
   'sent-not-confirmed': defineMessage('sent, not confirmed'),
 };
 
-/** The name of a state. If the listener did not confirm the vote (`confirmed` is false), it is not “delivered”. */
+/** If the listener did not confirm the vote (`confirmed` is false): the name is not “delivered”. */
 export function stateName(state: Delivery['state'], confirmed: boolean | null): string {
   return t(STATE_NAMES[confirmed === false ? 'sent-not-confirmed' : state]);
 }
 
-/** The name of a vote's state. */
 export function stateNameOf(delivery: Delivery): string {
   return stateName(delivery.state, isConfirmed(delivery));
 }

@@ -5,9 +5,8 @@ import { NAMED } from './nameless.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
-/** A player and how often they voted. */
 export type TopVoter = {
-  /** The name as it is spelled in the player's newest vote. */
+  /** In the spelling of the player's newest vote. */
   username: string;
   votes: number;
   lastVotedAt: Date;
@@ -15,19 +14,18 @@ export type TopVoter = {
 
 type Deps = { votes: Collection<Vote>; clock: Clock };
 
-/** The largest number of voters that `topVotersOfMonth` returns. */
 export const MOST_TOP_VOTERS = 500;
 
 const CACHE_TTL_MS = MINUTE;
-/** The most lists in the cache. One list has up to 500 voters, about 100 KB. */
+/** The most lists in the cache. A list has up to 500 voters, about 100 KB. */
 const MOST_CACHED_MONTHS = 200;
-/** If an aggregation takes longer, its caller has given up, so mongod stops it. */
+/** mongod stops an aggregation after this time, because its callers have given up by then. */
 const TIME_LIMIT_MS = 20 * SECOND;
 
 /**
- * The players with the most votes for a server in a UTC month (`2026-11`, by default the current one), without excluded
- * votes and players whose name was removed. If two players have equally many votes: the one whose last vote is older is
- * first. Reads that month's votes of the server once, by their index.
+ * The players with the most votes for a server in a UTC month (`2026-11`, by default the current one). If two have
+ * equally many votes: the one whose last vote is older is first. Excluded votes and players whose name was removed are
+ * left out. The query reads all votes of the server and month.
  */
 export function topVoters(
   { votes, clock }: Deps,
@@ -66,16 +64,16 @@ export function topVoters(
     .toArray();
 }
 
-/** The lists of one process. `running`: a list's running read by the list's key, a server's last read by its id. */
+/** `running` maps a list's key to its running read, and a server's id to the server's last read. */
 type Lists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
-/** The lists by collection: a process with several databases, such as a test, has separate lists. */
+/** One entry for each collection, because a process may have several databases, such as in a test. */
 const listsOf = new WeakMap<Collection<Vote>, Lists>();
 
 /**
- * The same list as `topVoters`, cached for a minute; `limit` is 1 to 500. A process runs at most one aggregation per
- * server at a time, however many requests there are. It takes 0.3 s for 200,000 votes of 20,000 players, if they are in
- * mongod's memory. If the month has not begun: the list is empty and nothing is read.
+ * The same list as `topVoters`, cached for a minute; `limit` is 1 to 500. Empty for a month that has not begun. A
+ * process runs at most one aggregation per server at a time. It takes 0.3 s for 200,000 votes of 20,000 players, if
+ * these are in mongod's memory.
  */
 export async function topVotersOfMonth(
   deps: Deps,
@@ -104,7 +102,6 @@ function listsFor(votes: Collection<Vote>): Lists {
   return lists;
 }
 
-/** Returns the running read of `key`; starts one if none runs. */
 function shared<T>({ running }: Lists, key: string, read: () => Promise<T>): Promise<T> {
   const present = running.get(key) as Promise<T> | undefined;
   if (present) return present;
@@ -113,7 +110,7 @@ function shared<T>({ running }: Lists, key: string, read: () => Promise<T>): Pro
   return started;
 }
 
-/** Starts `read` when the earlier reads of this server have ended, even if they failed. */
+/** Calls `read` after the earlier reads of this server, even if they failed. */
 function afterOthers<T>({ running }: Lists, server: string, read: () => Promise<T>): Promise<T> {
   const before = running.get(server) ?? Promise.resolve();
   const started = before.then(read, read);

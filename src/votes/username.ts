@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 
-/** The most code points a name may have. */
+/** In code points. */
 export const LONGEST_USERNAME = 50;
 
-/** The lengths of a name in code points, for JSON schemas. */
 export const USERNAME_BOUNDS = { minLength: 1, maxLength: LONGEST_USERNAME };
 
 /**
- * The key of a player: two spellings with the same key are the same player. It has Unicode NFKC, full case folding, no
- * default-ignorable characters and single spaces. Upper-casing and then lower-casing folds all letters except two: ẞ is
- * its own capital, so the text is lower-cased first. The small form of Σ depends on its neighbours, even invisible
- * ones, so ς is replaced. The dotless ı becomes i, because both have the same capital.
+ * The key of a player: spellings with the same key are the same player. It is in Unicode NFKC, without case and
+ * default-ignorable characters, with single spaces. The steps that fold the case: ẞ is its own capital, so the text is
+ * lower-cased before it is upper-cased. The small form of Σ depends on its neighbours, even invisible ones, so ς is
+ * replaced. The dotless ı becomes i, because both have the same capital.
  *
  * @returns an empty string when nothing visible is left
  */
@@ -28,8 +27,8 @@ export function usernameKey(name: string): string {
 }
 
 /**
- * A player's name in a request: trimmed, 1 to 50 code points, no control characters (a line feed would forge a field of
- * the forwarded vote), at least one visible character.
+ * A player's name in a request: trimmed, 1 to 50 code points, at least one visible character, and no control
+ * characters, because a line feed would forge a field of the forwarded vote.
  */
 export const usernameSchema = z
   .string({ error: () => t('username is required and must be a string') })
@@ -42,7 +41,7 @@ export const usernameSchema = z
   .refine((name) => name.length > 0, { error: () => t('username must not be empty'), abort: true })
   .refine((name) => [...name].length <= LONGEST_USERNAME, {
     error: () => t('username must have at most {max} characters', { max: LONGEST_USERNAME }),
-    // Normalizing a long sequence of combining marks takes quadratic time.
+    // If the text is too long, stop here: normalizing many combining marks takes quadratic time.
     abort: true,
   })
   .refine((name) => !/\p{Cc}/u.test(name), {

@@ -31,30 +31,28 @@ export function sum(numbers: Iterable<number>): number {
 /** A batch of increments is written at most this long after its first increment was added. */
 const WRITTEN_WITHIN_MS = 100;
 
-/** A batch that could not be sent for this long is dropped: a recount may have counted its votes by then. */
+/** A batch that could not be sent for this long is dropped, because a recount may have counted its votes by then. */
 const DROPPED_AFTER_MS = 30 * SECOND;
 
-/** At most this many counters have pending increments. Votes of further counters are added by `repairOpenCounters`. */
+/** The most counters with pending increments. Votes of further counters are left to `repairOpenCounters`. */
 const MOST_PENDING = 20_000;
 
-/** The pending increments of one counter. */
 type Increment = {
   q: Pick<VoteCounter, 'serverId' | 'month'>;
-  /** The increments by field: `{'days.21': 3, 'minutes.29640042': 3}`. */
+  /** `{'days.21': 3, 'minutes.29640042': 3}`. */
   fields: Record<string, number>;
   votes: number;
 };
 
-/** Increments that are written in one bulk write. */
 type Batch = {
   increments: Map<string, Increment>;
-  /** When the first increment was added, on the clock of `performance.now()`. */
+  /** When the first increment was added, by `performance.now()`. */
   since: number;
-  /** How many votes were not added because the batch already had `MOST_PENDING` counters. */
+  /** How many votes were dropped because the batch already had `MOST_PENDING` counters. */
   dropped: number;
   /** Settles when the batch was written or lost; absent while the batch collects increments. */
   written?: Promise<void>;
-  /** The next batch, which collects increments while this one is written. */
+  /** The batch that collects increments after this one. */
   next?: Batch;
 };
 
@@ -75,15 +73,15 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes after the requests that cast them (design rule 8, ADR 42): increments are collected for at most 100 ms
- * and written in one bulk write. The write is not journaled. A write that fails or whose result is unknown is not
- * repeated: the repair finds lost increments.
+ * Counts votes after their requests (design rule 8, ADR 42). Increments are collected for at most 100 ms and written in
+ * one bulk write, which is not journaled. A write that fails or has an unknown result is not repeated: the repair finds
+ * the lost increments.
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
   readonly #batcher: Batcher;
   readonly #log: Logger;
-  /** Keys of counters that certainly exist, because this process has read them. */
+  /** Keys of counters that this process has read, so they exist. */
   #existing = new Set<string>();
   #collecting = newBatch();
   #writing: Batch | undefined;
@@ -95,7 +93,6 @@ export class VoteCounts {
     this.#log = log;
   }
 
-  /** Waits while increments of this counter are being written. */
   async #written(key: string): Promise<void> {
     const batch = this.#writing;
     if (!batch?.increments.has(key)) return;
@@ -104,8 +101,8 @@ export class VoteCounts {
   }
 
   /**
-   * Adds a vote that was inserted; its counter is incremented about 100 ms later. A quarantined vote is added only to
-   * its minute, because the minutes include excluded votes and the days do not.
+   * Adds a vote that was inserted; its counter is incremented about 100 ms later. A quarantined vote counts only in its
+   * minute, because the minutes include excluded votes and the days do not.
    */
   add({ serverId, votedAt, excludedAt }: Pick<Vote, 'serverId' | 'votedAt' | 'excludedAt'>): void {
     this.#timer ??= setTimeout(() => void this.flush(), WRITTEN_WITHIN_MS);
@@ -132,7 +129,7 @@ export class VoteCounts {
   /**
    * Reads how many votes a server has in the UTC month of `at`.
    *
-   * @returns a function that returns the figure plus the increments that this process has added since
+   * @returns a function that gives this number plus the votes that this process has added since
    * @throws the driver's error when MongoDB fails
    */
   async ofMonth(serverId: ObjectId, at: Date): Promise<() => number> {
@@ -143,8 +140,8 @@ export class VoteCounts {
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
       if (counter) this.#existing.add(key);
-      // If increments were written during this read, the count may or may not include them: it is read a second time.
-      // The second result is always used, because with a slow MongoDB increments are often written during a read.
+      // If increments were written during this read: the count may or may not include them, so it is read once more.
+      // The second result is used in any case, because a slow MongoDB would cause this again and again.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);
@@ -167,10 +164,7 @@ export class VoteCounts {
     await batch.written;
   }
 
-  /**
-   * Writes the pending increments and waits at most `ms` milliseconds. Never fails: the repair counts the votes whose
-   * increments were not written.
-   */
+  /** Writes the pending increments and waits at most `ms` milliseconds. Never fails: the repair finds the others. */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }
@@ -182,7 +176,7 @@ export class VoteCounts {
     if (dropped > 0) lost(dropped, 'too many counters have pending increments');
     const votes = sum(updates.map((increment) => increment.votes));
     if (performance.now() - since > DROPPED_AFTER_MS) return lost(votes, 'they could not be written in time');
-    // Equal increments of counters that exist share one update. A counter that may not exist needs its own upsert.
+    // Equal increments of existing counters share one update. A counter that may not exist needs its own upsert.
     const groups = Map.groupBy(updates, ({ q, fields }) => {
       const key = keyOf(q);
       return this.#existing.has(key) ? JSON.stringify(fields) : key;

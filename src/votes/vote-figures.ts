@@ -6,12 +6,12 @@ import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { monthOf, sum } from './vote-counts.ts';
 
-/** The published period of `votes_count`: today and the 29 UTC days before. */
+/** The period of `votes_count`: today and the 29 UTC days before. */
 export const RANKING_DAYS = 30;
 
 /**
- * A server's votes from `from` (inclusive) to `to` (exclusive), without excluded ones, counted from the votes
- * themselves. Both counts read only indexes.
+ * A server's votes from `from` (inclusive) to `to` (exclusive), without excluded ones. Counts the votes themselves, by
+ * reading only indexes.
  */
 export async function countVotesBetween(
   votes: Collection<Vote>,
@@ -24,7 +24,7 @@ export async function countVotesBetween(
   return all - (await countExcludedBetween(votes, serverId, from, to));
 }
 
-/** How many excluded votes a server has from `from` (inclusive) to `to` (exclusive). */
+/** A server's excluded votes from `from` (inclusive) to `to` (exclusive). */
 export function countExcludedBetween(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -45,7 +45,6 @@ export function countVotesOfMonth(votes: Collection<Vote>, serverId: ObjectId, a
 /** `votesCount`: today and the 29 UTC days before. `monthlyVotes`: the current UTC month. */
 export type VoteFigures = { votesCount: number; monthlyVotes: number; allTimeVotes: number };
 
-/** A server's current vote figures, from its counters. */
 export async function voteFigures(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
   serverId: ObjectId,
@@ -53,7 +52,7 @@ export async function voteFigures(
   return figuresAt(clock.now(), await voteCounters.find({ serverId }).toArray());
 }
 
-/** Loads the counters of servers: for each server the counters of all months. */
+/** Loads for each server its counters of all months. */
 export const countersLoader: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
   most: 200,
   async load(voteCounters, serverIds) {
@@ -67,7 +66,6 @@ export const countersLoader: BatchLoader<Collection<VoteCounter>, ObjectId, Coun
 
 type Counts = Pick<VoteCounter, 'month' | 'days'>;
 
-/** A server's vote figures at `now`, from its counters of all months. */
 export function figuresAt(now: Date, counters: Counts[]): VoteFigures {
   const firstDay = after(now, -(RANKING_DAYS - 1) * DAY)
     .toISOString()
@@ -84,10 +82,7 @@ export function figuresAt(now: Date, counters: Counts[]): VoteFigures {
   return figures;
 }
 
-/**
- * A server's votes on each of the last `days` UTC days, oldest first and including today, from its counters. Days
- * before the server was listed are 0.
- */
+/** A server's votes on each of the last `days` UTC days, oldest first and including today, from its counters. */
 export async function votesByDay(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
   serverId: ObjectId,

@@ -26,8 +26,7 @@ export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): 
 }
 
 /**
- * Ends a player's cooldown early, so that a plugin's author can vote again. The vote is not changed otherwise and still
- * counts.
+ * Ends a player's cooldown early, so that a plugin's author can vote again. The vote still counts.
  *
  * @returns whether there was a vote whose cooldown was running
  */

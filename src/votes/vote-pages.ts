@@ -3,7 +3,6 @@ import { isSelected, selected, type VoteSelection } from './sent-not-confirmed.t
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
-/** How many votes a page has, unless `limit` is given. */
 export const VOTES_A_PAGE = 50;
 
 /** If a cursor says that more votes than this have the same time: these votes are counted before they are skipped. */
@@ -12,25 +11,23 @@ const MOST_SKIPPED_UNCHECKED = 1_000;
 /** A filter for a server's votes; an absent field does not filter. */
 export type VotesWanted = {
   state?: VoteSelection | undefined;
-  /** A player's name, in any spelling. */
+  /** In any spelling. */
   player?: string | undefined;
-  /** Only votes cast at `since` or later, and before `until`. */
+  /** Cast at `since` or later, and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
-  /** The most votes of a page; by default `VOTES_A_PAGE`. */
   limit?: number | undefined;
 };
 
 /**
- * Where a page of votes begins: with the votes cast at `at`, except the `seen` ones that earlier pages contained. If
- * the list is of one player: with the vote whose number is next below `seq`.
+ * Where a page begins. In a list by time: with the votes cast at `at`, except the `seen` ones of earlier pages. In a
+ * list of one player: with the highest number below `seq`.
  */
 export type VotesCursor = { at: Date; seen: number } | { seq: number };
 
 /** One page of votes, newest first. Each vote has only its newest attempt. */
 export type VotesPage = {
   votes: Vote[];
-  /** Where the next page begins; null on the last one. */
   next: VotesCursor | null;
 };
 
@@ -53,8 +50,8 @@ const IN_SHORT = {
 } as const;
 
 /**
- * Reads one page of a server's votes. Every filter uses an index. A list of one player's votes has a different kind of
- * cursor. If `from` is of the wrong kind, the first page is returned.
+ * Reads one page of a server's votes. Every filter uses an index. A list of one player's votes has another kind of
+ * cursor; if `from` is of the wrong kind: returns the first page.
  */
 export function pageOfVotes(
   { votes }: { votes: Collection<Vote> },
@@ -69,7 +66,7 @@ export function pageOfVotes(
 }
 
 /**
- * A page begins at a time, not at an offset, so that votes that are cast meanwhile do not shift it. Only votes with
+ * The cursor is a time, not an offset, so that votes that are cast meanwhile do not shift the pages. Only votes with
  * exactly that time are skipped.
  */
 async function pageByTime(
@@ -95,8 +92,7 @@ async function pageByTime(
 }
 
 /**
- * How many votes to skip. A client can forge a cursor: a large `seen` is limited to the number of votes that the server
- * has with the time `at`.
+ * How many votes to skip. A client can forge a cursor, so a large `seen` is limited to the server's votes at that time.
  */
 async function skipped(
   votes: Collection<Vote>,
@@ -116,9 +112,9 @@ function nextCursor(shown: Vote[], from: { at: Date; seen: number } | undefined)
 }
 
 /**
- * Reads a player's votes in the order of their numbers, so live votes come before imported ones. They are filtered by
- * state and time after the read, because no index covers player, state and time. A page may therefore have few votes or
- * none although the next page has some.
+ * Reads a player's votes by their numbers, so live votes come before imported ones. No index covers player, state and
+ * time together, so state and time are filtered after the read. A page may have few votes or none although the next
+ * page has some.
  */
 async function pageOfPlayer(
   votes: Collection<Vote>,
@@ -145,7 +141,7 @@ async function pageOfPlayer(
   };
 }
 
-/** The start of a page of votes as text: `1764230400000.3` or `seq12`. */
+/** The start of a page as text: `1764230400000.3` or `seq12`. */
 export function formatVotesCursor(from: VotesCursor): string {
   return 'seq' in from ? `seq${from.seq}` : `${from.at.getTime()}.${from.seen}`;
 }

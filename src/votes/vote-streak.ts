@@ -6,19 +6,18 @@ import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
-/** Votes at most this far apart belong to one streak: a player may vote at any time of day, but must not skip a day. */
+/** The longest time between two votes of a streak: a player may vote at any time of day, but must not skip a day. */
 const STREAK_GAP_MS = 48 * HOUR;
 
-/** At most this many live and this many imported votes are read, the newest: more than a year of daily votes. */
+/** At most this many live and this many imported votes are read, newest first: more than a year of daily votes. */
 const MOST_READ = 400;
 
-/** A player's votes of the month and votes in a row for a server. */
 export type VoteStreak = {
   /** Votes of the current UTC month. */
   monthlyVotes: number;
-  /** The number of votes in a row, up to now, with gaps of at most 48 hours; at most 400 live and 400 imported ones. */
+  /** The number of votes in a row until now, with gaps of at most 48 hours; counts only the votes that were read. */
   streak: number;
-  /** Whether the streak may be longer: the name may have been removed from older votes that belong to it. */
+  /** True if older votes of the streak may have lost their name, so that the streak may be longer. */
   isOpenEnded: boolean;
   /** When the next vote is allowed; null if it is allowed now. */
   nextVoteAt: Date | null;
@@ -26,7 +25,7 @@ export type VoteStreak = {
   votedAt: Date | null;
 };
 
-/** Reads a player's streak, without excluded votes. An excluded vote still has its cooldown. */
+/** Excluded votes do not count, but their cooldown applies. */
 export async function voteStreak(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   { _id: serverId, votesNamedSince }: Pick<WithId<Server>, '_id' | 'votesNamedSince'>,

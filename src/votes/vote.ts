@@ -10,7 +10,8 @@ import type { Nested } from '../platform/document.ts';
 /**
  * The state of a vote's delivery.
  *
- * - `none`: cast while the server had no listener.
+ * - `none`: not to be delivered. The server had no listener or only claims, its listener was removed, or the vote is
+ *   imported or held.
  * - `waiting`: not sent yet; waits for its listener or for the time of its next attempt.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
@@ -21,10 +22,10 @@ import type { Nested } from '../platform/document.ts';
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** How a vote was cast: with the API, or with the vote form on the server's page. */
+/** With the API, or with the vote form on the server's page. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
 
-/** How the player was identified. `proven`: the player signed in at the site that issues the name, such as Steam. */
+/** `proven`: the player signed in at the site that issues the name, such as Steam. */
 export const IDENTITIES = ['proven'] as const;
 
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
@@ -38,8 +39,7 @@ const attemptDefinition = {
   worker: { type: String, required: true },
   protocol: { type: String, enum: PROTOCOLS, required: true },
   /**
-   * The revision of the listener's settings. The attempt's outcome changes breaker or pause only while this revision is
-   * current.
+   * The revision of the listener's settings. If it has changed, the outcome changes neither the breaker nor the pause.
    */
   revision: { type: Number, required: true },
   /** Whether the attempt tested an unreachable listener (breaker open). A test does not increase the vote's `step`. */
@@ -47,9 +47,9 @@ const attemptDefinition = {
   /** For fetch: how long the taker may keep the vote, and the `request_id` of its call, if it sent one. */
   leaseMs: { type: Number },
   requestId: { type: String },
-  /** For fetch: a repeated call with the same `request_id` got the vote too. So the first call never gives it back. */
+  /** For fetch: a repeated call with the same `request_id` also got the vote, so the first call never gives it back. */
   repeated: { type: Boolean },
-  /** The listener's settings at that moment (see listener.ts); absent in older records. */
+  /** The listener's settings at that time (see listener.ts); absent in older records. */
   answerStep: { type: Number },
   maxSendings: { type: Number },
   code: { type: String, enum: OUTCOME_CODES },
@@ -63,7 +63,7 @@ const attemptDefinition = {
   wokenBy: { type: String, enum: CAUSES },
   /** True if the sweep found the vote due in MongoDB, because its wake-up job was lost. */
   relayed: { type: Boolean },
-  /** When an acknowledgement was recorded after the attempt had been considered lost. */
+  /** When an acknowledgement was recorded although the attempt had already been considered lost. */
   lateAt: { type: Date },
 } as const;
 
@@ -75,9 +75,9 @@ const eventDefinition = {
     enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released', 'restored'] as const,
     required: true,
   },
-  /** The user who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
+  /** Who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
   by: { type: String },
-  /** The user who resent it. Absent on the command line, and in events of older versions. */
+  /** The id of the user who resent it. Absent on the command line, and in events of older versions. */
   byId: { type: Schema.Types.ObjectId },
   /** The state before a resend or a restore. */
   from: { type: String, enum: DELIVERY_STATES },
@@ -86,7 +86,6 @@ const eventDefinition = {
 
 const nested = { _id: false } as const;
 
-/** The claim of a plugin, which rewards the player. */
 const claimDefinition = {
   at: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, required: true },
@@ -94,9 +93,9 @@ const claimDefinition = {
   key: { type: String },
 } as const;
 
-/** A summary of the attempts whose details are no longer stored. */
+/** Summarises the attempts whose details are not stored any more. */
 const olderDefinition = {
-  /** When the first of all attempts was made; absent when it was not recorded. */
+  /** When the first of all attempts was made; absent if it was not recorded. */
   firstAt: { type: Date },
   lastAt: { type: Date, required: true },
 } as const;
@@ -108,17 +107,17 @@ const deliveryDefinition = {
   /** Why the vote is due at `nextAt`. */
   dueBy: { type: String, enum: CAUSES },
   /**
-   * The position in the queue order: the time of the vote, or of its last failed test, which moves it to the end.
-   * Present only while the vote is waiting or sending, so that the index `open_work` contains only such votes.
+   * The position in the queue order: when the vote entered the queue, or when its last test failed, which moves it to
+   * the end. Present only while waiting or sending, so that the index `open_work` contains only such votes.
    */
   queuedAt: { type: Date },
-  /** The vote fails at this time if it is not delivered; absent unless waiting or sending. */
+  /** If the vote is not delivered by this time, it fails. Absent unless waiting or sending. */
   expiresAt: { type: Date },
   /** When the lease of the attempt expires, on mongod's clock; absent unless sending. */
   leaseUntil: { type: Date },
-  /** The `request_id` of the call that took the vote; absent unless sending. The index `taken_by_request` has it. */
+  /** The `request_id` of the call that took the vote; absent unless sending. For the index `taken_by_request`. */
   requestId: { type: String },
-  /** The vote's position in the retry schedule (`DELIVERY_SCHEDULE`), which gives the delay before the next attempt. */
+  /** How far the vote is in `DELIVERY_SCHEDULE`, which gives the delay before the next attempt. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
   attemptCount: { type: Number, required: true },
@@ -132,8 +131,8 @@ const deliveryDefinition = {
   events: { type: [new Schema(eventDefinition, nested)], required: true },
   deliveredAt: { type: Date },
   /**
-   * When a backup was restored in which this vote was waiting, being sent or held. It may have been delivered after the
-   * backup was taken, so only a resend by hand sends it again. Absent otherwise.
+   * When a backup was restored in which this vote was waiting, being sent or held. The vote may have been delivered
+   * after the backup was taken, so only a resend by hand sends it again.
    */
   restoredAt: { type: Date },
 } as const;
@@ -145,9 +144,9 @@ const voteDefinition = {
   /** UUIDv7, made before the insert. The owner sees this id and the listener receives it. */
   _id: { type: Schema.Types.UUID, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** Trimmed, otherwise as typed; shown and forwarded. */
+  /** Trimmed, otherwise as typed. The listener gets this spelling. */
   username: { type: String, required: true },
-  /** The player: spellings with the same key are the same player. */
+  /** The key of the player: see `usernameKey` in username.ts. */
   usernameKey: { type: String, required: true },
   /** Numbers a player's votes for a server in time order: live votes from 1 up, imported votes below 0. */
   seq: { type: Number, required: true },
@@ -159,38 +158,35 @@ const voteDefinition = {
   identity: { type: String, enum: IDENTITIES },
   /** When an operator ended this vote's cooldown early. */
   cooldownEndedAt: { type: Date },
-  /** The ids of the exclusions that cover this vote. Absent, as `excludedAt` is, if no exclusion covers it. */
+  /** The ids of the exclusions that cover this vote. Absent, like `excludedAt`, if there are none. */
   excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
-  /** When the vote was excluded. An excluded vote is in no count, but its cooldown still applies. */
+  /** An excluded vote is in no count, but its cooldown still applies. */
   excludedAt: { type: Date },
-  /**
-   * When the vote was quarantined (see quarantine.ts). Until the quarantine is lifted, the vote is excluded and not
-   * delivered. Lifting removes this field.
-   */
+  /** When the vote was held (see quarantine.ts): it is excluded and not delivered. Lifting removes this field. */
   quarantinedAt: { type: Date },
   claim: { type: new Schema(claimDefinition, nested) },
-  /** The W3C trace context in which the vote was cast, if it is recorded. Attempts join this trace (ADR 105). */
+  /** The W3C trace context in which the vote was cast, if it was sampled. Attempts join this trace (ADR 105). */
   traceparent: { type: String },
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
 
 /**
- * A vote: one document, inserted once (design rule 1). Every query and update of votes has a `serverId`: almost
- * all indexes begin with it.
+ * A vote: one document, inserted once (design rule 1). Almost all queries need a `serverId`, because almost all indexes
+ * begin with it.
  */
 export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
 voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
 voteSchema.index({ serverId: 1, votedAt: 1 });
-/** The index of a server's votes by their state, the oldest first. */
+/** A server's votes by their state, the oldest first. */
 export const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 voteSchema.index(BY_STATE);
-/** The index of each listener's waiting and sending votes, in queue order. */
+/** Each listener's waiting and sending votes, in queue order. */
 export const OPEN_WORK = 'open_work';
 voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
   { name: OPEN_WORK, partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
 );
-/** The index of votes that were taken with a `request_id` and are not settled. */
+/** Votes that were taken with a `request_id` and are not settled. */
 export const TAKEN_BY_REQUEST = 'taken_by_request';
 voteSchema.index(
   { serverId: 1, 'delivery.requestId': 1 },
@@ -199,13 +195,13 @@ voteSchema.index(
     partialFilterExpression: { 'delivery.requestId': { $exists: true } },
   },
 );
-/** The index of failed votes only, over all servers. The admin area shows those of the last day. */
+/** Failed votes of all servers. The admin area shows those of the last day. */
 export const FAILED_VOTES = 'failed_votes';
 voteSchema.index(
   { votedAt: -1 },
   { name: FAILED_VOTES, partialFilterExpression: { 'delivery.state': 'failed' } },
 );
-// A partial index, which is small: few Votifier v1 listeners close the connection without an answer.
+// Small, because few Votifier v1 listeners close the connection without an answer.
 voteSchema.index(
   { serverId: 1, votedAt: 1, 'delivery.state': 1 },
   {
@@ -213,21 +209,21 @@ voteSchema.index(
     partialFilterExpression: { 'delivery.codes.sent-not-confirmed': { $exists: true } },
   },
 );
-/** The index of excluded votes only: they are few, so counting without them stays cheap. */
+/** Excluded votes. They are few, so it is cheap to subtract them from a count. */
 export const EXCLUDED_VOTES = 'excluded_votes';
 voteSchema.index(
   { serverId: 1, votedAt: 1, excludedAt: 1 },
   { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
 );
 
-/** The index of votes with `restoredAt`, which a restore holds back. */
+/** Votes that were waiting, being sent or held in a restored backup. */
 export const RESTORED_VOTES = 'restored_votes';
 voteSchema.index(
   { serverId: 1, 'delivery.restoredAt': 1 },
   { name: RESTORED_VOTES, partialFilterExpression: { 'delivery.restoredAt': { $exists: true } } },
 );
 
-// A partial index, which is small: few plugins send a key with a claim.
+// Small, because few plugins send a key with a claim.
 voteSchema.index(
   { serverId: 1, 'claim.key': 1 },
   { name: 'claim_keys', partialFilterExpression: { 'claim.key': { $exists: true } } },
@@ -249,17 +245,16 @@ export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery' | 'ex
   excludedBy?: ObjectId[];
 };
 
-/** Whether a vote was cast elsewhere and imported: such votes have negative numbers, in time order. */
+/** Imported votes were cast elsewhere. */
 export function isImported({ seq }: Pick<Vote, 'seq'>): boolean {
   return seq < 0;
 }
 
-/** The delivery of a vote that is not forwarded. */
 export function noDelivery(): Delivery {
   return { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0, attempts: [], ends: {}, events: [] };
 }
 
-/** The fields of a delivery that put its vote at the end of its listener's queue. */
+/** The fields of a delivery that put a vote at the end of its listener's queue. */
 export function queued(now: Date, dueBy: Cause) {
   return {
     state: 'waiting',

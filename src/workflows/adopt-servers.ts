@@ -18,8 +18,9 @@ type AdoptDeps = {
 };
 
 /**
- * Assigns imported servers to the user whose confirmed address is in their `owner_email`. The audit log entry has a
- * derived id and is written first: if a run is interrupted, the next one completes it and writes no second entry.
+ * Assigns imported servers without an owner to the user whose confirmed address is in their `ownerEmail`. The audit log
+ * entry has a derived id and is written first: if a run is interrupted, the next one completes it and writes no second
+ * entry.
  *
  * @returns the number of assigned servers
  */

@@ -41,7 +41,6 @@ export type EncodedLogo = { kind: 'encoded'; text: string } | { kind: 'refused' 
 
 export type Task = keyof AnswerOf;
 
-/** The ids that a task needs. */
 type Ids<T extends Task> = Omit<Extract<Question, { task: T }>, 'task' | 'askId' | 'askedAt'>;
 
 export type AnswerNowDeps = { answers: Pick<Answers, 'ask'>; clock: Clock };
@@ -59,7 +58,6 @@ export async function answerNow<T extends Task>(
   return ended as Ended<AnswerOf[T]>;
 }
 
-/** The result of a request to prove the ownership of a server. */
 export type ProofEnded = Proved | CheckRefused | { kind: 'busy' } | NotAnswered;
 
 type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];

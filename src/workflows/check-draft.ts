@@ -36,16 +36,16 @@ export async function checkDraft(
   const byDns = dns === 'found' && (asked === null || probe?.ok === true);
   const seen: DraftCheck = { at: deps.clock.now(), dns, messageCounts, ...figuresOf(probe) };
   const check = { ...seen, proof: byMessage ? ('message' as const) : byDns ? ('dns' as const) : null };
-  // If the draft was changed meanwhile, the result does not apply to it.
+  // If the draft was changed meanwhile, the result is not stored.
   const { _id, address, port, game = null, queryPort = null } = draft;
   await deps.serverDrafts.updateOne({ _id, address, port, game, queryPort }, { $set: { check } });
   return check;
 }
 
 /**
- * The address to query, and whether a code in the server's message proves the ownership. Another server of the same
- * machine could answer on a query port that the owner chose. So the message counts only on the game's default port and
- * on a port that an operator set.
+ * The address to query, and whether a code in the server's message proves the ownership. On a query port that the owner
+ * chose it proves nothing, because another server of the same machine could answer there. It counts only on the game's
+ * usual ports and on a port that an operator set.
  *
  * @returns null when the draft has no game, or one that cannot be queried
  */
@@ -81,7 +81,7 @@ function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messag
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }
 
-/** Whether a server's message contains the code. Case and colour codes, which some plugins change, are ignored. */
+/** Whether a server's message contains the code, whatever the case and colour codes, which some plugins change. */
 function showsCode(motd: string, code: string): boolean {
   return plainText(motd).toLowerCase().includes(code);
 }

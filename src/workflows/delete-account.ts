@@ -46,8 +46,8 @@ type DeleteDeps = Outbox &
   };
 
 /**
- * Deletes the accounts whose waiting period has ended, the longest due first. Each step can be repeated: if a crash
- * interrupts a deletion, the next run completes it. A failure does not stop the other deletions.
+ * Deletes the accounts whose deletion is due, the oldest first. Each step can be repeated: if a crash interrupts a
+ * deletion, the next run completes it. A failure does not stop the other deletions.
  *
  * @returns how many accounts were deleted
  * @throws the first failure, after all deletions were tried; or what `withLease` throws
@@ -109,7 +109,6 @@ function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | nu
       [{ $set: { begunAt: { $ifNull: ['$begunAt', now] }, email: { $literal: user.email } } }],
       { returnDocument: 'after', writeConcern: DURABLE },
     );
-    // If the request was cancelled meanwhile: nothing is deleted.
     if (!begun) return null;
     await users.updateOne(
       { _id: userId, suspendedAt: null },
@@ -142,8 +141,7 @@ async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: Acti
   await revokeAccess(deps, _id);
   const details = { personId: _id.toHexString() };
   await recordAuditOnce(deps, deletionId, { by, action: 'account.deleted', serverId: null, details });
-  // An unconfirmed address may be a stranger's, so no mail is sent to it. If the user is gone, an earlier run has
-  // queued the mail already.
+  // An unconfirmed address may be a stranger's and gets no mail. If the user is gone, an earlier run wrote the mail.
   const isConfirmed = (await deps.users.findOne({ _id }))?.emailVerified ?? false;
   if (email && isConfirmed && deps.config.SMTP_URL !== undefined) {
     const id = `account-deleted:${deletionId.toHexString()}`;
@@ -171,8 +169,8 @@ async function leaveServersOf(
 }
 
 /**
- * Removes the user's servers. Their ids are stored first: if a removal is interrupted after it has marked the server as
- * removed, the next call completes it.
+ * Removes the user's servers. Their ids are stored first, because a server that is marked as removed is not found
+ * again: if a removal is interrupted, the next call completes it.
  */
 async function removeServersOf(
   deps: DeleteDeps,
@@ -192,7 +190,7 @@ async function removeServersOf(
   );
   for (const serverId of noted?.serverIds ?? []) {
     lease.throwIfLost();
-    // If an operator has transferred the server meanwhile: it stays.
+    // A server that an operator has transferred meanwhile stays.
     if (await servers.findOne({ _id: serverId, ownerId: userId })) await removeServer(deps, serverId, by);
     await accountDeletions.updateOne({ _id: userId }, { $pull: { serverIds: serverId } });
   }

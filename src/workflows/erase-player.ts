@@ -31,7 +31,7 @@ type EraseDeps = {
   clock: Clock;
 };
 
-/** How many documents lost the name or, with `dryRun`, would lose it. `remaining`: votes that still have it. */
+/** How many documents lost the name or, with `dryRun`, would lose it. `remaining`: votes that keep it for now. */
 export type Erased = {
   votes: number;
   reviews: number;
@@ -100,7 +100,7 @@ async function eraseVotes(
     const ofPlayer = { serverId, usernameKey: key };
     const open = await openVotes({ voteExclusions }, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
-    // The votes are counted before the change, because these queries find only votes that still have the name.
+    // Counted before the change, because these queries find only votes that still have the name.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
     erased.remaining.recent += await votes.countDocuments({ ...ofPlayer, $nor: [open, pastCooldown(now)] });
     erased.votes += dryRun
@@ -124,8 +124,8 @@ async function eraseVotesOf(
 }
 
 /**
- * Replaces the name in a field, or removes the field if the new name is null. It reads every document that matches
- * `filter`, because these collections have no index by player.
+ * Replaces the name in a field; removes the field if `replacement` is null. Reads every document that matches `filter`,
+ * because these collections have no index by player.
  */
 async function eraseNames<T extends { _id: ObjectId }>(
   collection: Collection<T>,

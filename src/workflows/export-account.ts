@@ -57,8 +57,7 @@ export function countExport(
 
 /**
  * A user's data as the pieces of one JSON document, which are sent while they are read, so memory does not grow with
- * the data. Each exported field is named in the code: passwords, hashes, tokens, keys and secrets of listeners are not
- * among them.
+ * the data. The code names each exported field; none is a password, hash, token, key or secret.
  */
 export async function* exportAccount(deps: ExportDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
@@ -82,7 +81,7 @@ export async function* exportAccount(deps: ExportDeps, user: WithId<User>): Asyn
   const favourites = await deps.favourites.findOne({ _id: userId });
   yield `,"favourites":${JSON.stringify(favourites?.entries?.map(({ serverId, at }) => ({ server_id: serverId, at })) ?? [])}`;
   yield `,"last_player_name":${JSON.stringify(favourites?.username ?? null)}`;
-  // Another user may have had this address before. So only entries after this user got it are exported.
+  // Another user may have had this address before, so only entries since this user got it are exported.
   const own = { by: user.email, at: { $gte: user.emailChangedAt ?? user.createdAt } };
   const entries = deps.auditLog.find(own, upTo('audit_log')).sort({ at: -1, _id: -1 });
   yield* list('audit_log', entries, auditRecord);

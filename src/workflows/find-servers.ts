@@ -23,8 +23,8 @@ const COMPARED = 1_000;
 
 /**
  * Finds servers for operators, including hidden and removed ones. The first results match by id, by the owner's e-mail
- * address, or by the beginning of a name, address or slug. Then follow names that contain or resemble the text, as in
- * the public search.
+ * address, or by the beginning of a name, address or slug. Then follow the results of the public search, and other
+ * servers whose names contain the text.
  *
  * @param limit - the most servers to return
  */
@@ -50,8 +50,8 @@ async function listedIds(deps: FindDeps, typed: string): Promise<string[]> {
 }
 
 /**
- * The ids of servers whose names contain or resemble the text and that the public search does not have: hidden and
- * removed servers, and new ones before their first ranking.
+ * The ids of servers whose names contain the text: hidden, removed and the newest ones, because the public search has
+ * no hidden, removed or unranked servers.
  */
 async function comparedIds({ servers }: FindDeps, typed: string): Promise<string[]> {
   const wanted = foldName(typed);
@@ -74,8 +74,8 @@ export type NamedServer =
   | { kind: 'none' };
 
 /**
- * Finds the server with an id, a slug or a name. If the text names several servers or only resembles names, the result
- * is a list of at most `limit` servers to choose from.
+ * Finds the server with an id, a slug or a name. If nothing is equal to the text, but `findServers` finds only one
+ * server, that server is returned. If several servers match, the result lists them.
  */
 export async function serverNamed(
   deps: FindDeps,

@@ -13,7 +13,6 @@ type Users = { users: Collection<User> };
 /** The position of the last user of a page; the next page starts after it. */
 export type UserPosition = { createdAt: Date; id: ObjectId };
 
-/** A page of the list of users. */
 type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
 
 /** A page of users, newest first; with `role`, only users of that role. */
@@ -68,14 +67,12 @@ export async function searchUsers({ users }: Users, text: string, limit: number)
 export type UserView = {
   user: WithId<User>;
   servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
-  /** The number of open sessions. */
   sessions: number;
   hasPassword: boolean;
-  /** The user's sign-in methods, the password among them, without hashes. */
+  /** The user's sign-in methods, including the password, without hashes. */
   credentials: Pick<Credential, 'providerId' | 'accountId'>[];
 };
 
-/** How many of the user's servers the page lists. */
 const MOST_SERVERS = 50;
 
 /** A user with their servers, sessions and sign-in methods; null when the user does not exist. */

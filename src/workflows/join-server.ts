@@ -8,8 +8,8 @@ import { acceptInvitation, invitationsOf } from '../servers/members.ts';
 import type { Server } from '../servers/server.ts';
 
 /**
- * Makes a user a member of a server that invited their confirmed address. If they have reviewed the server, their
- * review leaves the public list first, because owners and members cannot review their own server.
+ * Makes a user a member of a server that invited their confirmed address. Members cannot review their server, so the
+ * user's review leaves the public list first.
  *
  * @returns the server; null when there is no open invitation
  */

@@ -20,7 +20,7 @@ import { seenFigures } from './seen-figures.ts';
 
 export type ProveDeps = DraftCheckDeps & LeaseDeps & ListingDeps;
 
-/** If another process decides about the same address: a proof waits for it at most this long. */
+/** A proof waits at most this long for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
 
 /**
@@ -46,7 +46,6 @@ type ProvenDraft = {
   by: string;
 };
 
-/** What was decided about an address under its lock. */
 type UnderLock =
   | { kind: 'listed'; server: WithId<Server> }
   | { kind: 'taken' | 'too-many-servers' | 'not-found' };
@@ -113,8 +112,8 @@ async function insertServer(
 }
 
 /**
- * Checks the new address of a listed server. If the ownership is proven, the server moves. If the call is repeated
- * after a crash, the server moves once.
+ * Checks the new address of a listed server. If the ownership is proven, the server moves. A repeated call after a
+ * crash completes the move.
  *
  * @throws `TimeoutError`, like `proveDraft`
  */
@@ -130,7 +129,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
     async ({ throwIfLost }): Promise<UnderLock> => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return { kind: 'taken' };
-      // If the user cancelled the move meanwhile, or an operator transferred the server: the move is gone.
+      // The move is gone if the user cancelled it meanwhile, or an operator transferred the server.
       const isStillPlanned = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (isStillPlanned) throwIfLost();
       const moved = isStillPlanned

@@ -29,10 +29,10 @@ export type Prover = { _id: ObjectId; email: string };
  * The result of an attempt to prove the ownership.
  *
  * - `listed`: the server is listed for the user, or has moved.
- * - `not-proven`: the draft has the result of the check.
+ * - `not-proven`: the check is stored in the draft.
  * - `taken`: another user has a server at this address.
  * - `too-many-servers`: the account has reached its limit of servers.
- * - `not-found`: there is no such draft.
+ * - `not-found`: there is no such draft or move, or the server was removed.
  */
 export type Proved =
   | { kind: 'listed'; serverId: ObjectId }
@@ -72,8 +72,8 @@ async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefus
 }
 
 /**
- * The result, if stored data alone decides it. `unchecked`: it does not, so a worker must check the draft's server. If
- * an earlier call listed the server and was interrupted, its last steps are done now.
+ * The result, if stored data alone decides it. `unchecked`: a worker must check the draft's server. If an earlier call
+ * listed the server and was interrupted, this call does the last steps.
  */
 export async function knownOfDraft(
   deps: ListingDeps,
@@ -83,7 +83,7 @@ export async function knownOfDraft(
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
-    // If the server is listed already: an earlier call was interrupted, or another one runs at the same time.
+    // If the server is listed, an earlier call was interrupted, or another one runs at the same time.
     await finishListing(deps, draftId, listed, prover.email);
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }
@@ -98,7 +98,6 @@ export async function knownOfDraft(
   return { kind: 'unchecked', draft };
 }
 
-/** Whether an account has reached its limit of listed servers. */
 export async function hasTooManyServers(
   { servers, config }: ListingDeps,
   ownerId: ObjectId,
@@ -108,8 +107,8 @@ export async function hasTooManyServers(
 }
 
 /**
- * Writes the audit log entry and deletes the draft. The entry has the draft's id, so a repeated call does not write it
- * twice.
+ * Rejects the owner's review, writes the audit log entry, deletes the draft and requests new ranks. The entry has the
+ * draft's id, so a repeated call does not write it twice.
  */
 export async function finishListing(
   deps: ListingDeps,

@@ -1,8 +1,8 @@
 import type { DraftCheck } from '../servers/server-draft.ts';
 
 /**
- * The result of a draft's check as fields of a server, so that its page has figures before the first probe; null when
- * the check did not reach the server. The result is not a sample, so no statistics include it.
+ * A draft's check as fields of a server, so that its page has figures before the first probe; null if the check did not
+ * reach the server. The check is not a sample, so no statistics include it.
  */
 export function seenFigures({
   at,

@@ -14,7 +14,7 @@ import type { Server } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
 
-/** Why a server cannot be transferred. The message is a sentence for the operator. */
+/** The message is a sentence for the operator. */
 export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
 
 /**
@@ -32,9 +32,9 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 }
 
 /**
- * Transfers a listed server to another user. The previous owner knows its tokens, its claim keys and its members, so
- * these are revoked and removed, and so is the previous owner's Discord webhook. Its listener does not change. If a call
- * is interrupted, a repeated call completes it.
+ * Transfers a listed server to another user. A previous owner knows the tokens, claim keys and members, so these are
+ * revoked and removed, as is the server's Discord webhook. The listener does not change. If a call is interrupted, a
+ * repeated call completes it.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
@@ -59,10 +59,9 @@ export async function transferServer(
     { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
   );
   if (!before) return null;
-  // If the server had no owner: an operator listed it and gave the tokens to its future owner, so the tokens stay
-  // valid.
+  // Without a previous owner, the tokens stay valid: an operator listed the server and gave them to its future owner.
   const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
-  // A pending move of the previous owner is cancelled.
+  // Cancels a pending move of the previous owner.
   await deps.serverDrafts.deleteOne({ serverId });
   await removeWebhook(deps, serverId, by);
   await rejectOwnersReview(deps, { serverId, userId: to._id });

@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const addressChangeDefinition = {
   /** The user's id: a user has at most one change at a time. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The ids of the audit entry and of the mails after the change contain it, so that each is written once. */
+  /** The audit entry and the mails after the change get ids made from this one, so that each is written once. */
   changeId: { type: Schema.Types.ObjectId, required: true },
   /** The present and the new e-mail address, in lower case. */
   from: { type: String, required: true, maxlength: 254 },
@@ -12,11 +12,9 @@ const addressChangeDefinition = {
   oldToken: { type: String, required: true },
   newToken: { type: String, required: true },
   requestedAt: { type: Date, required: true },
-  /** The session in which the change was requested. After the change, only this session continues. */
+  /** After the change, only this session continues. If an operator requested the change, no session has this id. */
   sessionId: { type: Schema.Types.ObjectId, required: true },
-  /**
-   * The operator who requested the change for the user: an e-mail address, or `cli`. Absent if the user requested it.
-   */
+  /** If an operator requested the change: the operator's e-mail address, or `cli`. Otherwise absent. */
   by: { type: String },
   oldConfirmedAt: { type: Date, default: null },
   newConfirmedAt: { type: Date, default: null },

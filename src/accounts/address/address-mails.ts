@@ -15,7 +15,7 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
   );
 }
 
-/** The mail to the present address if an operator requested the change: a user who still reads it can object. */
+/** The mail to the present address if an operator requested the change. Its link cancels the change. */
 export function operatorOldText(site: Site, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
@@ -27,8 +27,8 @@ export function operatorOldText(site: Site, { from, to }: Ends, link: string): M
 }
 
 /**
- * The mail to the new address. Anybody can enter a stranger's address in the form. If the mail contained other text of
- * the form, that person could send the stranger any text in our name. So it contains none.
+ * The mail to the new address. It contains nothing that was typed into the form: anybody can enter a stranger's
+ * address, and could otherwise send the stranger any text in our name.
  */
 export function confirmNewText(site: Site, link: string): MailText {
   return mailText(

@@ -13,8 +13,8 @@ export async function cancelAddressChange(
 }
 
 /**
- * Cancels the change of a user, if one waits for a confirmation. Called when the user sets a new password, because
- * whoever requested the change may have known the old password.
+ * Cancels a user's change of address that waits for a confirmation. Called when the user sets a new password: somebody
+ * who knew the old password may have requested the change.
  */
 export async function cancelAddressChangeOf({ addressChanges }: Changes, userId: ObjectId): Promise<void> {
   await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });

@@ -34,10 +34,9 @@ export type ChangeDeps = Outbox &
     adoptServers: (userId: ObjectId) => Promise<void>;
   };
 
-/** The user who requests a change, and the session of the request. */
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
-/** An e-mail address as it is stored. */
+/** Input for an e-mail address. The result is in lower case, as it is stored. */
 export const addressSchema = z
   .string()
   .trim()
@@ -53,13 +52,11 @@ const newAddress = z.object({ email: addressSchema });
  * - `waiting`: the other address must confirm too.
  * - `changed`: the account has the new address.
  * - `taken`: another account has the new address by now.
- * - `useless-link`: the change is unknown, expired, cancelled or complete.
+ * - `useless-link`: the change is unknown, expired, cancelled or complete, or its user was suspended or deleted.
  */
 export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
 
-/**
- * Counts one request to change an address. Returns null if it is allowed; otherwise the time of the next allowed one.
- */
+/** Counts one request to change an address. Returns null if it is allowed; otherwise when the next one is allowed. */
 export function countAddressRequest(
   limits: { rateLimits: Collection<RateLimit>; clock: ChangeDeps['clock'] },
   userId: ObjectId,
@@ -115,7 +112,7 @@ export async function storeChange(
   const { _id, ...replacement } = change;
   const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
   await replace().catch((error: unknown) => {
-    // If the same form was sent twice at once, the other request inserted the change.
+    // If the same form was sent twice at once, the other request may insert the change first.
     if (isDuplicateKey(error)) return replace();
     throw error;
   });
@@ -180,8 +177,7 @@ function usable(change: AddressChange | null, now: Date): AddressChange | null {
 }
 
 /**
- * Stores the confirmation of one address. The second confirmation changes the address. A repeated call completes an
- * interrupted change.
+ * Stores one address's confirmation. The second one changes the address. A repeated call completes an interrupted one.
  */
 export async function confirmAddressChange(deps: ChangeDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
@@ -222,7 +218,7 @@ export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSigna
   return finished;
 }
 
-/** Changes the address after both confirmations. Each step may be repeated after a crash. */
+/** Changes the address after both confirmations. A call after a crash may repeat each step. */
 async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });

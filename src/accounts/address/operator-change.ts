@@ -17,12 +17,12 @@ import {
 const reasonSchema = z.object({ reason: reasonText });
 
 /**
- * Changes the address of a user who can no longer read mails to the old address. The new address must confirm the
+ * Changes the address of a user who cannot read mails to the old address any more. The new address must confirm the
  * change, so that a mistyped address gives nobody the account. The old address gets a mail with a link that cancels the
  * change. All sessions of the user end; the password and the second factor stay. A repeated call replaces the change
  * and its links.
  *
- * @param input - `reason` is internal
+ * @param input - `reason` is for the audit log; the user does not see it
  * @returns `requested`; `changed` if the listing sends no mail and so cannot confirm an address
  * @throws {InvalidDocumentError} for the input, and for a suspended user; {UserError} as in `decide`
  */

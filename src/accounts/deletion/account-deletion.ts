@@ -3,18 +3,17 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const accountDeletionDefinition = {
   /** The user's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The ids of the audit entry and the last mail contain this id, so that each is written once. */
+  /** The audit entry and the last mail get ids made from this one, so that each is written once. */
   deletionId: { type: Schema.Types.ObjectId, required: true },
   requestedAt: { type: Date, required: true },
-  /** When the deletion is carried out. */
   dueAt: { type: Date, required: true },
-  /** SHA-256 of the token of the link that cancels it. */
+  /** SHA-256 of the token of the link that cancels the deletion. */
   token: { type: String, required: true },
   /** When the process began to delete the account. From then on the deletion cannot be cancelled. */
   begunAt: { type: Date },
   /** The user's e-mail address at `begunAt`, for the audit log and the last mail. */
   email: { type: String },
-  /** The user's servers whose removal has begun; absent before `begunAt`. */
+  /** The user's servers that are still to be removed; absent before `begunAt`. */
   serverIds: { type: [Schema.Types.ObjectId], default: undefined },
 } as const;
 

@@ -50,8 +50,8 @@ export async function requestDeletion(
     try {
       await deps.accountDeletions.insertOne(deletion, { writeConcern: DURABLE });
     } catch (error) {
-      // If another request inserted the deletion meanwhile, that request has lost the lease and sends no mail. So this
-      // one takes the deletion over: its link is the one that cancels it.
+      // Another request inserted the deletion, but lost the lease and sends no mail. So this request replaces the
+      // token: only the link in its own mail cancels the deletion.
       if (!isDuplicateKey(error)) throw error;
       const takenOver = await deps.accountDeletions.findOneAndUpdate(
         { _id: user._id, begunAt: { $exists: false } },
@@ -145,8 +145,8 @@ function mailRequest(deps: DeleteDeps, user: Whose, deletion: AccountDeletion, t
 }
 
 /**
- * Mails the user. If the listing sends no mail, or the user's address is unconfirmed and may be a stranger's, no mail
- * is sent: only the account page shows the deletion.
+ * Mails the user if the listing sends mail and the user's address is confirmed; an unconfirmed one may be a stranger's.
+ * The account page shows the deletion in any case.
  */
 async function mail(
   deps: DeleteDeps,

@@ -6,13 +6,12 @@ const MAX_BYTES = 256 * 1_024;
 /** The answer of a remote peer is larger than 256 KB. */
 export class AnswerTooLargeError extends AppError {}
 
-/** The options of a request. */
 export type Bounded = Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined };
 
 /**
- * `fetch` that reads the whole body at once, at most 256 KB of it, so that the caller's signal covers the body too.
+ * `fetch` that reads the whole body before it returns, so that the caller's signal covers the body too.
  *
- * @throws {AnswerTooLargeError} when the body is larger; what `fetch` throws
+ * @throws {AnswerTooLargeError} when the body is larger than 256 KB; what `fetch` throws
  */
 export async function boundedFetch(url: string, { body, ...init }: Bounded): Promise<Response> {
   return readBounded(await fetch(url, { ...init, body: body ?? null }));
@@ -27,7 +26,7 @@ export async function readBounded({ status, headers, body }: Begun): Promise<Res
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    // The exception ends the loop, which also cancels the rest of the body.
+    // The exception ends the loop, and the end of the loop cancels the rest of the body.
     if (length > MAX_BYTES) throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES / 1_024} KB`);
     chunks.push(chunk);
   }

@@ -14,15 +14,11 @@ export type OpenIdClient = {
   clientId: string;
   clientSecret: string;
   name: string;
-  /**
-   * The ranges of the address guard. Null if the provider is set in the environment: it may be in a private network.
-   */
+  /** The address guard's ranges. Null if the environment sets the issuer, which may be in a private network. */
   ranges: AddressRanges | null;
 };
 
-/**
- * What the provider says about a user, after all checks. If the address is missing or invalid, `email` is undefined.
- */
+/** What the provider says about a user, after all checks. A missing or invalid `email` is undefined. */
 export type OpenIdUser = {
   subject: string;
   email: string | undefined;
@@ -55,10 +51,7 @@ type Provider = Pick<OpenIdClient, 'issuer'> & { ranges?: OpenIdClient['ranges']
 type Settings = AddressRanges &
   Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'given'>;
 
-/**
- * The ranges of the address guard for the provider. If the issuer is set in the environment: null, because its
- * addresses are not checked.
- */
+/** The address guard's ranges for the provider. Null, for no check, if the environment sets the issuer. */
 export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
   const { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES } = config;
   return config.given.has('OIDC_ISSUER') ? null : { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES };
@@ -231,10 +224,7 @@ function discoveryReason(error: unknown, issuer: string, timeoutMs: number): str
   return reasonOf(error, timeoutMs);
 }
 
-/**
- * The reason in one line, for the log and `config check`. It contains the provider's own words, and no token or secret
- * of ours.
- */
+/** The reason in one line, for the log and `config check`. It may have the provider's words, but no token or secret. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof OpenIdError || error instanceof AnswerTooLargeError) return error.message;
   if (!(error instanceof Error)) return 'unknown error';

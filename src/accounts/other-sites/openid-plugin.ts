@@ -12,8 +12,8 @@ import {
 } from './openid-connect.ts';
 
 /**
- * Adds an OpenID Connect provider to the sign-in library; adds nothing if no client is configured. The library's own
- * plugin is not used: it reads the discovery document only at the start, and without a time limit.
+ * Adds the configured OpenID Connect provider, if any, to the sign-in library. The library's own plugin is not used: it
+ * reads the discovery document only at the start, and without a time limit.
  */
 export function openIdPlugin(client: OpenIdClient | null) {
   return {
@@ -36,16 +36,14 @@ function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
     accountSubject: ({ profile }) => openIdAccountId(client.issuer, profile.subject),
     createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce: nonce = '' }) =>
       connection.signInUrl({ redirectUri: redirectURI, state, nonce, codeVerifier }),
-    // The library stores the tokens that this function returns. We make no later requests to the provider, so we return
-    // none.
+    // The library would store returned tokens. We make no later requests to the provider, so none are returned.
     validateAuthorizationCode: async ({ redirectURI }) => ({
       raw: { user: await finish(connection, redirectURI) },
     }),
     getUserInfo: async ({ raw }) => {
       const data = raw?.user as OpenIdUser;
       const { email, emailVerified, name } = data;
-      // Without a verified address the library looks for no account, so its answer does not show whether an account
-      // exists.
+      // Without a verified address, the library looks for no account, so its answer does not reveal whether one exists.
       return { user: { email: emailVerified && email ? email : null, emailVerified, name }, data };
     },
   };

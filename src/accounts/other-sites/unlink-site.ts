@@ -4,9 +4,9 @@ import type { Credential, User } from '../user.ts';
 import type { OtherSite } from './other-sites.ts';
 
 /**
- * Removes the link of an account to another site. The sessions of the account stay.
+ * Removes the link of an account to another site. The account's sessions continue.
  *
- * @returns false, and removes nothing, if the user has no password, because they could then no longer sign in
+ * @returns false if the user has no password: the link stays, because it is needed to sign in
  */
 export async function unlinkSite(
   deps: AccountChangeDeps & { credentials: Collection<Credential> },

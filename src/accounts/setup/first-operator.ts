@@ -10,12 +10,12 @@ import { endSetupLinks, hasOperator, isSetupToken, takeSetupToken } from './setu
 export type FirstOperator = { token: string; email: string; name: string; password: string };
 
 /**
- * Makes the first operator, for somebody who has a setup link. If the address has an account already, it becomes the
- * operator's and loses its password, its second factor, its other sign-ins and its sessions.
+ * Makes the first operator, for somebody who has a setup link. If the address has an account already, that account
+ * becomes the operator's and loses its password, second factor, other sign-ins and sessions.
  *
  * The last step invalidates the link and makes the account an operator. If the process dies before this step, the link
- * still works; if it dies within it, `tallyport setup-link` makes another one. Only one request can succeed: there is a
- * lease across all processes, and the link works once.
+ * still works. If it dies during this step, `tallyport setup-link` makes another link. Only one request can succeed:
+ * there is a lease across all processes, and the link works once.
  *
  * @returns the operator, or why there is none: the link does not work, or the site has an operator
  * @throws {InvalidDocumentError} for an invalid address or name
@@ -65,7 +65,7 @@ async function promote(
     { _id },
     {
       $set: { role: 'operator', suspendedAt: null, updatedAt: deps.clock.now() },
-      // If an earlier operator suspended the account, it could otherwise not sign in.
+      // If the account was suspended, the new operator could not sign in.
       $unset: { suspendedFor: '', suspensionReason: '' },
     },
   );

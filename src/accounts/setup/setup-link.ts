@@ -7,10 +7,9 @@ import type { Allowance, RateLimit } from '../../platform/limits/rate-limit.ts';
 import { hashOf, MAX_TOKEN_LENGTH, makeToken } from '../one-time-token.ts';
 import type { User, Verification } from '../user.ts';
 
-/** Lifetime of a setup link. */
 export const SETUP_LINK_MS = HOUR;
 
-/** Codes of setup links that one network may send, right and wrong ones together. */
+/** Tokens of setup links that one network may send, right and wrong ones together. */
 const CODES: Allowance = { times: 20, windowMs: 10 * MINUTE };
 
 /** The `value` of setup links. Other one-time links are in the same collection. */
@@ -21,15 +20,15 @@ type Links = { users: Collection<User>; verifications: Collection<Verification>;
 /** A setup link cannot be made: the site has an operator. */
 export class SetupError extends CodedError<'has-operator'> {}
 
-/** Whether the site has an operator, also a suspended one. From then on, no setup link works. */
+/** Whether the site has an operator, even a suspended one. From then on, no setup link works. */
 export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<boolean> {
   return (await users.findOne({ role: 'operator' }, { projection: { _id: 1 } })) !== null;
 }
 
 /**
  * Makes the link with which the first operator is made. It works once, within an hour; earlier links stop working. The
- * token is in the URL's fragment. Browsers do not send the fragment, so the token is in no log and in no proxy. The
- * audit log gets no entry: a backup can be restored only while the audit log is empty.
+ * token is in the URL's fragment, which browsers do not send, so it is in no log and in no proxy. The audit log gets no
+ * entry: a backup can be restored only while the audit log is empty.
  *
  * @throws {SetupError} `has-operator` if the site has an operator
  */
@@ -47,7 +46,7 @@ export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC
   return `${config.PUBLIC_URL.replace(/\/+$/, '')}/setup#token=${token}`;
 }
 
-/** Whether a code belongs to a link that still works. The time that this takes does not depend on the code. */
+/** Whether a token belongs to a link that still works. The time that this takes does not depend on the token. */
 export async function isSetupToken(deps: Links, token: string): Promise<boolean> {
   if (token.length > MAX_TOKEN_LENGTH) return false;
   return (await deps.verifications.findOne(usable(deps, token))) !== null;
@@ -58,15 +57,15 @@ export async function takeSetupToken(deps: Links, token: string): Promise<boolea
   return (await deps.verifications.findOneAndDelete(usable(deps, token))) !== null;
 }
 
-/** Makes all setup links useless. */
+/** Invalidates all setup links. */
 export async function endSetupLinks({ verifications }: Pick<Links, 'verifications'>): Promise<void> {
   await verifications.deleteMany({ value: VALUE });
 }
 
 /**
- * Counts a code that a network has sent. A code is too long to be guessed; the limit keeps the cost of guesses low.
+ * Counts a token that a network has sent. A token is too long to be guessed; the limit keeps the cost of guesses low.
  *
- * @returns null if the code may be checked; otherwise the time from which the next one may be checked
+ * @returns null if the token may be checked; otherwise the time from which the next one may be checked
  */
 export function countSetupCode(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },

@@ -24,13 +24,13 @@ const MULTIPART =
   'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
-/** The answer about a player's vote in the two contracts with plain-text answers. */
+/** The answers about a player's vote in the two contracts with plain text. */
 const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 
 /**
  * Three contracts that vote plugins already use with other listings (docs/claims.md). At `/api/`, calls with a
- * parameter `object` use the contract of ListForge, and others the status/claim contract; `/api/vrc` has VoteReward's.
- * The only credential is a claim key in the URL. Answers are texts without a line feed, and caches must not store them.
+ * parameter `object` use the contract of ListForge, and others the status/claim contract. `/api/vrc` has VoteReward's.
+ * The only credential is a claim key in the URL. Answers have no line feed at the end, and caches must not store them.
  */
 export async function claimContracts(
   app: FastifyInstance,
@@ -56,7 +56,7 @@ export async function claimContracts(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   });
-  // Errors are plain text, like all answers of these contracts. The logged error has no URL, which contains the key.
+  // Errors are plain text in all three contracts. The log line has no URL, because the URL contains the key.
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error as never, request);
     logRefusal(request, error as Error, refusal);
@@ -74,7 +74,7 @@ export async function claimContracts(
   };
   const options = {
     method: ['GET', 'POST'],
-    // No HEAD routes: a call may claim a vote, and HEAD must not change anything (RFC 9110, section 9.2.1).
+    // No HEAD routes: a call may claim a vote, and HEAD must change nothing (RFC 9110, section 9.2.1).
     exposeHeadRoute: false,
     schema: { hide: true },
     preHandler: requireRightClock(deps),
@@ -126,12 +126,11 @@ async function isServer(
 }
 
 /**
- * The player of a call, from its name or SteamID, which counts as a name. Undefined if the call has no name and no
- * SteamID. `name` is null if the text is not a valid name.
+ * The player whom a call names; undefined if it names none. A SteamID counts as a name. `name` is null if the text is
+ * not a valid name: no vote can have it, so the answer is the same as for a player without a vote.
  */
 function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
   const given = username || steamid;
-  // If the name is invalid, no vote can have it, so the answer is the same as for a player without a vote.
   return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
 }
 
@@ -142,7 +141,7 @@ async function check(deps: AppDeps, { caller, name }: Call): Promise<string> {
   return kind === 'off' ? CLAIMS_OFF : CODES[kind];
 }
 
-/** Claims a player's vote. Returns `1` if that succeeds, `before` if it was claimed earlier, `0` if there is none. */
+/** Claims a player's vote: `1` if that succeeds, `before` if it was claimed before, `0` if there is no vote. */
 async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): Promise<string> {
   const player = { serverId: caller.serverId, username: name };
   const { kind } = await claimVote(deps, player, { tokenId: caller.token._id });
@@ -151,7 +150,6 @@ async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): 
   return kind === 'claimed-before' ? before : '0';
 }
 
-/** Answers a call of the ListForge contract. */
 async function listForge(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { object, element, action } = parameters;
   const caller = await callerOf(deps, parameters, request);
@@ -168,7 +166,6 @@ async function listForge(deps: Deps, parameters: Parameters, request: FastifyReq
   return action === 'post' ? claim(deps, call, '0') : check(deps, call);
 }
 
-/** Answers a call of the status/claim contract. */
 async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
   const { action } = parameters;
   const caller = await callerOf(deps, parameters, request);

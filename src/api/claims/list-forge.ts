@@ -7,13 +7,13 @@ import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { listVotes } from '../../votes/vote-list.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The default and maximum number of voters or votes in a list. */
+/** The default and the maximum number of voters or votes in a list. */
 const LISTED = 100;
 const MOST_LISTED = 500;
 
 /**
- * Answers calls with `object=servers` of the ListForge contract, for `element=voters`, `votes` or `detail`. In this
- * contract, numbers are strings. Fields whose value the listing does not know are empty.
+ * Answers calls of the ListForge contract with `object=servers` and `element=voters`, `votes` or `detail`. In this
+ * contract, most numbers are strings. Fields whose value the listing does not know are empty.
  *
  * @returns JSON, or the text of an error; null for any other element
  */

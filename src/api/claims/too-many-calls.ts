@@ -19,7 +19,6 @@ export function limitClaimKey(
   if (nextAt) throw new RefusedError(tooManyCalls(nextAt, clock));
 }
 
-/** The refusal if a claim key was used too often. The next call is allowed at `nextAt`. */
 function tooManyCalls(nextAt: Date, clock: Clock): Refusal {
   const next = nextAt.toISOString();
   const seconds = Math.max(1, secondsUntil(nextAt, clock));

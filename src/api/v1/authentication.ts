@@ -13,14 +13,11 @@ import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../se
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /**
-     * True if the token is read from the database for each call, not from the cache. For endpoints that are called
-     * rarely.
-     */
+    /** Set if each call reads the token from the database, not from the cache. For endpoints with few calls. */
     freshAuthentication?: true;
     /** The scope that an API token needs. */
     scope?: TokenScope;
-    /** Set if the endpoint does not need an API token with a scope, but this kind of token. */
+    /** Set if the endpoint needs this kind of token, and not an API token with a scope. */
     kind?: 'deliver';
     /** Set if clients call the endpoint all the time. Successful calls are then logged at the level `debug`. */
     isPolled?: true;
@@ -29,10 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * The answer to every failed authentication. It is always the same, so that an outsider cannot find out which servers
- * and tokens exist.
- */
+/** The answer to every failed authentication: always the same, so that it does not show which servers exist. */
 export const UNAUTHORIZED = {
   status: 401,
   code: 'unauthorized',
@@ -40,7 +34,7 @@ export const UNAUTHORIZED = {
   headers: { 'www-authenticate': 'Bearer' },
 } as const satisfies Refusal;
 
-/** The refusal of a valid token that does not have the scope of the endpoint (RFC 6750, section 3.1). */
+/** The refusal of a valid token without the scope of the endpoint (RFC 6750, section 3.1). */
 function outOfScope(scope: TokenScope): Refusal {
   return {
     status: 403,
@@ -60,8 +54,8 @@ const OTHER_KIND = {
 } as const satisfies Refusal;
 
 /**
- * Refuses a valid token that may not call a route. A claim key gets the same answer as an invalid token, except at
- * routes that need a delivery token.
+ * Throws if a valid token may not call a route. A claim key gets the same answer as an invalid token, except at routes
+ * that need a delivery token.
  */
 function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
   const tokenKind = kindOf(token);
@@ -120,7 +114,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
     if (!caller) throw new RefusedError(UNAUTHORIZED);
     refuseToken(caller.token, request.routeOptions.config);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
-    // The time of the token's last use is stored without `await`, so that it does not delay the request.
+    // The time of the token's last use is stored without `await`: the request does not wait for this write.
     noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });

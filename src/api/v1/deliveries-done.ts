@@ -10,7 +10,7 @@ import type { Metrics } from '../../process/metrics.ts';
 import { callerOf } from './authentication.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params } from './schemas.ts';
 
-/** The body limit of `deliveries/done`, in bytes. */
+/** In bytes. */
 const DONE_LIMIT = 64 * 1_024;
 
 const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
@@ -81,7 +81,7 @@ const settledVotes = z
 
 type Parts = { deps: AppDeps; metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'> };
 
-/** POST …/deliveries/done: settles taken votes. A game server says what became of each of them. */
+/** POST …/deliveries/done: settles taken votes. A game server says what became of each vote. */
 export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, metrics }) => {
   app.post(
     '/deliveries/done',

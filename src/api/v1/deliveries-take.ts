@@ -112,7 +112,6 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
   };
 }
 
-/** The error if a server's programs take votes too often. The next take is allowed at `nextAt`. */
 function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
   const next = nextAt.toISOString();
   return new RefusedError({
@@ -125,8 +124,8 @@ function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
 }
 
 /**
- * Watches whether the client of a request has closed its connection. If the client has only closed its own side of it,
- * it counts as gone too, because this looks the same if a program was killed. Call `release` when the request ends.
+ * Watches whether the client of a request has closed its connection. A client that has closed only its own side counts
+ * as gone too: the connection of a killed program looks the same. Call `release` when the request ends.
  */
 function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release(): void } {
   const left = new AbortController();
@@ -188,7 +187,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         });
         return listener;
       };
-      // The limit is checked before `note` writes to the database, so a refused call causes no write.
+      // The limit is checked before `note`, so that a refused call writes nothing to the database.
       const first = await withinDatabaseTime(request, read());
       const nextAt = refusedUntil(takes, deps.clock, serverId, waitMs > 0);
       if (nextAt) throw tooManyTakes(nextAt, deps.clock);
@@ -198,8 +197,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
           await requireTokenStill(request, deps);
           return note(await read());
         } catch (error) {
-          // If the listener was changed or the server was removed: other takes that wait for this server are woken, so
-          // that they fail too.
+          // The listener was changed or the server was removed: the server's other waiting takes must fail too.
           if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
           throw error;
         }

@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { isKnownTag } from '../../http/if-none-match.ts';
 
 /**
- * Adds an ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304. The ETag is
- * strong: if it is the same, the bytes are the same. @fastify/etag is not used, because it also adds ETags to errors,
- * and supports only one ETag in `If-None-Match`.
+ * Adds a strong ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304.
+ * @fastify/etag is not used: it also adds ETags to errors, and supports only one ETag in `If-None-Match`.
  */
 export function tagAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {

@@ -57,8 +57,7 @@ export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = asy
         request,
         deps.batcher.load(namedServers, deps.servers, serverId),
       );
-      // If another process removed the server after the token was authenticated: the same answer as for an unknown
-      // token.
+      // Another process may have removed the server after the token was authenticated.
       if (!found || found.removedAt) throw new RefusedError(UNAUTHORIZED);
       const kind = nameKindOf(found.game);
       return {

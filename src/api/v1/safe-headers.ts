@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /**
- * Sets the headers of helmet on every answer of `app`. Helmet would compute them for each request, although they never
- * change. So helmet computes them only for the first request, and later ones get a copy.
+ * Sets the headers of helmet on every answer of `app`. They never change, so helmet computes them only for the first
+ * request, and later requests get a copy.
  */
 export function setSafeHeaders(app: FastifyInstance): void {
   let headers: [name: string, value: string][] | undefined;

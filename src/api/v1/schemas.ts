@@ -5,7 +5,6 @@ import { type Clock, SECOND } from '../../platform/clock.ts';
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
 
-/** A number of items: an integer, 0 or more. */
 export const count = z.int().min(0);
 
 export const timestamp = z.iso
@@ -36,8 +35,8 @@ export function secondsUntil(at: Date, clock: Clock): number {
 }
 
 /**
- * The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10) for a limit of one request
- * in `windowMs`. `nextAt` is the time at which the next request is accepted.
+ * The headers of draft-ietf-httpapi-ratelimit-headers-10 for a limit of one request in `windowMs`. The next request is
+ * accepted at `nextAt`.
  */
 export function rateLimitHeaders(
   name: string,

@@ -63,8 +63,8 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
   app.post(
     '/status',
     {
-      // If the database does not answer: the lookup of the token fails, so nothing is stored. If the token came from
-      // the cache, the report could be answered with an error and still be stored later.
+      // If the database does not answer: the lookup of the token fails, and nothing is stored. With a token from the
+      // cache, the call could be answered with an error, and the report still be stored later.
       config: { scope: 'status', freshAuthentication: true },
       preHandler: requireRightClock(deps),
       schema: {

@@ -18,7 +18,6 @@ import {
   UNCHANGED,
 } from './schemas.ts';
 
-/** Matches `current`, `previous` or a month of this century, such as `2026-11`. */
 const MONTH = /^(current|previous|20\d\d-(0[1-9]|1[0-2]))$/;
 
 const querystring = z.object({

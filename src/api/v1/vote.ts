@@ -68,10 +68,7 @@ const accepted = z
 const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
-/**
- * The refusal during the cooldown. It contains the player's name as it is in the earlier vote. The request may spell it
- * in another way.
- */
+/** The refusal during the cooldown, with the player's name as the earlier vote spells it. */
 function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<AppDeps, 'clock'>): Refusal {
   const next = nextVoteAt.toISOString();
   return {
@@ -172,7 +169,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
             ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
           })
           .type('application/json; charset=utf-8')
-          // The stored string is sent unchanged, so the answer to a repeated request is identical to the first one.
+          // The stored string is sent unchanged, so a repeated request gets exactly the first answer.
           .send(body as never)
       );
     },

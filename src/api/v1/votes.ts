@@ -62,7 +62,7 @@ const page = z
   })
   .meta({ title: 'VotePage' });
 
-/** Decodes a cursor. The list of one player's votes has other cursors. @throws {RefusedError} 400 for a wrong cursor */
+/** Decodes a cursor. Throws 400 for a wrong one, such as a cursor of all votes in the list of one player. */
 function positionOf(cursor: string, ofPlayer: boolean): VotesCursor {
   const from = parseVotesCursor(Buffer.from(cursor, 'base64url').toString());
   if (!from || 'seq' in from !== ofPlayer)

@@ -2,7 +2,7 @@ import { SETTINGS } from '../../platform/config.ts';
 import { editDistance } from '../../platform/edit-distance.ts';
 import { SECRETS_IN_FILES } from '../../platform/secret-settings.ts';
 
-/** Variables that Tallyport's tools read and that are no settings of a process. */
+/** Variables that Tallyport's tools read. They are not settings of a process. */
 const OTHERS = [
   'CADDY_IMAGE',
   'CHROMIUM',
@@ -33,8 +33,8 @@ const EXPECTED = new Set([...KNOWN, ...OTHERS]);
 const MOST_WRONG = 2;
 
 /**
- * A line for each variable that looks like a misspelt setting. Other unknown variables are ignored, because they belong
- * to other programs.
+ * A line for each variable that looks like a misspelt setting, or like a file for a setting that is not a secret. Other
+ * unknown variables are ignored: they belong to other programs.
  */
 export function misspeltVariables(variables: Record<string, string>): string[] {
   return Object.keys(variables)

@@ -8,7 +8,7 @@ import { type Findings, readRedis } from '../../process/redis-findings.ts';
 import { sentence } from '../format.ts';
 import { failed } from './findings.ts';
 
-/** How long the check waits for a connection. */
+/** How long the check waits for a connection, and then for the answers. */
 const CONNECT_TIMEOUT_MS = 5 * SECOND;
 
 /** Checks the version, eviction, persistence, and whether the URL fits a Redis Cluster. */

@@ -21,9 +21,7 @@ const NOT_FOR_OPERATORS = new Set([
   'STEAM_OPENID_URL',
 ]);
 
-/**
- * The settings of .env.example and all others that are set or stored, with their values and sources, without secrets.
- */
+/** All settings, without secrets. Settings of `NOT_FOR_OPERATORS` are listed only if they are set. */
 export function listSettings(
   { variables, files }: WithSecretFiles,
   envFile: Variables,

@@ -20,7 +20,7 @@ export type StoredReport = {
   secrets: string[];
 };
 
-/** Reads the stored settings; null if MongoDB does not answer at once or is not configured. */
+/** Reads the stored settings; null without MONGODB_URI or SECRET_KEY, or if MongoDB does not answer at once. */
 export async function readStored(config: Config): Promise<StoredReport | null> {
   const { MONGODB_URI, SECRET_KEY, SECRET_KEY_PREVIOUS } = config;
   if (!MONGODB_URI || !SECRET_KEY) return null;

@@ -2,9 +2,9 @@ import type { Mongo } from '../../platform/mongo.ts';
 import { newProbeState } from '../../servers/listed-servers.ts';
 
 /**
- * Adds the fields that 0.1.0 expects to servers of builds before it: the state of their probes (without a probed
- * uptime) and the list of their slugs. If a server has reported, the time of its first report becomes 1970, so that
- * every day is aggregated with its reports.
+ * Completes servers that builds before 0.1.0 stored: adds the state of their probes, without a probed uptime, and the
+ * list of their slugs. If a server has reported, the time of its first report becomes 1970, so that every day is
+ * aggregated with its reports.
  */
 export async function completeServers({ db }: Mongo): Promise<void> {
   const servers = db.collection('servers');

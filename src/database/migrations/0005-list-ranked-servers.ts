@@ -17,7 +17,7 @@ export async function listRankedServers(mongo: Mongo): Promise<void> {
   const newest = { _id: partId(listKey({}, 'newest'), 0) };
   if ((await listingSummary.findOne({ _id: SUMMARY })) && (await rankedLists.findOne(newest))) return;
   if (!(await servers.findOne(RANKED, { projection: { _id: 1 } }))) return;
-  // If a ranking runs at the same moment, it writes the same lists.
+  // No real lease is needed: a ranking that runs at the same moment writes the same lists.
   const { signal } = new AbortController();
   const lease = { signal, throwIfLost: () => undefined };
   await writeLists({ servers, reviewLists, rankedLists, listingSummary, clock: systemClock() }, lease);

@@ -13,9 +13,7 @@ export type DetectedProtocol = { fault: OtherService; reply: Buffer };
  */
 export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
-/**
- * The answer of a service to a request in one protocol: `unknown` if it is in another protocol, null if there is none.
- */
+/** The answer to a request in one protocol: `unknown` if it is in another protocol, null if there is none. */
 type Probed = DetectedProtocol | { unknown: Buffer } | null;
 
 /** Sends a request in one protocol and reads the answer of the service. */
@@ -23,9 +21,7 @@ type Probe = (connection: PeerConnection, until: Deadline) => Promise<Probed>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
-/**
- * A handshake (protocol 47, next state 1) and a status request, as the server list of a Minecraft client sends them.
- */
+/** A handshake (protocol 47, next state 1) and a status request, as a Minecraft client's server list sends them. */
 const MINECRAFT_STATUS = Buffer.concat([
   Buffer.from([0x0f, 0x00, 0x2f, 0x09]),
   Buffer.from('tallyport'),
@@ -43,10 +39,7 @@ const PROBES: Probe[] = [
   probeTls,
 ];
 
-/**
- * `timeoutMs`: how long a connection may take to open, and then to be answered. `mayConnect`: called before each
- * connection. `stop`: aborting ends the detection early.
- */
+/** `timeoutMs`: how long a connection may take to open, and then to answer. Aborting `stop` ends the detection. */
 export type Detecting = {
   timeoutMs: number;
   /** Whether only one connection is open at a time. Each then has a share of `timeoutMs`. */
@@ -61,9 +54,9 @@ export type Detecting = {
  * or `inTurn`. Takes up to twice `timeoutMs`.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @returns `unrecognised` if the service sends nothing, or sends a Votifier greeting late; `other-protocol` with the
- *   first bytes of the answer if it speaks none of these protocols, as Redis does; `incomplete` if the detection was
- *   stopped, if no connection was made, or if a limit refused a connection and the others got no answer
+ * @returns `other-protocol` with the first bytes of the answer if it is in none of these protocols, as that of Redis;
+ *   `unrecognised` if the service sends nothing, or a Votifier greeting late; `incomplete` if the detection was
+ *   stopped, if no connection was made, or if a limit or a slow connection may have prevented an answer
  */
 export async function detectProtocol(
   addresses: string[],

@@ -34,10 +34,7 @@ export async function detectService(
     : detectProtocol(addresses, port, options);
 }
 
-/**
- * Stores the result of a detection in the listener's document, unless the listener's settings changed meanwhile. If the
- * detection is incomplete, the result of an earlier one stays.
- */
+/** Stores a detection in the listener's document, unless its settings changed. An incomplete one is not stored. */
 export async function storeDetected(
   { listeners, clock }: StoreDeps,
   { serverId, _id, updatedAt }: Listener,
@@ -72,7 +69,7 @@ export async function detectOnce(
   await storeDetected(deps, listener, found);
 }
 
-/** The addresses of a host, which may have changed since the last attempt. Empty if it has none, or one is refused. */
+/** The addresses of a host, read anew because they may change. Empty if the look-up fails or one is refused. */
 async function addressesOf(
   host: string,
   config: DetectDeps['config'],
@@ -94,8 +91,7 @@ async function detectBanner(
 ): Promise<Detection> {
   const connection = await dial(addresses, port, deadlineIn(timeoutMs, stop), mayConnect);
   if (typeof connection === 'string') {
-    // If the service is no longer reachable, `unrecognised` is stored, so that later drains do not repeat the
-    // detection.
+    // If the service is not reachable any more: `unrecognised` is stored, and later drains do not detect it again.
     const isLater = connection === 'outgoing-limited' || connection === 'stopped-before-written';
     return isLater ? 'incomplete' : 'unrecognised';
   }

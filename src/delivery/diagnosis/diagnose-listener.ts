@@ -58,8 +58,7 @@ export async function diagnoseForOwner(
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<OwnerDiagnosis> {
-  // The listener may have changed since `requestDiagnosis` checked it. So it is read and checked again, and the test
-  // uses exactly the settings that were read here.
+  // The listener may have changed since `requestDiagnosis`: it is read and checked again, and tested as it was read.
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return { kind: 'refused', ...tested };
   const { listener, accountId, game } = tested;
@@ -106,10 +105,7 @@ function isBecauseOfGamePort(
   return isFailed && game !== undefined && isGamePort(listener, game) && !hasTaken(listener);
 }
 
-/**
- * Detects the service that answers in place of a Votifier listener; null if none is recognised. It is stored with the
- * listener, so that the listener's page and the timelines name it too.
- */
+/** Detects and stores the service that answers in place of a Votifier listener; null if none is recognised. */
 async function detectAfter(
   deps: DiagnosisDeps,
   listener: Listener,
@@ -140,11 +136,7 @@ async function diagnoseFetching(
   return diagnosisOf(listener, code, result);
 }
 
-/**
- * What a test found.
- *
- * @param found - the service that answered in place of a Votifier listener, null if none was recognised
- */
+/** What a test found. `found`: the service that answered in place of a Votifier listener; null if none is known. */
 function resultOf(
   {
     code,

@@ -17,10 +17,7 @@ export type OnStep = (step: DiagnosisStep) => void;
 
 /** The first thing that is wrong with a listener, with its cause and what to do about it. */
 export type Diagnosis = Explanation & {
-  /**
-   * The class of the test vote's outcome; `sent-not-confirmed` if a v1 listener closed the connection after the vote,
-   * without an answer.
-   */
+  /** The class of the test vote's outcome. `sent-not-confirmed`: a v1 listener closed without an answer. */
   outcome: OutcomeClass | 'sent-not-confirmed';
   /** Whether the listener acknowledged the test vote. If a Votifier v1 listener only closed the connection: false. */
   confirmed: boolean;

@@ -218,9 +218,7 @@ function namedText(code: keyof typeof NAMED, service: string): Explanation {
   return { cause: filled(cause, { service }), advice: filled(advice, { service }) };
 }
 
-/**
- * Inserts the listener's service name into an explanation that was made without it, such as one in a worker's answer.
- */
+/** Inserts the service name into an explanation that was made without it, such as one in a worker's answer. */
 export function withServiceName<T extends Explanation>(explained: T, serviceName: string | undefined): T {
   if (!serviceName) return explained;
   const code = (['bad-signature', 'unknown-service'] as const).find(
@@ -238,9 +236,7 @@ export type Known = {
   service?: OtherService | null | undefined;
 };
 
-/**
- * The explanation of an outcome for a listener of this protocol. Other known facts about the listener may change it.
- */
+/** The explanation of an outcome for a listener of this protocol. What is known of the listener may change it. */
 export function explain(
   code: OutcomeCode,
   protocol: Protocol | undefined,

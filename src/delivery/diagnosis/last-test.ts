@@ -10,17 +10,13 @@ import { hasTaken } from './listener-reason.ts';
 /** The fields of a listener that the texts of a diagnosis depend on. */
 type Tested = Pick<Listener, 'protocol' | 'updatedAt' | 'acknowledgedAt' | 'lastDeliveredAt' | 'tested'>;
 
-/**
- * The diagnosis of the last test of a listener, and when the test began; null if its settings changed since, or the
- * result of the test was not stored.
- */
+/** The diagnosis of a listener's last test, which began `at`; null if the settings changed since, or none is stored. */
 export function lastTest(listener: Tested): { at: Date; diagnosis: Diagnosis } | null {
   const { tested, updatedAt } = listener;
   if (!tested?.result || tested.at < updatedAt) return null;
   return { at: tested.at, diagnosis: diagnosisOf(listener, tested.code, tested.result) };
 }
 
-/** The diagnosis of a test, from the outcome and the stored result of the test. */
 export function diagnosisOf(listener: Tested, code: OutcomeCode, result: ListenerTestResult): Diagnosis {
   const { fault, step, reply, isReplyHidden, detail } = result;
   return {

@@ -4,7 +4,6 @@ import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { type Explanation, explanation } from './explanation.ts';
 import { explain, type Known } from './explanations.ts';
 
-/** Why a listener is paused or unreachable, since when, and what to do about it. */
 export type ListenerReason = Explanation & {
   /** The outcome that paused the listener or made it unreachable; absent if its owner paused it. */
   code?: OutcomeCode;
@@ -41,7 +40,6 @@ export const REASON_FIELDS = {
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
 type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
-/** The explanation of an outcome of this listener. */
 export function explainFor(listener: Explained, code: OutcomeCode): Explanation {
   return explain(code, listener.protocol, knownOf(listener));
 }

@@ -57,10 +57,7 @@ export async function requestDiagnosis(
   return nextAllowedAt && { code: 'too-many', nextAllowedAt };
 }
 
-/**
- * The listener of a server, the account of its owner and the address of its game, or why the listener cannot be
- * tested.
- */
+/** A server's listener, its owner's account and its game's address, or why the listener cannot be tested. */
 export async function testedListener(
   { servers, listeners }: TestedDeps,
   serverId: ObjectId,

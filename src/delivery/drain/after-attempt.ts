@@ -18,7 +18,6 @@ export const DELIVERY_ENDED = {
 /** An attempt whose outcome has the class `none` does not count: this increment takes it out of the count. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
-/** The parts of the update of a vote after an outcome. */
 type Change = {
   set: Record<string, unknown>;
   unset: Record<string, ''>;

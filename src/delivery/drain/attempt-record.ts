@@ -8,11 +8,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
 
-/** The dependencies of taking votes and recording outcomes. */
 export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
-  /** Combines operations of this process into shared statements. */
   batcher: Batcher;
   /** The name of this process, stored in every attempt. */
   processId: string;
@@ -22,18 +20,17 @@ export type RecordDeps = {
 /** A vote whose attempt is recorded and may now be made. */
 export type Taken = { vote: Vote; attempt: Attempt };
 
-/** Why votes are taken. */
 export type TakeReason = {
   /** Whether the attempt tests an unreachable listener. */
   test: boolean;
-  /** When the sweep found due work of this listener; absent if a job started the drain. */
+  /** When the sweep found due work of this listener; absent if the sweep did not start the drain. */
   relayedAt?: Date | undefined;
 };
 
 /**
- * Why the vote is attempted now, as fields of its attempt (aggregation expressions on the waiting vote,
- * docs/adr/0053-cause-of-an-attempt.md). The cause is the later one of two events: the vote's own next time came, or
- * the listener's votes could go out again (`released`). Absent if neither is stored.
+ * The cause of an attempt, as fields of its record (aggregation expressions on the waiting vote,
+ * docs/adr/0053-cause-of-an-attempt.md). For a test, it is what made the test due. Otherwise it is the later of two
+ * events: the vote's own next time came (`dueBy`), or the listener's votes could go out again (`released`).
  */
 function causeOfAttempt(
   { breaker, released }: Pick<Listener, 'breaker' | 'released'>,
@@ -155,9 +152,7 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   ];
 }
 
-/**
- * How long to wait for the answer, as a step: the vote's ambiguous outcomes, or the listener's step if it is higher.
- */
+/** How long to wait for the answer, as a step: the vote's ambiguous outcomes or, if higher, the listener's step. */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }

@@ -66,7 +66,7 @@ export class AttemptsUnderWay {
     return this.#sending.size + this.#sending.pending;
   }
 
-  /** Throws the first internal error of an attempt, if there was one. */
+  /** Throws the first error of an attempt, such as a failed write, if there was one. */
   throwFault(): void {
     if (this.#error) throw this.#error;
   }
@@ -77,9 +77,8 @@ export class AttemptsUnderWay {
   }
 
   /**
-   * Sends a taken vote as soon as a slot is free, after those that were added before.
-   *
-   * @param takenAt - the time on `performance.now()` just before it was taken: its attempt's lease began no earlier
+   * Sends a taken vote as soon as a slot is free, in the order of the calls. `takenAt`: a time on `performance.now()`
+   * just before the vote was taken, so the attempt's lease began no earlier.
    */
   add(taken: Taken, takenAt: number): void {
     const open = this.#sending
@@ -157,10 +156,7 @@ export class AttemptsUnderWay {
     });
   }
 
-  /**
-   * Makes an attempt. The returned promise resolves when the slot is free for the next vote; `recorded` resolves when
-   * the outcome is recorded.
-   */
+  /** Makes an attempt. Resolves when the slot is free again; `recorded` resolves when the outcome is recorded. */
   async #attempt(given: Taken, takenAt: number): Promise<{ recorded: Promise<void> } | undefined> {
     if (!this.#maySend(given, takenAt)) {
       this.#toGiveBack.push(given);
@@ -175,8 +171,7 @@ export class AttemptsUnderWay {
     const outcome = this.#leased.judge(taken, result.outcome);
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#toGiveBack.push(given);
-      // If another attempt has proven the address meanwhile, the limit no longer applies: the vote is given back, taken
-      // again and sent at once.
+      // If another attempt has proven the address meanwhile, there is no limit: the vote is taken again and sent.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
@@ -191,7 +186,7 @@ export class AttemptsUnderWay {
     return undefined;
   }
 
-  /** Records an outcome. If no earlier outcome of the attempt stays, applies it to the listener's state. */
+  /** Records an outcome and, unless an earlier outcome of the attempt stays, applies it to the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
@@ -238,7 +233,7 @@ async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       confirmsVotes: confirmsVotes(listener),
-      // If this process was suspended until the lease expired, another worker may have the vote: nothing is written.
+      // If the lease may end before the answer comes, nothing is written: another worker could take the vote.
       mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;
@@ -258,11 +253,7 @@ export function ourFault(error: unknown): Outcome {
   return { ...outcome('our-fault', 'none'), ...detail };
 }
 
-/**
- * Logs the outcome of an attempt, and whether its vote is given up.
- *
- * @param log - has the fields of server, listener and job
- */
+/** Logs the outcome of an attempt, and whether its vote is given up. `log` adds server, listener and job. */
 export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, durationMs: number): void {
   const { vote, attempt } = taken;
   const voteId = vote._id.toString();

@@ -1,7 +1,6 @@
 import { after, MINUTE, SECOND } from '../../platform/clock.ts';
 import type { Vote } from '../../votes/vote.ts';
 
-/** A vote is fresh for this long after it was cast. */
 const FRESH_FOR_MS = 5 * SECOND;
 
 /** Whether a vote was cast less than five seconds before `now`. */
@@ -13,7 +12,6 @@ export function isFreshVote({ votedAt }: Pick<Vote, 'votedAt'>, now: Date): bool
 const THROTTLED_FOR_MS = 5 * SECOND;
 /** The rate at which throttling begins, for all backlogs of a worker together. */
 const VOTES_A_SECOND = 200;
-/** One throttled write takes at most this many votes. */
 const LARGEST_THROTTLED_TAKE = 16;
 /** The rate doubles each time that backlogs have been throttled for this long. */
 const DOUBLES_AFTER_MS = MINUTE;

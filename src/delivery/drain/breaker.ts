@@ -41,10 +41,8 @@ type JudgedOutcome = Outcome & {
 };
 
 /**
- * The health of a listener after an attempt (docs/delivery.md). A pure function.
- *
- * @param schedule - times between tests of an unreachable listener, in milliseconds
- * @returns `before` itself if nothing changes
+ * The health of a listener after an attempt (docs/delivery.md); `before` itself if nothing changes. `schedule`: the
+ * times between tests of an unreachable listener, in milliseconds.
  */
 export function healthAfter(
   before: ListenerHealth,
@@ -107,11 +105,11 @@ function afterAmbiguousOutcome(
 }
 
 /**
- * The outcome code for which a listener that sent no answer is paused; null if it is not paused. During a pause its
- * votes wait and are not sent in vain (docs/adr/0123-votes-at-risk.md).
+ * The outcome code for which a listener that sent no answer is paused, so that its votes wait and are not sent in vain
+ * (docs/adr/0123-votes-at-risk.md); null if it is not paused.
  *
  * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. A listener
- *   with a token, or a website, may also be slow: it is paused only after the longest wait.
+ *   with a token, or a website, may also be slow: it is paused only after the longest wait or the last sending.
  * - If a Votifier v1 listener that confirmed votes before closes without an answer twice in a row, it is paused. A
  *   single close may be caused by one vote.
  */
@@ -149,7 +147,7 @@ function breakerAfterFailure(
   return { failures, openSince: openSince ?? now, tests, nextTestAt, ...reason };
 }
 
-/** Logs for operators if the outcome of an attempt opened or closed the breaker of its listener, or paused it. */
+/** Logs for operators if an outcome opened or closed the breaker of its listener, or paused the listener. */
 export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
   const { breaker, pause } = health;
   const wasOpen = before.breaker.openSince;

@@ -3,11 +3,11 @@ import { isOurs, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts'
 import type { Ended } from './record-outcomes.ts';
 
 /**
- * How long Tallyport delayed an acknowledged vote, in milliseconds. The delay begins when the vote was queued. If its
- * listener was resumed or reachable again after that, it begins then (docs/adr/0100-delivery-objective.md).
+ * How long Tallyport delayed a delivered vote, in milliseconds: since it was queued or, if later, since its listener
+ * was resumed, changed or reachable again (docs/adr/0100-delivery-objective.md).
  *
- * @returns null if the vote is not acknowledged, was resent by hand or tested an unreachable listener, or if an
- *   earlier attempt failed because of the listener
+ * @returns null if the vote is not delivered, was resent by hand or tested an unreachable listener, or if an earlier
+ *   attempt failed because of the listener
  */
 export function deliveryDelayMs(
   { taken: { vote, attempt }, outcome }: Ended,

@@ -17,7 +17,6 @@ import { recordWithRetries } from './record-outcomes.ts';
 import { type DrainLimits, sendDueVotes } from './send-due-votes.ts';
 import { takeVotes } from './take-votes.ts';
 
-/** Loads the fields of a server that a drain needs. */
 const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
@@ -77,8 +76,7 @@ async function leaseListener(
 ): Promise<LeasedListener | DrainResult> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // Measured before the lease is taken: if this process is suspended before it gets the answer, the lease is not
-  // considered younger than it is.
+  // Measured before the lease is taken: if the process is suspended meanwhile, the lease must not seem younger.
   const since = performance.now();
   const releaseLater = () => releaseWithRetries(given, serverId, owner, endOf(options));
   const listens = options.kept !== undefined;
@@ -166,11 +164,10 @@ async function untilNextTest(
 }
 
 /**
- * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first vote in the
- * queue, so that its timeline shows it. The lease is then deliberately not released, so that no worker tries again
- * before it expires.
+ * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first due vote,
+ * so that its timeline shows it. The lease is then deliberately not released, so that no worker tries again before it
+ * expires.
  *
- * @param waitNoLonger - as for `recordWithRetries`
  * @throws {UnsealError} when the secret cannot be opened
  */
 async function openOrExplain(

@@ -14,7 +14,6 @@ export type DrainDeps = LeaseDeps & {
   servers: Collection<Server>;
   rateLimits: OutgoingLimitDeps['rateLimits'];
   config: OutgoingLimitDeps['config'] & AddressRanges;
-  /** Makes one attempt: connects to the listener and sends the vote. */
   send: Send;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
@@ -24,7 +23,6 @@ export type DrainDeps = LeaseDeps & {
   onOutcome?: (ended: Ended, listener: Listener) => void;
 };
 
-/** Why a drain stopped. */
 export type DrainResult =
   /** Another worker has the lease and looks for due votes again: at once if it `listens`, else at the release. */
   | { kind: 'busy'; listens?: true }

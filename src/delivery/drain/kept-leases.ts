@@ -10,13 +10,13 @@ const KEPT_FOR_MS = 5 * SECOND;
 /** At this interval, old leases are released, and a query looks for due votes that Redis did not announce. */
 const LOOK_EVERY_MS = SECOND;
 /**
- * If a process read the lease before its release, it announces its vote to the owner and adds no job. So for this time
- * after the release, the last owner adds a job for each announced vote. Votes announced later are found by the sweep.
+ * A process that read the lease before its release announces its vote to the last owner and adds no job. So for this
+ * long after the release, the last owner adds a job instead. Votes announced later are found by the sweep.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
 /**
- * At most one such job per listener is added in this time. If the job finds that another process has the lease, it
- * announces the votes again, and this announcement would add the next job at once.
+ * At most one such job per listener is added in this time. If another process has the lease by then, the job announces
+ * the votes again, and without this limit the announcement would add the next job at once.
  */
 const ADDED_EVERY_MS = SECOND / 4;
 
@@ -34,16 +34,14 @@ type Kept = {
   isChanged: boolean;
 };
 
-/** One drain of a listener. */
 export type KeptTurn = {
   /** Returns the kept lease, once. Null if there is none: the drain must take the lease itself. */
   takeOver(): LeasedListener | null;
   /** Keeps the lease after the drain found no more due votes. If this returns false, the drain releases the lease. */
   keep(leased: LeasedListener): boolean;
   /**
-   * Ends the drain. If there may be due votes that it did not read, another drain follows.
-   *
-   * @param hadLease - false if another process has the lease: that process sends these votes
+   * Ends the drain. Another drain follows if there may be due votes that this one did not read, unless `hadLease` is
+   * false: then another process has the lease and sends them.
    */
   end(hadLease: boolean): void;
 };
@@ -88,10 +86,8 @@ export class KeptLeases {
   }
 
   /**
-   * Begins a drain.
-   *
-   * @param isAnnounced - whether announced votes began it; false for a job: the listener may have changed
-   * @returns `'busy'` if this process drains the listener already; another drain follows that one
+   * Begins a drain. If this process drains the listener already: returns `'busy'`, and another drain follows that one.
+   * `isAnnounced`: whether announced votes began it. If a job began it, the listener may have changed.
    */
   begin({ serverId, listenerId }: Job, isAnnounced: boolean): KeptTurn | 'busy' {
     const job = { serverId, listenerId };

@@ -36,14 +36,13 @@ export type LeaseDeps = RecordDeps & {
   listeners: Collection<Listener>;
   log: Logger;
   config: { BREAKER_SCHEDULE: readonly number[] };
-  /** Reads a listener's settings and opens its secret. */
   open: (listener: Listener) => OpenedListener;
 };
 
 /**
- * A listener whose lease this worker owns. While the worker has the lease, it alone changes the breaker; other
- * processes can only set an earlier time for the next test. If the owner of the server changes the settings, the
- * revision increases, and the next `renew` reads the new settings.
+ * A listener whose lease this worker owns. Other processes change the breaker in two cases: if the listener is set or
+ * resumed, its breaker closes and its revision increases, and the next `renew` reads the changes; if the game server
+ * comes back, the next test is due earlier.
  */
 export class LeasedListener {
   readonly #deps: LeaseDeps;
@@ -81,7 +80,6 @@ export class LeasedListener {
     return this.#now;
   }
 
-  /** The listener's settings and opened secret. */
   get opened(): OpenedListener {
     return this.#opened;
   }
@@ -106,10 +104,8 @@ export class LeasedListener {
   }
 
   /**
-   * Reads the settings again if they were read more than `maxAgeMs` ago. If a third of the lease has passed, this
-   * renews the lease too.
-   *
-   * @returns false when the lease is lost
+   * Reads the settings again if they were read more than `maxAgeMs` ago. If a third of the lease has passed, it renews
+   * the lease too. Returns false when the lease is lost.
    */
   async renew(maxAgeMs = RENEW_MS): Promise<boolean> {
     if (this.#isLost) return false;
@@ -141,8 +137,8 @@ export class LeasedListener {
 
   /**
    * The outcome of an attempt, judged by the listener's other votes. If a website refuses a vote, this counts as a
-   * refusal of all votes, unless the website has acknowledged votes with these settings and took the vote before this
-   * one.
+   * refusal of all votes, unless the website has acknowledged a vote or a test vote with these settings and did not
+   * refuse the vote before.
    */
   judge({ attempt }: Taken, outcome: Outcome): Outcome {
     const isSame = attempt.revision === this.#now.revision;
@@ -164,7 +160,7 @@ export class LeasedListener {
     const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
     if (!isSame) return;
     await this.#noteName(vote, outcome);
-    // Anybody may vote under any name. If such outcomes counted, five votes with long names would pause the listener.
+    // Anybody may vote under any name. If refused long names counted, five such votes would pause the listener.
     if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
     const before: ListenerHealth = {
       breaker: this.#now.breaker,
@@ -205,10 +201,8 @@ export class LeasedListener {
   }
 
   /**
-   * Records in memory when the listener last took a vote; `release` stores it.
-   *
-   * @param isSame - whether the listener's settings are still those of the attempt
-   * @returns what must be stored at once, because it decides how later outcomes are judged; null if nothing must
+   * Records in memory when the listener last took a vote; `release` stores it. Returns what must be stored at once,
+   * because later outcomes are judged by it; otherwise null. `isSame`: the settings are those of the attempt.
    */
   #noteDelivery({ code }: Outcome, isSame: boolean): LastDelivery | null {
     const { lastDeliveryConfirmed: before } = this.#now;
@@ -224,11 +218,7 @@ export class LeasedListener {
     return isFirst || lastDeliveryConfirmed !== before ? this.#delivered : null;
   }
 
-  /**
-   * Adds a proof to the listener in memory and removes its limit.
-   *
-   * @returns whether `storeChallenges` has to store it; false if the settings changed since the attempt began
-   */
+  /** Adds a proof in memory and removes the limit. Returns false if the settings changed since the attempt began. */
   prove({ attempt }: Ended['taken'], proof: ListenerProof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
     this.#now = { ...this.#now, proven: withChallenge(this.#now.proven, proof), limited: null };
@@ -241,7 +231,7 @@ export class LeasedListener {
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** Stores until when a limit allows no further connection. Until then no vote is sent, unless the settings change. */
+  /** Stores a limit. No vote is sent until it ends, or is removed by new settings, a resume or a proof. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -249,7 +239,7 @@ export class LeasedListener {
 
   async #write(change: Partial<Listener>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
-    // If the listener was removed and set again, or another worker has the lease now, nothing is written.
+    // If the settings changed, the listener was replaced or another worker has the lease, nothing is written.
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
@@ -258,9 +248,7 @@ export class LeasedListener {
     await this.#written;
   }
 
-  /**
-   * Stores a longer wait for answers (`answerStep`), even if the lease was lost: the listener was slow all the same.
-   */
+  /** Stores a longer wait for answers, even if the lease was lost: the listener was slow all the same. */
   async #raiseAnswerStep(answerStep: number): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     const { batcher, listeners } = this.#deps;
@@ -273,7 +261,6 @@ export class LeasedListener {
     return releaseWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
   }
 
-  /** Releases the lease; returns what `releaseLease` returns. */
   release(): Promise<{ called: boolean; changed: boolean }> {
     const { serverId, revision } = this.#now;
     // The time of the last delivery is written once for each drain, not once for each vote.

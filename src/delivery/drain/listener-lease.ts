@@ -100,10 +100,7 @@ export const readLeased: BatchLoader<
   },
 };
 
-/**
- * The breaker of a listener whose game server is online again, as an aggregation expression. If its next test is due
- * later than `at`, it is due at `at`.
- */
+/** The breaker of a listener whose game server came back, as an expression: the next test is due at `at` or before. */
 export function withEarlierTest(at: Date | '$lease.testAt'): Document {
   const isLater = { $gt: ['$breaker.nextTestAt', at] };
   const now = { nextTestAt: at, hastenedBy: 'server-returned' };
@@ -159,7 +156,7 @@ export async function releaseLease(
   };
 }
 
-/** The end of a lease under which nothing was delivered. No listener has this revision. */
+/** A lease end that stores no delivery. No listener has this revision. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**

@@ -25,7 +25,6 @@ export async function serversWith(
   return new Set(groups.map(({ _id }) => _id.toHexString()));
 }
 
-/** Loads whether a server has lost attempts. */
 export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> = {
   most: 200,
   async load(votes, serverIds) {

@@ -26,7 +26,7 @@ type PendingOutcome = { recording: RecordDeps; ended: Ended };
 
 /**
  * Writes pending outcomes of all listeners in one durable command; equal changes share one statement. MongoDB reports
- * only how many votes matched: if one did not, the answer for every outcome is `false`.
+ * only how many votes matched: if one vote did not match, the answer for every outcome is `false`.
  */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
@@ -39,7 +39,7 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 /**
  * Records outcomes of attempts. If an attempt is not the newest one of its vote, or the vote is no longer being sent,
  * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
- * lost, only an acknowledgement is still recorded, however late it comes (docs/adr/0054-late-acknowledgements.md).
+ * lost, only a delivery is still recorded, however late it comes (docs/adr/0054-late-acknowledgements.md).
  *
  * @returns for each outcome whether it is recorded; false if an earlier outcome of the attempt stays
  * @throws the driver's error when MongoDB fails
@@ -61,7 +61,7 @@ const REFUSED_FOR_MS = MINUTE;
  * ambiguous and the vote would be sent once more.
  *
  * @param waitNoLonger - once aborted, there is only one more try
- * @throws the driver's error when MongoDB stays unavailable
+ * @throws the driver's error when MongoDB stays unavailable or keeps refusing the write
  */
 export async function recordWithRetries(
   recording: RecordDeps & { log: Logger },
@@ -101,8 +101,8 @@ function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null 
 }
 
 /**
- * The statement for the usual case: the attempt has no outcome, is still the newest one of its vote, and is stored at
- * the index at which it was recorded. Because its paths are plain, it takes MongoDB two thirds of the time of
+ * The statement for the usual case: the attempt has no outcome, is the newest one of its vote, and is stored at the
+ * index at which it was recorded. Its paths name this index, so it takes MongoDB two thirds of the time of
  * `recordAlone`, which handles the other cases.
  */
 function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {

@@ -32,10 +32,8 @@ export type DrainLimits = DrainOptions & { endsAt: number };
 type Stop = DrainResult | { kind: 'tested-later' };
 
 /**
- * Takes and sends the due votes of a leased listener, until none is due or none may be sent. Returns when every
- * attempt has ended.
+ * Takes and sends a leased listener's due votes until none is due or may be sent, and every attempt has ended.
  *
- * @param accountId - the owner of the listener's server; null when it has none
  * @throws the driver's error when MongoDB fails
  */
 export async function sendDueVotes(
@@ -77,7 +75,7 @@ async function takeAndSend(
     }
     if (stopReason) return stopReason;
     // The backlog is counted when a tested listener begins to answer, or after four votes were taken. Then it is
-    // counted four times a second, because votes may be cast faster than they are sent.
+    // counted at most four times a second, because votes may be cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
@@ -127,14 +125,12 @@ async function takeAndSend(
   }
 }
 
-/** Whether a server has more than `BACKLOG_VOTES` votes waiting or being sent. */
 async function hasBacklog(votes: Collection<Vote>, serverId: ObjectId): Promise<boolean> {
   const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
   const limit = BACKLOG_VOTES + 1;
   return (await votes.countDocuments(open, { hint: OPEN_WORK, limit })) === limit;
 }
 
-/** Why no vote may be taken now; null when votes may be taken. */
 function whyStop(
   { clock }: DrainDeps,
   { now: listener }: LeasedListener,
@@ -149,7 +145,7 @@ function whyStop(
   return testsLater ? { kind: 'tested-later' } : null;
 }
 
-/** How many votes to take now: one for each free slot. For a backlog it is more, and the others wait for a slot. */
+/** How many votes to take now: one for each free slot. Of a backlog, more are taken, and they wait for a slot. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -180,7 +176,6 @@ class TakeSizes {
       : Math.max(MAX_CONCURRENT_ATTEMPTS, Math.floor(this.#size / 2));
   }
 
-  /** Records how many votes were taken, and when. */
   note(size: number, at: number): void {
     this.#size = Math.max(MAX_CONCURRENT_ATTEMPTS, size);
     this.#at = at;

@@ -56,11 +56,7 @@ export async function takeVotes(
   }
 }
 
-/**
- * The votes of `found` on which `attempt` was recorded, in the same order.
- *
- * @param isWhole - whether it is known that all were taken; otherwise this is read from MongoDB
- */
+/** Those votes of `found` on which `attempt` was recorded. `isWhole`: it is known that all were taken. */
 export async function takenOf(
   { votes }: Pick<RecordDeps, 'votes'>,
   found: Vote[],
@@ -77,9 +73,9 @@ export async function takenOf(
 }
 
 /**
- * Gives back taken votes that were not sent. If the worker still owns the listener's lease, the votes wait as if they
- * had never been taken. If that lease has expired, another worker may have sent later votes: the attempts are recorded
- * as stopped before anything was sent. If an attempt's own lease has expired, the attempt is unchanged.
+ * Gives back taken votes that were not sent. If the listener's lease has not expired, the votes wait as if they had
+ * never been taken. If it has, another worker may have sent later votes: the attempts are recorded as stopped before
+ * anything was sent. An attempt that was recorded as lost is unchanged.
  */
 export async function giveBackVotes(
   recording: RecordDeps,
@@ -89,7 +85,7 @@ export async function giveBackVotes(
   if (taken.length === 0) return;
   const { votes, clock } = recording;
   const { serverId } = listener;
-  // The last vote in the queue comes first: if this is interrupted, no vote counts as sent while an earlier one waits.
+  // The last vote in the queue first: if this is interrupted, no later vote stays taken while an earlier one waits.
   const lastFirst = taken.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
   const updates = lastFirst.map(({ vote: { _id }, attempt: { id } }) => {
     const open = { $elemMatch: { id, code: { $exists: false } } };

@@ -15,11 +15,8 @@ type AwaitDeps = {
 };
 
 /**
- * Waits for the next take of a listener's votes. Waiting takes are woken: if a relay is running, its next take begins
- * at once.
- *
- * @param waitMs - 40 s by default
- * @returns the take; null when none came
+ * Waits for the next take of a listener's votes; null when none comes. A take that waits already counts too: it is
+ * woken, and reading the listener again stores it once more (`noteTake`).
  */
 export async function awaitTake(
   { listeners, producer, clock }: AwaitDeps,

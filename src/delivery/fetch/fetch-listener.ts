@@ -9,7 +9,6 @@ import { type ListenerSet, type ListenerSetup, storeListener } from '../store-li
 /**
  * Sets a server's listener to fetching: nothing is sent to it, so it needs no address, port or secret.
  *
- * @param by - who does it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {EarlierProcessesError} while processes of an earlier version run,
  *   because they cannot handle such a listener
  */

@@ -6,7 +6,6 @@ import { type Clock, MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
 import type { ListenerOfTake } from '../drain/attempt-record.ts';
 
-/** The fields of a listener that a take reads. */
 export type FetchingListener = ListenerOfTake &
   Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
 
@@ -66,10 +65,8 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
 };
 
 /**
- * Stores for the owner when votes were last taken and by which program. Returns undefined if a recent take is stored.
- * No address is stored.
- *
- * @param userAgent - the header of the call, any text
+ * Stores for the owner when votes were last taken, and by which program (the header `User-Agent`), but no address.
+ * Returns undefined if a recent take is already stored.
  */
 export function noteTake(
   { listeners, batcher, clock }: ReadDeps & { clock: Clock },

@@ -6,7 +6,6 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serversWithOpenWork } from '../sweep.ts';
 
-/** How many servers one query reads. */
 const SERVERS_A_STEP = 512;
 
 type ReadDeps = { listeners: Collection<Listener>; votes: Collection<Vote> };
@@ -23,7 +22,9 @@ export async function* fetchingWithOpenVotes({ listeners, votes }: ReadDeps): As
   }
 }
 
-/** The listeners with open votes that should fetch and have not for 10 minutes (`isForgotten`). */
+/**
+ * The listeners that have not fetched for 10 minutes (`isForgotten`) while votes of their servers wait or are taken.
+ */
 export async function neglectedListeners(deps: ReadDeps & { clock: Clock }): Promise<Listener[]> {
   const now = deps.clock.now();
   const found: Listener[] = [];

@@ -40,7 +40,7 @@ export type TakerResult = {
 /**
  * Why a result was not recorded.
  *
- * - `lease-ended`: another taker may have the vote. `delivered` and `sent` are recorded even so.
+ * - `lease-ended`: the lease has ended (`delivered` and `sent` are recorded even so), or is not on record.
  * - `unknown-vote`: the server has no such vote.
  * - `settled-differently`: another result is already recorded for this lease.
  */

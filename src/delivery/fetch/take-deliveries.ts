@@ -16,12 +16,11 @@ import {
 import { takesLoader } from '../drain/shared-takes.ts';
 import { takenOf } from '../drain/take-votes.ts';
 
-/** The dependencies of taking the votes of a listener that fetches. */
 export type FetchDeps = RecordDeps & { log: Logger };
 
 /**
  * A call that takes votes. If it is repeated with the same `requestId` while the leases of its votes run, it gets those
- * of them that are not settled.
+ * votes again that are not settled.
  */
 export type TakeCall = { most: number; leaseMs: number; requestId?: string | undefined };
 

@@ -27,10 +27,8 @@ export function createTakes(deps: ChannelDeps): Takes {
 }
 
 /**
- * Counts a take, in the memory of this process: a refused call costs no write.
- *
- * @param waits - whether the call waits if no vote is due
- * @returns null if the take is allowed; otherwise when the next one is
+ * Counts a take in the memory of this process. Returns null if it is allowed, otherwise when the next one is. `waits`:
+ * whether the call waits if no vote is due.
  */
 export function refusedUntil(
   { waiting, limit }: Takes,

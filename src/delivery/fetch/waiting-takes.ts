@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 3 * SECOND;
 /** `due`: votes may be due. `over`: the time of the wait is over, its client has left or the process stops. */
 type Woken = 'due' | 'over';
 
-/** A take that waits for votes. Meanwhile it uses a timer, but no connection and no query. */
+/** A take that waits for votes. It has a timer, but no database connection and no query of its own. */
 export class WaitingTake {
   readonly endsAt: number;
   /** Whether its listener is paused: then no votes are handed out, and none are looked for. */
@@ -119,7 +119,6 @@ export class WaitingTakes {
     for (const takes of this.#byServer.values()) for (const take of takes) take.end();
   }
 
-  /** Closes the connection to Redis. */
   close(): void {
     this.end();
     this.#channel.close();

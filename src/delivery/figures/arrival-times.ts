@@ -17,11 +17,7 @@ export function addTimes(sum: ArrivalTimes, times: ArrivalTimes): void {
   for (const [bucket, votes] of Object.entries(times)) sum[bucket] = (sum[bucket] ?? 0) + votes;
 }
 
-/**
- * The time in milliseconds within which a share of the votes arrived, at most 5 % wrong; null if there are no votes.
- *
- * @param share - 0.5 for the median, 0.95 for the 95th percentile
- */
+/** The time in milliseconds within which `share` of the votes (0.5: the median) arrived; null if there are none. */
 export function percentile(times: ArrivalTimes, share: number): number | null {
   const buckets = Object.entries(times).map(([bucket, votes]) => [Number(bucket), votes] as const);
   const wanted = share * buckets.reduce((sum, [, votes]) => sum + votes, 0);

@@ -9,7 +9,7 @@ export const deliverySums = {
   page: { type: Number, required: true },
   api: { type: Number, required: true },
   excluded: { type: Number, required: true },
-  /** Votes in a quarantine: they wait for an operator. They are excluded too. */
+  /** Votes in a quarantine: they wait for an operator. `excluded` counts them too. */
   held: { type: Number, required: true },
   // The next five count all votes by state, excluded ones too.
   /** Votes that were cast without a listener, or for claims only. */

@@ -4,12 +4,10 @@ import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { DeliveryDay, DeliverySums } from './delivery-day.ts';
 import { noDeliveries } from './delivery-sums.ts';
 
-/** A UTC day and its deliveries. */
 export type DayOfDeliveries = DeliverySums & { day: string };
 
 /**
- * A server's deliveries on each of the last `days` UTC days, the oldest first and today included. If a day has no
- * votes, its counts are 0.
+ * A server's deliveries on each of the last `days` UTC days, today included, oldest first; 0 if a day has no votes.
  *
  * @returns `countedAt`: when votes of the server were last counted; null if there is no count in these days
  */

@@ -7,7 +7,6 @@ type Counts = Record<keyof typeof counts, number>;
 /** The names of the counts of a sum: everything but times and causes. */
 const COUNTS = Object.keys(counts) as (keyof Counts)[];
 
-/** The sums of no votes: every count is 0. */
 export function noDeliveries(): DeliverySums {
   const none = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts;
   return { ...none, times: {}, causes: {} };
@@ -26,7 +25,6 @@ export function addCauses(sum: DeliverySums['causes'], causes: DeliverySums['cau
     sum[code] = (sum[code] ?? 0) + times * attempts;
 }
 
-/** The sums of several days or servers. */
 export function totalOf(days: DeliverySums[]): DeliverySums {
   const total = noDeliveries();
   for (const day of days) addDeliveries(total, day);
@@ -44,7 +42,6 @@ export function successRate({ delivered, unconfirmed, failed }: DeliverySums): n
   return decided === 0 ? null : delivered / decided;
 }
 
-/** How many attempts failed. */
 export function failedAttempts({ causes }: DeliverySums): number {
   return Object.values(causes).reduce((sum, attempts) => sum + attempts, 0);
 }

@@ -1,7 +1,6 @@
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 
-/** The longest delay that a listener may request. */
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
 /** The outcome for an HTTP status (docs/delivery.md, "Outcomes"). */
@@ -44,20 +43,13 @@ export function meaningOfRefusal(status: number, said: string, location = ''): O
   return status >= 400 && status < 500 && WANTS_TLS.test(said) ? 'tls-expected' : meaning;
 }
 
-/**
- * The outcome if a website refused a vote (HTTP 400, 422 and others) and may refuse all votes. The vote then waits, and
- * the listener is paused.
- */
+/** The outcome if a website that refused a vote may refuse all votes: the vote waits, and the listener is paused. */
 export function asRefusalOfAll(refused: Outcome): Outcome {
   const { code, class: kind } = outcome('http-votes-refused', refused.reached);
   return { ...refused, code, class: kind };
 }
 
-/**
- * Reads a `Retry-After` header (RFC 9110, 10.2.3): whole seconds, or a date.
- *
- * @returns milliseconds from `now`, at most an hour; null when there is none or it cannot be read
- */
+/** The milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most an hour; null if absent or unreadable. */
 export function retryAfterMs(header: string | undefined, now: Date): number | null {
   const text = header?.trim() ?? '';
   const wait = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now.getTime();

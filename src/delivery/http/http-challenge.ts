@@ -64,7 +64,7 @@ function formOf({ bytes, encoding = '', isLate }: ReceivedBody, { challenge }: C
   if (isMarked || !/^(?:identity)?$/i.test(encoding.trim())) return 'challenge-compressed';
   const text = bytes.toString('utf8');
   const utf16 = Buffer.from(challenge, 'utf16le');
-  // `swap16` makes it big-endian.
+  // `swap16` turns the text into big-endian UTF-16.
   if (bytes.includes(utf16) || bytes.includes(utf16.swap16())) return 'challenge-utf16';
   if (!text.includes(challenge)) return 'http-unverified';
   const quoted = text.trim().match(/^(["'`])(.*)\1;?$/s);

@@ -66,9 +66,7 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
-/**
- * The outcomes if a TLS port gets a request without TLS: it closes the connection or sends an alert, which is not HTTP.
- */
+/** The outcomes of a request without TLS to a TLS port: it closes the connection or sends an alert, not HTTP. */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
   'closed-before-written',
@@ -146,9 +144,7 @@ async function postOver(
   }
 }
 
-/**
- * Reads what the website sent before the request. If nothing may be written now, returns the outcome; otherwise null.
- */
+/** Reads what the website sent before the request. Returns the outcome if nothing may be written now. */
 async function outcomeBeforeRequest(
   connection: PeerConnection,
   options: SendOptions,

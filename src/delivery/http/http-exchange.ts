@@ -28,8 +28,7 @@ export async function exchange(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : endWith(code));
   const onStop = () => stop('stopped-while-waiting');
-  // If the process is busy, the timer fires late, and an answer that arrived in time may still be unread. So the
-  // deadline applies one iteration of the event loop after the timer.
+  // One turn of the event loop after the timer: in a busy process, an answer that arrived in time may be unread.
   let isLate = false;
   const giveUp = () => {
     isLate = true;

@@ -14,7 +14,6 @@ const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
 
-/** The URL of an HTTP listener, with its host and port. */
 const listenerUrl = z
   .string({ error: () => t('must be text') })
   .trim()
@@ -42,7 +41,6 @@ const listenerUrl = z
 
 const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
-/** The owner's settings of an HTTP listener. */
 type HttpListenerSettings = z.input<typeof httpSettings> & {
   /** Stored for a later change to Votifier. The posted votes do not contain it. */
   serviceName: string;

@@ -17,10 +17,8 @@ export function voteBody({ id, username, votedAt }: ForwardedVote, serverId: str
 }
 
 /**
- * The headers with which the receiver verifies a message (Standard Webhooks 1.0). The id is the same in every attempt;
- * the timestamp is the time of the attempt.
- *
- * @param secrets - one signature is made with each; the receiver accepts any of them
+ * The headers with which the receiver verifies a message (Standard Webhooks 1.0): one signature for each of `secrets`,
+ * of which it accepts any. The id is the same in every attempt; the timestamp is that of the attempt.
  */
 export function signedHeaders(
   id: string,

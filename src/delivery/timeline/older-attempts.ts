@@ -5,10 +5,7 @@ import { type Attempt, type Delivery, MOST_ATTEMPT_DETAILS, type Vote } from '..
 const STORED_ATTEMPTS = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };
 
-/**
- * An aggregation expression for the new `older` of a vote: the details of its attempts up to the one at `lastAt` are
- * removed.
- */
+/** The new `older` of a vote, as an expression, when the details of its attempts up to `lastAt` are removed. */
 function olderUntil(lastAt: Document): Document {
   return {
     // If the details of the first attempt were removed earlier, its time is in the stored `older`.
@@ -23,11 +20,7 @@ function olderUntil(lastAt: Document): Document {
   };
 }
 
-/**
- * A vote's `attempts` and `older` after a new attempt: details of at most `MOST_ATTEMPT_DETAILS` attempts are stored.
- *
- * @param attempt - an aggregation expression
- */
+/** Adds `attempt` (an aggregation expression) to a vote. Only the newest `MOST_ATTEMPT_DETAILS` keep their details. */
 export function withAttempt(attempt: Document): Document {
   return {
     'delivery.attempts': {
@@ -64,7 +57,7 @@ export type OlderAttempts = {
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** Whether an attempt counts. If its vote was given back unsent, it does not. */
+/** Whether an attempt counts. It does not if Tallyport itself failed or stopped. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }

@@ -3,9 +3,8 @@ import { type Actor, AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 
 /**
- * A vote's events as the owner of its server may see them: without internal reasons and without operators' addresses.
- *
- * @param nameOf - the name under which the owner sees an actor (`actorNames`)
+ * A vote's events as the owner of its server may see them: without internal reasons and operators' addresses. `nameOf`:
+ * the name under which the owner sees an actor (`actorNames`).
  */
 export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => string): TimelineEvent[] {
   return events.map((event) => {

@@ -8,7 +8,6 @@ import type { ListenerReason } from '../diagnosis/listener-reason.ts';
 import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 
-/** The status of a vote's delivery, and its reason. */
 export type DeliveryStatus =
   /** The vote is not forwarded. */
   | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' | 'quarantined' | 'excluded' }
@@ -59,7 +58,7 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** Counted from 1. null if the vote was given back unsent: such an attempt does not count. */
+  /** Counted from 1; null if the attempt does not count, because Tallyport itself failed or stopped. */
   number: number | null;
   /** Whether the attempt tested an unreachable listener. */
   test: boolean;
@@ -111,10 +110,7 @@ export type VoteTimeline = {
   status: DeliveryStatus;
   /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /**
-   * Many Votifier v1 listeners mangle names beyond ASCII. True only for the first vote with such a name, so that the
-   * owner is warned once for each listener.
-   */
+  /** True for the first vote with a name that a Votifier v1 listener may mangle, so that the owner is warned once. */
   nameMayBeMangled: boolean;
   /** In chronological order. */
   events: TimelineEvent[];

@@ -24,7 +24,6 @@ export function causeText({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | '
   return cause ? t('{cause}, found by the sweep', { cause }) : t('the sweep');
 }
 
-/** A phrase for an event that is not an attempt. */
 export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'older-attempts' }>): string {
   switch (event.kind) {
     case 'accepted':

@@ -27,11 +27,7 @@ type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
   Explained &
   Partial<Pick<Listener, 'beyondAscii'>>;
 
-/**
- * The timeline of a vote: its events, its status and what it waits for, from the stored documents.
- *
- * @param listener - the current listener of the vote's server; null when there is none
- */
+/** A vote's events, its status and what it waits for. `listener`: the current one of its server; null without one. */
 export async function voteTimeline(
   { votes, voteExclusions }: { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> },
   vote: Vote,

@@ -31,10 +31,7 @@ export type SendOptions = {
   timeoutMs: number;
   /** The timeout of the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
-  /**
-   * Whether the Votifier v1 listener has confirmed votes before. If it then closes without an answer, the vote does not
-   * count as delivered.
-   */
+  /** Whether the v1 listener has confirmed votes before. Then a close without an answer is no delivery. */
   confirmsVotes?: boolean | undefined;
   /** Aborting ends the attempt if nothing is written yet. Otherwise the attempt still waits for the answer. */
   signal?: AbortSignal;
@@ -42,7 +39,6 @@ export type SendOptions = {
   waitSignal?: AbortSignal;
   /** Called right before the first byte is written. If it returns false, nothing is written. */
   mayWrite: () => boolean;
-  /** Called when a step begins, to show progress. */
   onStep?: OnStep | undefined;
   /** Limits connections and requires challenges. Without it there are neither limits nor challenges. */
   destination?: Destination | undefined;
@@ -50,7 +46,6 @@ export type SendOptions = {
   lookup?: ResolveOptions['lookup'];
 };
 
-/** The outcome of one attempt, and how long it took. */
 export type SendResult = Outcome & { durationMs: number };
 
 /**
@@ -205,10 +200,7 @@ function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: 
   }
 }
 
-/**
- * Reads until `read` returns a result for all bytes received so far, or until the deadline. The deadline applies to all
- * bytes together, however slowly they arrive.
- */
+/** Reads until `read` returns a result for all bytes so far, or until the deadline, however slowly bytes arrive. */
 async function readUntil<T extends object>(
   connection: PeerConnection,
   read: (received: Buffer) => T | 'incomplete',

@@ -19,11 +19,7 @@ const OPENING = 'VOTIFIER';
  */
 const VERSION_2 = /^VOTIFIER (?:2 +(\S.*)|2\.\S* +(\S+))$/;
 
-/**
- * Reads a listener's greeting from all bytes received so far, however they were split.
- *
- * @returns `'incomplete'` while the first line has not ended and is short enough to be a greeting
- */
+/** Reads the greeting from all bytes received so far. `'incomplete'`: its line has not ended and is not too long. */
 export function readGreeting(received: Buffer): Greeting | 'incomplete' {
   const end = received.subarray(0, LONGEST_GREETING).indexOf(LINE_FEED);
   if (end === -1) {
@@ -42,7 +38,6 @@ export function readGreeting(received: Buffer): Greeting | 'incomplete' {
     : { version: 1, ...greeting };
 }
 
-/** Whether these first bytes are the beginning of a greeting. */
 export function isGreetingStart(received: Buffer): boolean {
   return OPENING.startsWith(received.toString('latin1', 0, OPENING.length));
 }

@@ -8,7 +8,6 @@ const HEADER_BYTES = 4;
 /** NuVotifier discards a frame that is longer than this, header included. */
 const LONGEST_FRAME = 1_024;
 
-/** A listener's token as an HMAC key, for `v2Frame`. */
 export function tokenKey(token: string): KeyObject {
   return createSecretKey(token, 'utf8');
 }
@@ -96,10 +95,7 @@ function parseReply(text: string): Reply {
 
 const KEYS = ['status', 'cause', 'error', 'errorMessage'];
 
-/**
- * The value of a field whose name may be in capital or small letters: listeners in Go send `Status`. If several fields
- * match, the one with exactly this name counts, otherwise the first.
- */
+/** The value of `key`, in upper or lower case: listeners in Go send `Status`. The exact name takes precedence. */
 function inAnyCase(object: object, key: string): unknown {
   if (Object.hasOwn(object, key)) return object[key as keyof object];
   return Object.entries(object).find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
@@ -115,10 +111,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/**
- * The text of an error answer. NuVotifier sends `cause` and `error`, but no `error` when its plugin failed; others send
- * `errorMessage`.
- */
+/** The text of an error. NuVotifier sends `cause` and, unless its plugin failed, `error`; others `errorMessage`. */
 function errorText({ cause, error, errorMessage }: Record<string, unknown>): string {
   const texts = [cause, error, errorMessage].filter((text) => typeof text === 'string' && text.trim() !== '');
   return [...new Set(texts)].join(': ');
@@ -139,10 +132,8 @@ const MEANINGS: [RegExp, OutcomeCode][] = [
 ];
 
 /**
- * The outcome for an error answer.
- *
- * @param username - the player's name. The listener may repeat it in its text, and a player who is called "signature"
- *   must not be able to pause the listener: a pattern that matches the name is ignored.
+ * The outcome for an error answer. The listener may repeat `username` in its text, and a player called “signature” must
+ * not be able to pause the listener: a pattern that matches the name is ignored.
  */
 export function meaningOfError(text: string, username: string): OutcomeCode {
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text) && !pattern.test(username));

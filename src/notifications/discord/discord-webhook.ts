@@ -13,7 +13,6 @@ import { defineMessage, type Text } from '../../language/t.ts';
 export const OFF_REASONS = ['deleted', 'unauthorized', 'needs-thread', 'no-forum', 'thread-gone'] as const;
 export type OffReason = (typeof OFF_REASONS)[number];
 
-/** The reasons in words. */
 export const OFF_TEXTS: Record<OffReason, Text> = {
   deleted: defineMessage('Discord says that the webhook does not exist any more.'),
   unauthorized: defineMessage('Discord refuses the token of the webhook.'),
@@ -26,7 +25,6 @@ export const OFF_TEXTS: Record<OffReason, Text> = {
   'thread-gone': defineMessage('Discord does not accept messages for the thread that the address names.'),
 };
 
-/** What the owner can do about each reason. */
 export const OFF_ADVICE: Record<OffReason, Text> = {
   deleted: defineMessage('Create a webhook in Discord and enter its address.'),
   unauthorized: defineMessage('Copy the address of the webhook in Discord again and enter it.'),
@@ -62,9 +60,9 @@ const discordWebhookDefinition = {
   setAt: { type: Date, required: true },
   /** The kinds of notifications that do not go to Discord. */
   kindsOff: { type: [String], required: true },
-  /** Set when Discord no longer accepts the webhook. */
+  /** Set when Discord does not accept the webhook; no message is sent to it. */
   off: { type: new Schema(offDefinition, { _id: false }), default: null },
-  /** Set when Discord refused the last message for another reason. The next ones are tried. */
+  /** Set when Discord refused the last message for another reason. Later messages are still sent. */
   failing: { type: new Schema(failingDefinition, { _id: false }), default: null },
 } as const;
 

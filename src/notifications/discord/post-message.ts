@@ -7,7 +7,6 @@ import { printable } from '../../platform/printable.ts';
 import type { OffReason } from './discord-webhook.ts';
 import type { WebhookKey } from './webhook-address.ts';
 
-/** The settings that `postMessage` uses. */
 export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
 
 /**
@@ -24,7 +23,7 @@ export type DiscordAnswer =
   | { kind: 'limited'; retryAfterMs: number }
   | { kind: 'refused' | 'unavailable'; reason: string };
 
-/** A longer delay that Discord requests is shortened to this. */
+/** If Discord requests a longer delay, this delay is used. */
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
 /**

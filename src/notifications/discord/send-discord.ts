@@ -14,7 +14,6 @@ import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS, type OffReason } from './di
 import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
-/** Dependencies for sending messages to Discord. */
 export type DiscordSendDeps = Audiences &
   Outbox &
   Pick<SendDeps, 'log'> & {
@@ -24,10 +23,10 @@ export type DiscordSendDeps = Audiences &
     config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** If a message could not be sent for this long, it is given up, because it is no longer news. */
+/** A message that could not be sent for this long is given up, because it is no longer news. */
 const GIVEN_UP_MS = 6 * HOUR;
 
-/** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not know is switched off. */
+/** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not accept is switched off. */
 export function sendDiscordMessage(
   deps: DiscordSendDeps,
   messageId: string,
@@ -76,7 +75,7 @@ async function resultOf(
       const now = await deps.discordWebhooks.findOne({ _id: webhook._id });
       if (now && now.sealed !== webhook.sealed)
         return { kind: 'failed', reason: 'the webhook was replaced', retryAfterMs: 0 };
-      // If the process dies after the mail is written and before the webhook is switched off: the next attempt repeats
+      // The mail is written first. If the process dies before the webhook is switched off, the next attempt repeats
       // both steps, and the mail's id prevents a second mail.
       await mailOff(deps, webhook, answer.kind);
       await switchOff(deps, webhook, answer.kind);
@@ -96,7 +95,6 @@ async function resultOf(
   }
 }
 
-/** Mails the owner that the webhook is off. */
 function mailOff(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reason: OffReason): Promise<void> {
   return mailOwner(deps, _id, (name) => ({
     id: `discord-off:${_id.toHexString()}:${setAt.getTime()}`,

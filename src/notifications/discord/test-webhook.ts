@@ -7,10 +7,10 @@ import { OFF_REASONS } from './discord-webhook.ts';
 import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff, type Webhooks } from './webhooks.ts';
 
-/** The result of a test message: `none` without a webhook, `unreadable` when its stored address cannot be read. */
+/** The result of a test message. `none`: there is no webhook. `unreadable`: its stored address cannot be decrypted. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
-/** Posts a test message. Depending on the answer, switches the webhook off, or on again. */
+/** Posts a test message. Depending on the answer, switches the webhook off or on, or marks it as failing. */
 export async function testWebhook(
   deps: Webhooks & { config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'> },
   server: WithId<Server>,

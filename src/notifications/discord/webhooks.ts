@@ -6,7 +6,6 @@ import { KIND_NAMES, type Kind } from '../kinds.ts';
 import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
 import { readWebhookAddress, type WebhookKey } from './webhook-address.ts';
 
-/** Dependencies of a server's webhook. */
 export type Webhooks = {
   discordWebhooks: Collection<DiscordWebhook>;
   auditLog: Collection<AuditEntry>;
@@ -14,7 +13,6 @@ export type Webhooks = {
   clock: Clock;
 };
 
-/** How many digits of a webhook's id are shown. */
 const ENDING = 4;
 
 function contextOf(serverId: ObjectId): string {
@@ -79,7 +77,7 @@ export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook)
   return threadId === undefined ? { id, token } : { id, token, threadId };
 }
 
-/** If Discord does not accept a webhook, switches it off. If the webhook was replaced meanwhile, nothing changes. */
+/** Switches off a webhook that Discord does not accept. If the webhook was replaced meanwhile, nothing changes. */
 export async function switchOff(
   { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,
   { _id, sealed }: DiscordWebhook,
@@ -90,8 +88,8 @@ export async function switchOff(
 }
 
 /**
- * Marks a webhook whose last message Discord refused; removes the mark if `reason` is null, because Discord accepted
- * the last message. If the webhook was replaced meanwhile, nothing changes.
+ * Marks a webhook as failing with the reason why Discord refused the last message. If `reason` is null, Discord
+ * accepted the message, and the mark is removed. If the webhook was replaced meanwhile, nothing changes.
  */
 export async function markFailing(
   { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,

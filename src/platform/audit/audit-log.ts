@@ -28,7 +28,6 @@ export type AuditEntry = Omit<InferRawDocType<typeof auditEntryDefinition>, 'det
 
 type NewEntry = { by: string; action: string; serverId: ObjectId | null; details: Record<string, unknown> };
 
-/** Writes one entry of the audit log. `details` must hold no secret. */
 export async function recordAudit(
   { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },
   entry: NewEntry,

@@ -39,7 +39,7 @@ const MOST_UNDER_WAY = 16;
 const BUSY_EVERY_MS = 20;
 const ENOUGH = 8;
 
-/** Waits `ms` milliseconds. It uses the global `setTimeout`, because tests replace that function. */
+/** Uses the global `setTimeout`, because tests replace that function. */
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** A request was refused because too many are waiting. It was not sent to the database. */
@@ -53,10 +53,7 @@ type Waiting = {
   reject(error: unknown): void;
 };
 
-/**
- * While one batch is running, further requests are collected for the next one. A request never joins a batch that was
- * already sent.
- */
+/** While a batch is running, requests are collected for the next one. None joins a batch that was already sent. */
 class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
@@ -142,10 +139,7 @@ class BatchQueue {
   }
 }
 
-/**
- * Whether a request is still in time. If the database did not answer until its deadline, the request is rejected and
- * not sent.
- */
+/** Whether a request may still be sent. If its deadline has passed, it is rejected. */
 function isBeforeDeadline({ deadline, reject }: Waiting): boolean {
   if (performance.now() < deadline) return true;
   reject(new DeadlineError(OPERATION_TIMEOUT_MS));

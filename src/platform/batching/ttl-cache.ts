@@ -14,7 +14,6 @@ export class TtlCache<Answer extends object> {
     this.#answers = new LRUCache({ maxSize: most, sizeCalculation: () => 1, ttl: ms });
   }
 
-  /** The cached answer of `key`, without loading it. */
   peek(key: string): Answer | undefined {
     return this.#answers.get(key);
   }

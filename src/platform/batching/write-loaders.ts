@@ -22,18 +22,14 @@ export type UpdateStatement = {
 
 type Writes = { documents: Document[] } | { updates: UpdateStatement[] };
 
-/**
- * How many documents were inserted, matched or upserted, and the error of each failed write by its index in the
- * command.
- */
+/** How many documents were inserted, matched or upserted; each failed write's error, by its index in the command. */
 type Written = { n: number; errors: Map<number, MongoServerError> };
 
 /**
  * Sends many independent writes in one command. The driver's own bulk writes are not used: they cost more, and if the
  * connection is lost, their error does not say so.
  *
- * @throws the driver's error when the whole command failed or its result is unknown, for example when the write concern
- *   was not met
+ * @throws the driver's error when the whole command failed or its result is unknown, as when the write concern failed
  */
 export async function sendWrites<D extends Document>(
   { db, collectionName }: Collection<D>,
@@ -63,8 +59,7 @@ const RETRY_WITHIN_MS = SECOND;
  * retries a single update on a replica set, but not a command.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
- * @returns the result of the last command. If the command was sent twice: updates that the first one applied may no
- *   longer match
+ * @returns the result of the last command; updates that an earlier command applied may not match in it
  */
 export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,
@@ -111,10 +106,7 @@ export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs 
   return { ...updating<D>(safety, true), collectMs };
 }
 
-/**
- * Makes a loader that updates matching documents. If the connection is lost, an update may be sent twice, so applying
- * it again must change nothing or fail with a duplicate key.
- */
+/** Like `upsertLoader`, but inserts nothing, and without a time for collecting. */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }

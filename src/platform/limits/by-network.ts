@@ -1,13 +1,9 @@
 import { networkOf, widerNetworkOf } from './network-of.ts';
 import { type Allowance, useAllowance } from './rate-limit.ts';
 
-/** The key of a limit and its allowance. */
 export type Limit = { key: string; allowance: Allowance };
 
-/**
- * An IPv6 /48 gets this many times the allowance of a single network, because it may belong to a provider with many
- * customers.
- */
+/** An IPv6 /48 has this many times the allowance of a network, because a provider may share it among customers. */
 export const WIDER_NETWORK_FACTOR = 4;
 
 /**

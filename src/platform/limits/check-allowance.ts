@@ -4,8 +4,8 @@ import { after, type Clock, MINUTE } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
 
 /**
- * How many outgoing connections a user may cause in any minute. Test votes, listener settings, resumes, changes of
- * probe settings and checks of drafts count together (docs/adr/0021-one-allowance-for-checks.md).
+ * How many checks a user may start in any minute. A check opens outgoing connections: a test vote, new listener
+ * settings, a resume, new probe settings, a move, a check of a draft (docs/adr/0021-one-allowance-for-checks.md).
  */
 export const CHECKS_A_MINUTE = 6;
 
@@ -14,7 +14,6 @@ const checkAllowanceDefinition = {
   _id: { type: String, required: true },
   /** When the newest checks were requested, the oldest first; at most `CHECKS_A_MINUTE` times. */
   askedAt: { type: [Date], required: true },
-  /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 

@@ -16,9 +16,7 @@ export function plainAddress(text: string | undefined): string | null {
   return isIP(address) ? ipaddr.process(address).toString() : null;
 }
 
-/**
- * How many addresses are read from one header at most, to limit the work. No listing has more proxies in front of it.
- */
+/** Only this many addresses at the end of a header are read, to limit the work. Real requests have fewer. */
 const MOST_HOPS = 16;
 
 /**

@@ -2,10 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { after, type Clock } from '../clock.ts';
 import type { Allowance } from './rate-limit.ts';
 
-/**
- * How many keys are counted at once. If there are more, the counts of the keys that were not used for longest are
- * dropped.
- */
+/** How many keys are counted at once. Beyond it, the counts of the least recently used keys are dropped. */
 const MOST_KEYS = 20_000;
 
 /**
@@ -16,10 +13,7 @@ const MOST_KEYS = 20_000;
  */
 export type LocalLimit = (key: string, cost?: number) => Date | null;
 
-/**
- * A limit that is counted in the memory of one process. It protects this process, and a use costs no write to the
- * database.
- */
+/** A limit that is counted in the memory of one process, so that a use costs no write to the database. */
 export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): LocalLimit {
   // With `max` the library would reserve the memory of all keys at once.
   const windows = new LRUCache<string, { used: number; resetAt: Date }>({

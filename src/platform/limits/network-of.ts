@@ -24,7 +24,7 @@ export function widerNetworkOf(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();
 }
 
-/** The subnet of an address: its IPv4 /24, or the first 64 bits of an IPv6 address. */
+/** The subnet of an address: its IPv4 /24 or its IPv6 /64. */
 export function subnetOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return NO_NETWORK;
@@ -32,9 +32,7 @@ export function subnetOf(address: string): string {
   return `${parsed.octets.slice(0, 3).join('.')}.0/24`;
 }
 
-/**
- * A larger network around an address, usually of one provider: its IPv4 /16, or the first 32 bits of an IPv6 address.
- */
+/** The IPv4 /16 or IPv6 /32 around an address. It usually belongs to one provider. */
 export function neighbourhoodOf(address: string): string {
   const parsed = parse(address);
   if (!parsed) return NO_NETWORK;
@@ -42,7 +40,7 @@ export function neighbourhoodOf(address: string): string {
   return `${parsed.octets.slice(0, 2).join('.')}.0.0/16`;
 }
 
-/** If an IPv6 address stands for an IPv4 one, it counts as that: translated (64:ff9b::/96, RFC 6052) or 6to4 (RFC 3056). */
+/** An IPv6 address that contains an IPv4 one counts as IPv4: NAT64 (RFC 6052) and 6to4 (RFC 3056). */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const plain = plainAddress(address);
   if (plain === null) return null;

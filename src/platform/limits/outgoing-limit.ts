@@ -34,15 +34,15 @@ export type Connection = {
   port: number;
   /** The account that owns the server; null when the server has no owner. */
   accountId: string | null;
-  /** Whether the destination has sent the greeting of its expected protocol. */
+  /** Whether the destination has sent Votifier's greeting or, for HTTP, took votes before challenges existed. */
   hasGreeted: boolean;
 };
 
 /**
  * Counts one connection in three allowances, which all processes share: the destination's, the account's, and the
- * account's part of the destination's. A destination is an address. Once it has sent a greeting, it is an address with
- * a port, so that listeners on different ports do not share an allowance. If a destination acknowledges votes, callers
- * do not count connections to it.
+ * account's part of the destination's. If one of them is used up, nothing is counted. A destination is an address. Once
+ * it has sent a greeting, it is an address with a port, so that listeners on different ports do not share an allowance.
+ * Callers do not count connections to a destination that has acknowledged a vote.
  *
  * @returns null when the connection may be opened; otherwise when it may be opened, and which allowance is used up
  * @throws the driver's error when MongoDB fails

@@ -13,7 +13,7 @@ const rateLimitDefinition = {
   granted: { type: Number },
 } as const;
 
-/** How often a limited action was done, counted over all web processes. */
+/** How often a limited action was done, counted over all processes. */
 export const rateLimitSchema = new Schema(rateLimitDefinition, { collection: 'rate_limits' });
 rateLimitSchema.index({ resetAt: 1 }, { expireAfterSeconds: 60 });
 
@@ -23,7 +23,7 @@ export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 export type Allowance = { times: number; windowMs: number };
 
 /**
- * Counts one use of the allowance of `key`. Its window begins with the first use. Refused uses are not counted.
+ * Counts one use of the allowance of `key`. Refused uses are not counted.
  *
  * @returns null when the use is allowed; otherwise when the next use is allowed
  */

@@ -5,10 +5,7 @@ import type { PeriodMark } from './period-mark.ts';
 
 type Marks = { periodMarks: Collection<PeriodMark>; clock: Clock };
 
-/**
- * The work of a UTC day cannot be done, because the day is not over, its data may still change, or its data has been
- * deleted.
- */
+/** The work of a UTC day cannot be done: it is not over, its data may still change, or its data was deleted. */
 export class DayError extends CodedError<'day-not-over' | 'day-not-settled' | 'day-too-old'> {}
 
 /** The UTC day of a moment, `2026-11-21`. */
@@ -26,15 +23,11 @@ export function addDays(day: string, days: number): string {
   return dayOf(after(startOf(day), days * DAY));
 }
 
-/**
- * The first moment of the UTC day `months` calendar months before `day`. If that month is too short, its last day is
- * used.
- */
+/** The first moment of the UTC day `months` months before `day`. If that month is too short: of its last day. */
 export function monthsBefore(day: string, months: number): Date {
   const before = startOf(day);
   before.setUTCMonth(before.getUTCMonth() - months);
-  // JavaScript turns the 31st of a month with 30 days into the 1st of the next month. Day 0 is the last day of the
-  // month before it.
+  // JavaScript turns 31 April into 1 May. Day 0 is the last day of the month before.
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
 }
 

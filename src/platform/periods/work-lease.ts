@@ -39,8 +39,8 @@ export class LeaseLostError extends CodedError<'lease-lost'> {
 const RETRY_MS = SECOND / 4;
 
 /**
- * Calls `run` while no other process does the same work. While another run owns the lease, it waits. If a process dies,
- * its lease expires after `LEASE_MS` by mongod's clock.
+ * Waits until no other run has the lease of `work`, then takes it and calls `run`. If the process dies, its lease
+ * expires after `LEASE_MS` by mongod's clock.
  *
  * @param signal - stops the waiting and the run
  * @throws {LeaseLostError} when the lease was lost during the run; the error of `run`; the signal's reason
@@ -109,7 +109,7 @@ async function ensureRecord(workLeases: Collection<WorkLease>, work: string): Pr
   });
 }
 
-/** Renews a lease three times in each `LEASE_MS` until `stop` is called. */
+/** Renews a lease three times in each `LEASE_MS`, until `stop` is called or the lease is lost. */
 function keepLease(
   { workLeases, config }: LeaseDeps,
   { work, id, until }: { work: string; id: UUID; until: number },

@@ -45,7 +45,6 @@ export function checkPixels(width: number, height: number): void {
   );
 }
 
-/** The error for a banner that is too small. */
 export function tooSmall(width: number, height: number): PictureError {
   const least = `${BANNER_LEAST.width} × ${BANNER_LEAST.height}`;
   return new PictureError(

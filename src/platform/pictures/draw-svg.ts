@@ -42,7 +42,6 @@ async function dataUrl({ bytes, width, height }: Required<DrawnPictures>['icon']
   return `data:image/png;base64,${(await picture.png({ compressionLevel: 1 }).toBuffer()).toString('base64')}`;
 }
 
-/** The height of a drawn logo, in pixels. */
 const LOGO_HEIGHT = 96;
 const MOST_LOGO_PIXELS = 2_000 ** 2;
 

@@ -11,8 +11,7 @@ import {
 import { inspectPicture, type PictureFormat } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 
-// Only the picture process (picture-child.ts) may import this file: the library decodes strangers' pictures in native
-// code.
+// Only the picture process (picture-child.ts) may import this file: native code decodes strangers' pictures here.
 sharp.concurrency(1);
 sharp.cache(false);
 
@@ -21,15 +20,13 @@ export type Encoded = { bytes: Buffer; width: number; height: number };
 
 /** The largest width of a banner in each of its two sizes, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
-/** The limits of a banner's width divided by its height. A banner outside these limits is cut at its longer sides. */
+/** The limits of a banner's width divided by its height. A banner outside them is cut at its longer sides. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
-/** How long the library may take to encode one picture, in seconds. */
 const TIMEOUT_SECONDS = 5;
 
 /**
- * Encodes an uploaded banner in two sizes, at most 1,200 and 600 pixels wide. A banner that is very high or very flat
- * is cut around its centre.
+ * Encodes an uploaded banner in two sizes, at most 1,200 and 600 pixels wide.
  *
  * @throws {PictureError} for a file that is not one valid picture
  */

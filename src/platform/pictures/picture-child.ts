@@ -1,7 +1,6 @@
 /**
  * The picture process: a child of a worker that decodes, encodes and draws one picture at a time. Its libraries are
- * native code that reads strangers' files and leaks memory, so the worker replaces the child from time to time
- * (picture-process.ts).
+ * native code that reads strangers' files and leaks memory, so the worker replaces it regularly (picture-process.ts).
  */
 import { writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';

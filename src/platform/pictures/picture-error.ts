@@ -27,7 +27,6 @@ export const PICTURE_FAILURES = [
 ] as const;
 export type PictureFailure = (typeof PICTURE_FAILURES)[number];
 
-/** The text for the owner of a refused picture. */
 const SENTENCES: Record<PictureFailure, Text> = {
   none: defineMessage('Choose a picture first.'),
   'too-large': defineMessage('The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.'),
@@ -53,8 +52,5 @@ export class PictureError extends CodedError<PictureFailure> {
   }
 }
 
-/**
- * The picture process ended or did not answer in time, or this process stops (`stopped`). The picture can be tried
- * again.
- */
+/** The picture process ended or was too slow, or this process stops (`stopped`). The picture can be tried again. */
 export class PictureProcessError extends CodedError<'ended' | 'timeout' | 'stopped'> {}

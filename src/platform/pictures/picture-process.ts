@@ -92,7 +92,6 @@ const stopped = () => new PictureProcessError('stopped', 'the process stops');
 
 type Child = {
   pid: number | undefined;
-  /** How many pictures this child was asked to make. */
   requests: number;
   isAlive(): boolean;
   ask(request: PictureRequest, deadlineMs: number): Promise<PictureAnswer>;
@@ -102,7 +101,6 @@ type Child = {
 function startChild(log: Logger): Child {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const running: ChildProcess = fork(ENTRY, {
-    // The child does not get the secrets of this process.
     env: { PATH, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) },
     execArgv: ['--max-old-space-size=128'],
     // With this serialization, a buffer arrives as a buffer.

@@ -24,7 +24,7 @@ export type PictureTasks = {
 };
 export type PictureTask = keyof PictureTasks;
 
-/** A request of the parent. The parent sends the next one after the answer. */
+/** A request of the worker, which sends the next one only after the answer. */
 export type PictureRequest = {
   [K in PictureTask]: { id: number; task: K; input: PictureTasks[K]['input'] };
 }[PictureTask];

@@ -36,7 +36,7 @@ import type { NewSpan, Span, Tracing } from './tracing.ts';
 /** How long the last export may take. If it takes longer, the process ends without it. */
 const LAST_EXPORT_MS = 2 * SECOND;
 
-/** Longer values are cut, so that waiting spans use a limited amount of memory. */
+/** In characters. Longer values are cut, so that waiting spans use a limited amount of memory. */
 const LONGEST_VALUE = 256;
 
 const KINDS = {
@@ -155,8 +155,8 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
 }
 
 /**
- * The attributes of all spans of a process. The command line and the environment are left out, because they may contain
- * secrets.
+ * The attributes of all spans of a process. Of the environment, only OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME are
+ * used: other variables and the command line may contain secrets.
  */
 function resourceOf({ OTEL_SERVICE_NAME: name }: TraceSettings, process: string, processId: string) {
   const ours = resourceFromAttributes({

@@ -6,10 +6,7 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../log.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-/**
- * How many exports run at once. Spans of further exports are lost. A shutdown exports all queued spans at once: up to 4
- * batches.
- */
+/** How many exports run at once; spans of others are lost. A shutdown exports up to 4 batches at once. */
 const MOST_EXPORTS = 8;
 
 /**
@@ -48,10 +45,7 @@ export function openExporter(settings: TraceSettings, url: string, log: Logger):
   };
 }
 
-/**
- * The reason of a failed export: a code or a status if there is one. The text of an answer is avoided, because it may
- * repeat a key.
- */
+/** A code or a status, if there is one, is preferred to the text of an answer, which may repeat a key. */
 function reasonOf(error: Error | undefined): string {
   if (!error) return 'unknown';
   // If the exporter has retried in vain, its error does not state the status.
@@ -60,10 +54,7 @@ function reasonOf(error: Error | undefined): string {
   return typeof error.code === 'number' ? `HTTP ${error.code}` : String(error.code);
 }
 
-/**
- * An agent whose connections last a limited time. The exporter's own timeout starts again with every byte of an answer,
- * so it is not enough.
- */
+/** An agent that closes a connection after `ms`. The exporter's own timeout starts again with every byte received. */
 function shortLivedConnections(protocol: string, ms: number): http.Agent {
   const agent = protocol === 'https:' ? new https.Agent() : new http.Agent();
   const connect = agent.createConnection.bind(agent);

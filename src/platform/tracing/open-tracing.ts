@@ -2,12 +2,7 @@ import type { Logger } from '../log.ts';
 import { type TraceSettings, tracesUrl } from './trace-settings.ts';
 import { NO_TRACING, type Tracing } from './tracing.ts';
 
-/**
- * Opens the tracing of a process. If no endpoint is set, tracing is off, and OpenTelemetry's SDK is not loaded.
- *
- * @param process - its name: `web`, `worker`, `scheduler`
- * @param processId - unique for each process
- */
+/** Opens the tracing of a process. If no endpoint is set, tracing is off, and OpenTelemetry's SDK is not loaded. */
 export async function openTracing(
   settings: TraceSettings,
   { process, processId, log }: { process: string; processId: string; log: Logger },

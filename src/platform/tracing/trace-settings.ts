@@ -48,10 +48,7 @@ export const traceSettings = {
   OTEL_EXPORTER_OTLP_HEADERS: headerList.optional(),
   /** How long an export may take, in milliseconds. */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(10_000),
-  /**
-   * The service name of all processes. By default each has its own: `tallyport-web`, `tallyport-worker`,
-   * `tallyport-scheduler`.
-   */
+  /** The service name of all processes; by default `tallyport-web`, `tallyport-worker` and `tallyport-scheduler`. */
   OTEL_SERVICE_NAME: z.string().max(255, 'must have at most 255 characters').optional(),
   OTEL_TRACES_SAMPLER: oneOf(SAMPLERS).default('parentbased_always_on'),
   /** The share of traces that the two ratio samplers record. */

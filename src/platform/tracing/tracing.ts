@@ -20,10 +20,7 @@ export type Span = {
   /** Its W3C trace context: `00-…-…-01`. Absent when traces are off. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /**
-   * Marks the span as failed. @param type - a code or the name of an error, not its message, which may contain private
-   * data
-   */
+  /** Marks the span as failed. `type` is an error's code or name, not its message, which may contain private data. */
   fail(type: string): void;
   /** @param at - in milliseconds since 1970; by default now */
   end(at?: number): void;
@@ -50,7 +47,6 @@ const NO_SPAN: Span = {
   end: () => undefined,
 };
 
-/** The `Tracing` of a process without tracing. */
 export const NO_TRACING: Tracing = {
   isOn: false,
   start: () => NO_SPAN,

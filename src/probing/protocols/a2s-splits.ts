@@ -9,10 +9,7 @@ import { QueryError } from '../query-error.ts';
 const SPLIT = Buffer.from([0xfe, 0xff, 0xff, 0xff]);
 const REPLY = Buffer.alloc(4, 0xff);
 
-/**
- * The first bytes of bzip2 data. In a compressed reply they come after the part's size, the reply's size and a
- * checksum.
- */
+/** The first bytes of bzip2 data. In a compressed reply, the sizes of part and reply and a checksum come before. */
 const BZIP2 = Buffer.from('BZh');
 
 /** The most datagrams of one reply; real replies have two or three. */
@@ -34,7 +31,6 @@ const LAYOUTS: ((datagram: Buffer) => Part)[] = [
   }),
 ];
 
-/** A datagram that is shorter cannot contain a part. */
 const SHORTEST_PART_BYTES = 10;
 
 /**
@@ -65,7 +61,7 @@ export function joinSplits(): (datagram: Buffer) => Buffer | undefined {
 }
 
 /**
- * Whether a reply is compressed. Its id then has the highest bit set. Ids of Half-Life may have that bit too, so the
+ * Whether a reply is compressed. Its id then has the highest bit set. Half-Life's ids may have that bit too, so the
  * first part must also begin with bzip2's mark.
  */
 function isCompressed(datagram: Buffer): boolean {

@@ -23,10 +23,7 @@ const RUST = 252_490;
 
 type Decode = (bytes: Buffer) => string;
 
-/**
- * A reply. If it is a challenge, the question must be sent again with it: this proves that the sender's address is not
- * forged.
- */
+/** A reply. A challenge must be sent back with the question, which proves that the sender's address is not forged. */
 export type A2sReply = { challenge: Buffer } | { said: Said };
 
 /**
@@ -113,10 +110,7 @@ function readExtra(fields: Fields): { appId?: number; keywords?: string } {
   return { ...(keywords === undefined ? {} : { keywords }), ...(appId === undefined ? {} : { appId }) };
 }
 
-/**
- * The counts of a Rust server, which may have more players than a byte can hold: `cp` is the number of players, `mp`
- * their limit.
- */
+/** The counts of a Rust server, which may exceed a byte: `cp` is the number of players, `mp` their limit. */
 function countsOfRust(keywords = ''): { players?: string; maxPlayers?: string } {
   const players = /(?:^|,)cp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
   const maxPlayers = /(?:^|,)mp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];

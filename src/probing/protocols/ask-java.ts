@@ -96,8 +96,7 @@ export const askJava: OwnProtocol = async (asked, connections) => {
 };
 
 /**
- * Sends the forms one after the other until there is an answer. The next form is sent when the earlier ones were
- * refused or are not answered.
+ * Sends the forms one after the other, each when the earlier ones were refused or are not answered.
  *
  * @returns whether a form was not sent because connections are limited
  */
@@ -122,20 +121,14 @@ async function attemptInOrder(
   return false;
 }
 
-/**
- * Reads the answer to a status request. An old server answers it with a kick, which may contain an answer to a list
- * ping.
- */
+/** Reads the answer to a status request. An old server's is a kick, which may contain an answer to a list ping. */
 function readModern(received: Buffer): LegacyAnswer | undefined {
   if (isKick(received)) return readKick(received);
   const said = readStatus(received);
   return said && { said, isModern: true };
 }
 
-/**
- * Waits until an attempt is answered, the newest one has failed, or the server is silent. Returns whether the next form
- * must be sent.
- */
+/** Waits for an answer, a failure of the newest attempt, or silence. Returns whether the next form must be sent. */
 async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean> {
   const { promise: silence, cancel } = silenceAfter(newest);
   const answer = Promise.any(attempts.map(({ answer }) => answer));
@@ -166,7 +159,7 @@ function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): 
   return { promise, cancel };
 }
 
-/** The first answer. A modern server may also answer the old list ping: that counts only if it returns no status. */
+/** The first answer. A modern server's answer to a list ping counts only if the server returns no status. */
 function firstAnswer(attempts: Attempt[]): Promise<LegacyAnswer> {
   const status = attempts.find(({ isStatus }) => isStatus);
   const answers = attempts.map(async (attempt) => {

@@ -19,7 +19,6 @@ const TEXT_AT = LENGTH_AT + 2;
 /** The ping: its id, a time that the server repeats, `MAGIC`, and the client's id. */
 const BEDROCK_PING = Buffer.concat([Buffer.from('011122334455667788', 'hex'), MAGIC, Buffer.alloc(8)]);
 
-/** Pings a Bedrock server. */
 export const askBedrock: OwnProtocol = (_, connections) => connections.askDatagram(BEDROCK_PING, readPong);
 
 /**
@@ -33,8 +32,7 @@ export function readPong(datagram: Buffer): Said | undefined {
   if (datagram.length < TEXT_AT) throw notPong();
   const text = datagram.toString('utf8', TEXT_AT, TEXT_AT + datagram.readUInt16BE(LENGTH_AT));
   const written = splitFields(text, true);
-  // If the fields are not in place, the text may come from a server that does not escape and whose name ends with a
-  // backslash.
+  // If the fields are not in place: perhaps the server does not escape, and its name ends with a backslash.
   const fields = [written, splitFields(text, false)].find(isInPlace);
   const [, name = '', , version = '', players, maxPlayers] = fields ?? written;
   const said = fields ? { version, players, maxPlayers } : { version: '', players: null, maxPlayers: null };
@@ -64,9 +62,9 @@ function splitFields(text: string, isEscaped: boolean): string[] {
 const VERSION = /^\s*v?\d+\.\d/;
 
 /**
- * Whether each field is in its place. If a name has a semicolon that is not escaped, all fields after it move: then
- * there is a text in the place of the protocol's number, a whole number in the place of the version, or a version in
- * the place of a count or the server's id.
+ * Whether each field is in its place. A semicolon in the name that is not escaped moves all later fields: then there is
+ * a text in the place of the protocol's number, a whole number in that of the version, or a version in that of a count
+ * or the server's id.
  */
 function isInPlace([, , protocol = '', version = '', ...numbers]: string[]): boolean {
   if (!/^-?\d*$/.test(protocol.trim()) || /^\d+$/.test(version.trim())) return false;

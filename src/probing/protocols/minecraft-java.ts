@@ -7,9 +7,7 @@ import type { Said } from '../read-answer.ts';
  * packet begins with its length as a VarInt.
  */
 
-/**
- * The protocol version in the handshake: that of Minecraft 1.8. Servers answer the status request whatever the version.
- */
+/** The protocol version in the handshake: that of Minecraft 1.8. Servers answer whatever the version is. */
 const CLIENT_VERSION = 47;
 const STATUS_PACKET = 0;
 const STATUS_STATE = 1;
@@ -17,9 +15,7 @@ const STATUS_STATE = 1;
 /** The longest status in bytes; real servers send less. */
 const LONGEST_STATUS = 256 * 1_024;
 
-/**
- * The handshake and the status request. `host` is the name that players use, because proxies choose the server by it.
- */
+/** The handshake and the status request. `host` is the name that players use: proxies choose the server by it. */
 export function statusRequest(host: string, port: number): Buffer {
   const name = Buffer.from(host);
   const handshake = Buffer.concat([
@@ -87,10 +83,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 const notStatus = () =>
   new QueryError('answer-broken', 'What the server sends is not a status of Minecraft Java.');
 
-/**
- * Reads a VarInt: at most five bytes with seven bits each, the lowest bits first. If a byte is 128 or more, another one
- * follows.
- */
+/** Reads a VarInt: one to five bytes with seven bits each, lowest first. Every byte but the last is 128 or more. */
 function readVarInt(bytes: Buffer, start: number): { value: number; end: number } | undefined {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {

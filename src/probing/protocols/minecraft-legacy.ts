@@ -15,10 +15,7 @@ const LAST_VERSION = 78;
 /** The answer to a list ping. */
 export type LegacyAnswer = {
   said: Said;
-  /**
-   * Whether the server has Minecraft 1.7 or later. Such a server also answers the status request, with more
-   * information.
-   */
+  /** Whether the server has Minecraft 1.7 or later, and so also answers the more detailed status request. */
   isModern: boolean;
 };
 
@@ -39,14 +36,12 @@ export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer
   ];
 }
 
-/**
- * Whether the bytes begin with a kick packet. A status never begins with FF 00, because no length is encoded like this.
- */
+/** Whether the bytes begin with a kick packet. A status never begins with FF 00: no length is encoded like this. */
 export function isKick(received: Buffer): boolean {
   return received[0] === KICK && received[1] === 0;
 }
 
-/** The server refused the request with a kick packet that is not an answer to a list ping. */
+/** A kick packet that is not an answer to a list ping: the server refuses the request. */
 export class KickedError extends QueryError {
   constructor() {
     super('answer-broken', 'The server refuses the status request.');

@@ -1,4 +1,3 @@
-/** How many servers a process remembers. */
 const MOST_SERVERS = 10_000;
 
 /**

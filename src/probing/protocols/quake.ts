@@ -7,9 +7,7 @@ import { countOf, type Said } from '../read-answer.ts';
 /** Whether a client is a person and not a bot. `line`: the client's line in the server's status. */
 type IsPerson = (line: string) => boolean;
 
-/**
- * A question and the beginning of its answer (as Latin-1). `isPerson` is null if the answer has no lines of clients.
- */
+/** A question and the beginning of its answer (as Latin-1). `isPerson` is null if the answer lists no clients. */
 type Dialect = { question: string; answer: string; isPerson: IsPerson | null };
 
 const PREFIX = '\xff\xff\xff\xff';
@@ -31,8 +29,7 @@ export const askQuake: OwnProtocol = async ({ game }, connections) => {
   const said = statusSaid(status, textFormatOf(game), isPerson);
   const isUnclear = peopleStated(status) === null && !status.clients.every(notABot(1));
   if (dialect !== QUAKE3 || !isUnclear) return said;
-  // Some of the clients without a ping may be people. ioquake3 states the number of people in `g_humanplayers`, but
-  // does not count those on reserved slots.
+  // Clients without a ping may be people. ioquake3 counts people in `g_humanplayers`, but not those on reserved slots.
   const info = await optional(askStatus(INFO, connections, OPTIONAL_MS));
   const people = countOf(info?.settings.get('g_humanplayers')) ?? 0;
   return { ...said, players: Math.max(Number(said.players), people) };

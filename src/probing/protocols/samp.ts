@@ -9,10 +9,7 @@ const MAGIC: Record<string, { question: string; answer: string }> = {
 };
 const SAMP = { question: 'SAMP', answer: 'SAMP' };
 
-/**
- * The size of a header: magic, address, port and the letter of the question. The answer repeats everything but the
- * magic.
- */
+/** Magic, address, port and the letter of the question. The answer repeats everything but the magic. */
 const HEADER_BYTES = 11;
 
 /**

@@ -6,9 +6,7 @@ import type { QueryConnections } from '../query-connections.ts';
 import { QueryError } from '../query-error.ts';
 import { countOf } from '../read-answer.ts';
 
-/**
- * TeamSpeak 3. One query port serves all servers of a machine; a command selects one of them by its port for players.
- */
+/** One query port serves all TeamSpeak 3 servers of a machine; a command selects one by its port for players. */
 export const TEAMSPEAK3 = {
   port: 10_011,
   greeting: 'TS3',
@@ -18,10 +16,7 @@ export const TEAMSPEAK3 = {
 export const TEAMSPEAK2 = { port: 51_234, greeting: '[TS]', end: /(?:^|\n)(OK|ERROR)([^\r\n]*)\r?\n/ };
 type Dialect = typeof TEAMSPEAK3;
 
-/**
- * How long to wait for the figures of a server. If they do not come, the server is still online, because it has
- * accepted the selection of its port.
- */
+/** How long to wait for the figures of a server. Without them it is still online: it has accepted the selection. */
 const FIGURES_MS = 2 * SECOND;
 
 /** The answer of a server to a command. */
@@ -42,8 +37,7 @@ export const askTeamspeak3: OwnProtocol = async (asked, connections) => {
   const reply = await optional(ask('serverinfo'), FIGURES_MS);
   const info = fieldsOf(reply?.refusal === null ? reply.lines.join(' ') : '');
   const counted = playersIn(info);
-  // If `serverinfo` was not answered, nothing more is asked: a late answer could be mistaken for the answer to the next
-  // command.
+  // Without an answer to `serverinfo`, nothing more is asked: a late answer could be mistaken for the next one.
   const list = counted === undefined && reply ? await optional(ask('clientlist')) : undefined;
   return {
     name: info.get('virtualserver_name'),

@@ -17,7 +17,6 @@ type AllowDeps = {
   producer: Pick<Producer, 'add'>;
 };
 
-/** The most votes a day that an operator can allow. */
 export const MOST_ALLOWED = 1_000_000;
 
 const allowing = z.object({
@@ -30,9 +29,9 @@ const allowing = z.object({
 });
 
 /**
- * Stores an operator's decision about how many votes of a server count for the rank on each UTC day without evidence.
- * From the next ranking on, votes that were waiting count, up to this number. The limits for networks still apply. The
- * number 0 ends the decision. The next ranking weighs all its days again.
+ * Stores an operator's decision about the allowance: how many votes of a server count for its rank on each UTC day
+ * without evidence. From the next ranking on, waiting votes count up to this number, for all days of the ranking. The
+ * limits for networks still apply. The number 0 ends the decision.
  *
  * @param by - the operator, for the audit log
  * @returns the server after the change; null if no such server is listed
@@ -52,7 +51,7 @@ export async function allowVotes(
     { returnDocument: 'after' },
   );
   if (!server) return null;
-  // If a ranking read the server before this update, `reweighed` no longer matches, so it stores nothing.
+  // If a ranking has read the counters before this update: `reweighed` does not match, so it stores nothing.
   await deps.voteCounters.updateMany(
     { serverId },
     { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },

@@ -8,10 +8,7 @@ import { FULL_OF_NETWORK } from './weigh-day.ts';
 /** A network from which more players voted for a server on a day than count in full. */
 export type CrowdedNetwork = {
   serverId: ObjectId;
-  /**
-   * The limits of a single network are multiplied by this factor. It is above 1 for an IPv6 /48, which counts as
-   * several networks.
-   */
+  /** The limits of a single network are multiplied by this factor: above 1 for an IPv6 /48, otherwise 1. */
   factor: number;
   /** The hashes of these players (`playerHash`). */
   players: string[];
@@ -20,9 +17,8 @@ export type CrowdedNetwork = {
 };
 
 /**
- * The networks from which many players used the vote form of these servers on a UTC day, narrow networks first. The
- * result includes players whose votes were refused or held. They change no weight, because only counted votes are
- * weighed.
+ * The networks from which many players used the vote form of these servers on a UTC day; IPv6 /48 networks come last.
+ * Includes players whose votes were refused or held; this has no effect, because only counted votes are weighed.
  */
 export function crowdedNetworks(
   { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },

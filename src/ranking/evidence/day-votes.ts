@@ -31,9 +31,9 @@ const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 
 /**
- * Counts the votes of servers on a UTC day by what each vote itself says: whether it was imported, its source and its
- * number. Excluded votes are left out. It reads no networks, and ignores whether a player's earlier votes were excluded
- * or imported: if that may matter, `readVotes` counts the day.
+ * Counts the votes of servers on a UTC day by the fields of each vote: its number and its source. Excluded votes are
+ * left out. The result is not exact if networks are crowded, or if earlier votes of a player were excluded or imported.
+ * For such days, use `readVotes`.
  */
 export async function countVotes(
   { votes }: Pick<ReadDeps, 'votes'>,
@@ -69,8 +69,8 @@ export async function countVotes(
 }
 
 /**
- * The servers with excluded votes before the end of a day. An excluded vote raises the numbers of the player's later
- * votes, but must not make the player a regular.
+ * The servers with excluded votes before the end of a day. Such votes raise the numbers of the player's later votes,
+ * but must not make the player a regular.
  */
 export async function withExclusions(
   { votes }: Pick<ReadDeps, 'votes'>,
@@ -89,12 +89,12 @@ export async function withExclusions(
   return new Set(found.flatMap((vote) => (vote ? [vote.serverId.toHexString()] : [])));
 }
 
-/** A vote from the vote form in a crowded network. */
+/** A vote of the vote form from a crowded network. */
 type Member = NetworkVote & { isRegular: boolean; weight: number };
 
 /**
- * Like `countVotes`, but for one server and exact: it finds regulars by their earlier counted votes, and weighs votes
- * by their networks. It reads a thousand votes at a time. In memory it holds only the votes of crowded networks.
+ * Like `countVotes`, but for one server and exact: finds regulars by their earlier counted votes, and weighs votes by
+ * their networks. Reads `CHUNK` votes at a time; only the votes of crowded networks stay in memory.
  */
 export async function readVotes(
   deps: ReadDeps,
@@ -131,7 +131,7 @@ export async function readVotes(
   await inChunks(deps.votes, { serverId, votedAt: dayRange(day), excludedAt: null }, take);
 
   for (const network of networks) {
-    // If a vote weighs nothing because of a narrow network, it does not count for the limits of the wider network.
+    // Votes that weigh nothing because of a narrower network do not use up the limits of the wider one.
     const left = network.members.filter(({ weight }) => weight > 0);
     for (const [i, weight] of networkWeights(left, network.factor).entries()) {
       const member = left[i];

@@ -9,7 +9,7 @@ import type { VoteCounter } from '../../votes/vote-counter.ts';
 import { rankingDays } from '../ranking-days.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
-/** The counter of a server's month, with those of its days that must be weighed. */
+/** The counter of a server's month. `due`: its days that must be weighed. */
 export type DueCounter = {
   serverId: ObjectId;
   month: string;
@@ -17,7 +17,7 @@ export type DueCounter = {
   due: { day: string; votes: number; isFinal: boolean }[];
 };
 
-/** If today has more votes than this, it is weighed again only when the number has grown by a twentieth. */
+/** If today has more votes than this: it is weighed again only after the number has grown by a twentieth. */
 const OFTEN = 200;
 const GROWTH = 1.05;
 
@@ -28,13 +28,13 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** A day of at most this many votes is not weighed: each counts in full, whatever its source. */
+/** A day with at most this many votes is not weighed: each counts in full, whatever its source. */
 export const ALWAYS_FULL = FULL_OF_NETWORK;
 
 /**
  * Calls `work` with the counters that have days to weigh. A day is due if it was never weighed, if its votes have
- * changed since it was weighed, or if it has ended since then. A finished day is due once, and again only after a
- * recount.
+ * changed since then, or if it has ended since then. A finished day is due once, and again only after a recount or a
+ * decision about the allowance. Days with few votes are not due (`ALWAYS_FULL`).
  *
  * @param first - the first day that is weighed
  */
@@ -65,13 +65,13 @@ export async function eachDueCounter(
   }
 }
 
-/** An expression that gives a day if it is due, else null. Most days are not, so those conditions come first. */
+/** An expression that gives a day if it is due, otherwise null. The conditions that hold for most days come first. */
 function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
   const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
-  // A finished day on which all votes count in full is stored as their number.
+  // If all votes of a finished day count in full: its weight is stored as their number.
   const isClean = { $eq: [votes, weighed] };
   const isSame = { $eq: [votes, `${weighed}.of`] };
-  // Newer votes count in full until the day is weighed again. So a day may wait for more votes only if all its votes
+  // Votes cast since the last weighing count in full until the next one. So a day may wait for it only if all its votes
   // count in full.
   const hardlyGrew = {
     $and: [

@@ -4,12 +4,11 @@ import { NEW_VOTES } from './weigh-day.ts';
 
 type Named = Pick<Vote, 'usernameKey' | 'seq'>;
 
-/** Tells which of a server's votes were cast by regulars. */
 export type KnownNames = { areRegulars(votes: Named[]): Promise<boolean[]> };
 
 /**
- * Reads what is needed to find regulars: players with more than `NEW_VOTES` earlier votes for the server. A vote's
- * number says how many votes its player cast before. Excluded votes do not count for this; imported votes do.
+ * Finds regulars: players with more than `NEW_VOTES` earlier votes for the server. A vote's number says how many votes
+ * its player cast before. Excluded votes do not count for this; imported votes do.
  *
  * @param before - the end of the day that is weighed
  */
@@ -41,7 +40,7 @@ export async function knownNames(
   };
 }
 
-/** How many votes of each name were imported. Imported votes have negative numbers, so the index alone is enough. */
+/** Imported votes have negative numbers, so the index alone is enough. */
 async function importedVotes(
   votes: Collection<Vote>,
   serverId: ObjectId,

@@ -4,10 +4,10 @@ import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 
-/** The highest number of players is taken from the day itself and from this many days before it. */
+/** The most players of a server are those of the day itself and of this many days before it. */
 export const PLAYER_DAYS = 30;
 
-/** The fields of a server that say how many players it has now. */
+/** The fields of a server that give its current number of players. */
 export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,
   'current.playersHidden': 1,
@@ -17,15 +17,14 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
-/** The most players of a server; its seconds online with a visible number, with a hidden number, and offline. */
+/** `peak`: the most players. The others are seconds: online with a visible or a hidden number, and offline. */
 type Peak = { _id: ObjectId; peak: number; visible: number; hidden: number; offline: number };
 
 /**
- * For each server: the most players that our checks saw on a UTC day and the 30 days before. A server's own reports do
- * not count. If no check saw a number in this time, because none was made or the server hides its players, the server
- * is not in the result.
+ * The most players that our checks saw on each server, on a UTC day and the 30 days before. A server's own reports do
+ * not count. A server is missing if no check saw a number, because there was no check or the server hides its players.
  *
- * @param now - null unless `day` is today, whose statistics are not computed yet: then the current number counts too
+ * @param now - null unless `day` is today. Then the current number counts too, because today has no statistics yet
  */
 export async function playersSeen(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
@@ -49,7 +48,7 @@ export async function playersSeen(
   ]);
   const seen = new Map<string, number>();
   for await (const { _id, peak, visible, hidden, offline } of peaks) {
-    // If a server was offline, it had no players. If it hides them when it is online, it may have had any number.
+    // An offline server has no players. If it hides them while online: it may have had any number.
     const isEmpty = offline > 0 && hidden === 0;
     if (visible > 0 || isEmpty) seen.set(_id.toHexString(), peak);
   }

@@ -5,11 +5,11 @@ import { rankingDays } from '../ranking-days.ts';
 import { ALWAYS_FULL } from './due-days.ts';
 import { firstWeighedDay } from './rule-start.ts';
 
-/** Why a vote weighs less than others; `later`: it was cast after the last ranking. */
+/** Why a vote weighs less than others. `later`: it was cast after its day was last weighed. */
 export const REASONS = ['network', 'newcomers', 'api', 'waiting', 'later'] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** A UTC day of a server: its counted votes, what they weigh, and how many weigh less for each reason. */
+/** A UTC day of a server. For each reason: how many votes weigh less. */
 export type RankDay = {
   day: string;
   votes: number;
@@ -20,7 +20,7 @@ export type RankDay = {
 } & Record<Reason, number>;
 
 /**
- * What the votes of each day of the ranking weigh now, oldest first, as the ranking counts them.
+ * What the votes of each day of the ranking weigh, oldest first.
  *
  * @param lastDay - the newest UTC day that counts
  */
@@ -50,7 +50,7 @@ export async function rankVotesByDay(
   });
 }
 
-/** Counts a day as `rankingPipeline` does. The next ranking weighs the votes that are not weighed yet. */
+/** A day as the last ranking counted it. Votes cast since then are `later`, or count in full if all others do. */
 function rankDay(
   day: string,
   votes: number,
@@ -75,14 +75,13 @@ function rankDay(
   };
 }
 
-/** Sums the figures of days. */
 export function sumOfDays(days: RankDay[]): { votes: number; rankVotes: number } & Record<Reason, number> {
   const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
   for (const day of days) {
     sum.votes += day.votes;
     for (const reason of REASONS) sum[reason] += day[reason];
   }
-  // Tenths are summed as whole numbers, so the sum has no rounding error.
+  // Summed in tenths, as whole numbers, so that the sum has no rounding error.
   sum.rankVotes = days.reduce((tenths, { rankVotes }) => tenths + Math.round(10 * rankVotes), 0) / 10;
   return sum;
 }

@@ -4,7 +4,7 @@ import type { PeriodMark } from '../../platform/periods/period-mark.ts';
 import { addDays, dayOf, markDone } from '../../platform/periods/period-marks.ts';
 import type { VoteCounter } from '../../votes/vote-counter.ts';
 
-/** The name of the period mark that stores the first UTC day whose votes are weighed. */
+/** The name of the period mark whose day is the first one that is weighed. */
 const WEIGH_VOTES = 'weigh-votes';
 
 /** The first UTC day whose votes are weighed; null before the first ranking that weighs. */
@@ -18,9 +18,8 @@ export async function firstWeighedDay({
 }
 
 /**
- * Returns the first UTC day whose votes are weighed. If no ranking has weighed votes before, this call sets it to
- * tomorrow, because processes of the previous version may still take votes today. In a listing without votes it is
- * today.
+ * Returns the first UTC day whose votes are weighed. In the first ranking it sets this day: tomorrow, because processes
+ * of the previous version may still take votes today; or today if there are no votes yet.
  */
 export async function startWeighing(deps: {
   periodMarks: Collection<PeriodMark>;

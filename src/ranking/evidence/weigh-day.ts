@@ -5,12 +5,9 @@ import type { DayWeight } from '../../votes/vote-counter.ts';
  * UTC day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
  */
 
-/** Votes of one network that count in full. For an IPv6 /48, this limit and the next two are four times as high. */
+/** Votes of one network that count in full. An IPv6 /48 has four times this limit and the next two. */
 export const FULL_OF_NETWORK = 4;
-/**
- * Further votes that count in full if they are of regulars or were cast with confirmed accounts that are older than 7
- * days.
- */
+/** Further votes in full, if they are of regulars or of confirmed accounts that are older than 7 days. */
 export const MORE_PROVEN = 4;
 /** Further votes that count a tenth each; the rest count nothing. */
 export const TENTHS_OF_NETWORK = 40;
@@ -20,34 +17,25 @@ export const NEW_VOTES = 4;
 
 /** New names count in full up to this number times the server's players, and at least up to `FEWEST`. */
 export const NEW_NAMES_A_PLAYER = 3;
-/**
- * Votes of the API, of regulars and new names together, count in full up to this number times the server's players, and
- * at least up to `FEWEST`.
- */
+/** Votes of the API, those of new names too, count in full up to this number times the players; at least `FEWEST`. */
 export const API_VOTES_A_PLAYER = 5;
 export const FEWEST = 20;
 
 /**
- * All votes of a day together count up to this number times the server's players, and at least up to `NEVER_WAITING`.
- * Votes above this limit wait for an operator.
+ * All votes of a day except imported ones count up to this number times the players; at least `NEVER_WAITING`. Votes
+ * above this limit wait for an operator.
  */
 export const VOTES_A_PLAYER = 10;
 export const NEVER_WAITING = 50;
 
-/**
- * The number of players that is assumed if our checks saw none: the game cannot be queried, or there was no check yet.
- */
+/** If our checks saw no number (the game cannot be queried, or there was no check): this many players are assumed. */
 export const ASSUMED_PLAYERS = 25;
 
-/**
- * If our checks saw more players than this, they count as this many, because a game server can tell our checks any
- * number.
- */
+/** The highest number of players that is used, because a game server can tell our checks any number. */
 export const MOST_PLAYERS = 1_000;
 
 /** The counted votes of a server and UTC day by their evidence. */
 export type DayEvidence = {
-  /** Imported votes. */
   imported: number;
   form: { regulars: number; newcomers: number };
   api: { regulars: number; newcomers: number };
@@ -55,7 +43,7 @@ export type DayEvidence = {
   network: { tenths: number; nothing: number };
   /** The most players that our checks saw; null where they see no number. */
   players: number | null;
-  /** How many votes a day an operator allows without evidence. */
+  /** How many votes of a day an operator allows without evidence; 0 without a decision. */
   allowance: number;
 };
 
@@ -73,7 +61,7 @@ export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'a
   };
 }
 
-/** The weight of a day, with the number of votes that weigh less, by reason. Each of these votes has one reason. */
+/** The weight of a day, and for each reason the number of votes that weigh less. Each of these votes has one reason. */
 export function weighDay(
   evidence: DayEvidence,
 ): Pick<DayWeight, 'tenths' | 'network' | 'newcomers' | 'api' | 'waiting'> {
@@ -85,7 +73,7 @@ export function weighDay(
   const full = form.regulars + apiRegulars + newcomers;
   const counted = Math.min(full, rooms.all);
 
-  // Votes that count a tenth fill the rest of the day's limit.
+  // If the day's limit is not reached: votes that count a tenth use the rest of it.
   let room = rooms.all - counted;
   const take = (votes: number) => {
     const taken = Math.min(votes, room);
@@ -110,13 +98,11 @@ export function weighDay(
   };
 }
 
-/** A vote of a network. Votes of regulars and of old accounts are proven: they count in full before others do. */
+/** `isProven`: the vote of a regular or of an old account. Proven votes take the full weights first. */
 export type NetworkVote = { isProven: boolean };
 
 /**
- * What each vote of a network weighs in tenths: 10, 1 or 0.
- *
- * @param factor - the limits of a single network are multiplied by this
+ * What each vote of a network weighs in tenths: 10, 1 or 0. The limits of a single network are multiplied by `factor`.
  */
 export function networkWeights(votes: NetworkVote[], factor: number): number[] {
   const proven = votes.filter(({ isProven }) => isProven).length;

@@ -15,7 +15,6 @@ import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
 import { startWeighing } from './rule-start.ts';
 import { FEWEST, weighDay } from './weigh-day.ts';
 
-/** The dependencies of weighing votes. */
 export type WeighDeps = {
   servers: Collection<Server>;
   votes: Collection<Vote>;
@@ -34,8 +33,8 @@ type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
 type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
 
 /**
- * Weighs the votes of those days of the ranking that are due (`eachDueCounter`), and stores the weights in the
- * counters. After an interruption, the next run weighs the rest; running it again changes nothing.
+ * Weighs the votes of the days that are due (`eachDueCounter`), and stores the weights in the counters. After an
+ * interruption, the next run weighs the rest.
  *
  * @returns the first UTC day whose votes are weighed, and how many days this run weighed, over all servers
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
@@ -63,7 +62,7 @@ export async function weighVotes(
   return { first, weighed };
 }
 
-/** Weighs a UTC day of some servers. Removed servers are left out. */
+/** Removed servers are left out. */
 async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
   const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
   const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };
@@ -104,8 +103,8 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
 }
 
 /**
- * The write of a day's weight. If an operator has changed the allowance since the counter was read, nothing is stored,
- * because the day is due again.
+ * The write of a day's weight. If an operator has changed the allowance since the counter was read: it matches nothing,
+ * and the day is due again.
  */
 function writeOf(
   { serverId, month, reweighed }: Due,
@@ -115,7 +114,7 @@ function writeOf(
   const field = day.slice(8);
   const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
   const set = {
-    // Most days are stored as a number. This keeps the counters small, because a ranking reads all of them.
+    // Most days are stored as a number, so that counters stay small: a ranking reads all of them.
     [`weighed.${field}`]: stored.isFinal && less === 0 ? stored.of : stored,
     ...(less > 0 ? { [`less.${field}`]: less } : {}),
     ...(waiting > 0 ? { [`waiting.${field}`]: waiting } : {}),
@@ -133,8 +132,8 @@ function writeOf(
 }
 
 /**
- * The weight of a day. It is computed from the day's counts if three conditions hold: all votes count in full, no
- * network is crowded, and the server has no excluded votes. Otherwise it is computed from the votes one by one.
+ * The weight of a day. The day's counts are enough if all votes count in full, no network is crowded, and the server
+ * has no excluded votes. Otherwise the votes are read one by one.
  */
 async function weightOf(
   deps: WeighDeps,

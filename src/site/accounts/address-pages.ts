@@ -28,7 +28,7 @@ import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } fro
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
 const decisionForm = z.object({
-  // If a value cannot be a token, the answer is the same as for a link that is no longer valid.
+  // A value that cannot be a token becomes empty: the answer is then the same as for an invalid link.
   token: z.string().max(MAX_TOKEN_LENGTH).catch(''),
   decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
@@ -91,8 +91,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     const retryAt =
       (await countAddressRequest(deps, user._id)) ??
       (await countMail(deps, { email, ...from })) ??
-      // The current address gets a mail too. If this address is not confirmed, it may belong to a stranger. So the mail
-      // to it is counted as well, and the limits of mails apply to it.
+      // If the current address is not confirmed, it may be a stranger's. So the mail to it is counted as well.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));
     if (retryAt) return tooManyLinks(retryAt);
     // The duration must not depend on whether another account has the address, because that would reveal it.
@@ -111,10 +110,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   });
 }
 
-/**
- * `/confirm-address`: the page behind the links that both addresses get by mail. To open it changes nothing, because
- * mail scanners open every link.
- */
+/** `/confirm-address`: the page behind the mailed links. Opening it changes nothing: mail scanners open every link. */
 function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): void {
   const { base } = app.site;
 

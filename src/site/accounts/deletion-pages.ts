@@ -21,7 +21,7 @@ import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-aut
 import type { AccountParts } from './account-parts.ts';
 import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
 
-/** If a value cannot be a token, the answer is the same as for a link that is no longer valid. */
+/** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
 
 /** `/account/delete` requests the deletion of an account. `/keep-account`, to which a mailed link leads, cancels it. */

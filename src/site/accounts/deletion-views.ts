@@ -101,7 +101,7 @@ function names(servers: UserView['servers']): Html {
   return html`${servers.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}`;
 }
 
-/** The page behind the link in the mail. To open it changes nothing, because mail scanners open every link. */
+/** The page behind the mailed link. Opening it changes nothing: mail scanners open every link. */
 export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>, token: string): Page {
   const ifUnasked = t(
     'If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.',
@@ -130,7 +130,7 @@ export function keptPage(base: string): Page {
   };
 }
 
-/** The page behind a link that does not work (any more): the deletion was cancelled or has happened. */
+/** The page behind an invalid link: the deletion was cancelled or has happened. */
 export function invalidKeepLinkPage(base: string): Page {
   return {
     title: t('This link does not work'),

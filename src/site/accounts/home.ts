@@ -3,8 +3,8 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
 /**
- * The start page of a user: the page after the sign-in, unless the user wanted another page. Owners and members get the
- * dashboard, operators the admin area, users with a draft the dashboard, and all others their favourites.
+ * The start page, which users get after a sign-in unless they wanted another page. The first that fits: the dashboard
+ * for owners and members, the admin area for operators, the dashboard for users with a draft, the favourites.
  */
 export async function homeOf(
   deps: Pick<AppDeps, 'users' | 'servers' | 'serverDrafts'>,

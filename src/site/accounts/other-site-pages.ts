@@ -44,10 +44,7 @@ function noVerifiedAddress(name: string): string {
   return t('Your account at {name} has no verified e-mail address. Verify one there first.', { name });
 }
 
-/**
- * Sign-in through other sites, such as Discord, that the operator has configured. The sign-in library has many routes;
- * browsers can reach only its OAuth callbacks.
- */
+/** Sign-in through other sites, such as Discord. Browsers can reach only the OAuth callbacks of the sign-in library. */
 export function otherSitePages(app: FastifyInstance, parts: AccountParts): void {
   for (const id of OTHER_SITE_IDS) {
     startRoute(id, app, parts);
@@ -71,7 +68,7 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
     access: ANYONE,
     run: async ({ request, reply, values }) => {
       const { name } = configuredSite(deps, id);
-      // If no page is wanted afterwards: the sign-in page, which redirects signed-in users to their start page.
+      // If the user wanted no page: the sign-in page, which redirects signed-in users to their start page.
       const next = nextPage(app, values.next, `${base}/sign-in`);
       const retryAt = await countOtherSite(deps, request.ip);
       if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
@@ -127,8 +124,7 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
       logRefusedSignIn(request, id, { code, ...(cause ? { reason: reasonOf(cause) } : {}) });
       return reply.redirect(`${base}/sign-in${queryText({ error: code, from: id })}`, 303);
     };
-    // If the cookie is missing: another site may have made the browser call this address. So the request is refused,
-    // and not counted as an attempt.
+    // If the cookie is missing, another site may have made the browser call this address: no attempt is counted.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
     const retryAt = await countOtherSiteCallback(deps, request.ip);
     if (retryAt) throw new PageError(429, t('Too many attempts.'), retryAt);
@@ -146,8 +142,7 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
     }
     giveCookies(reply, answer.headers);
     const location = redirectOf(answer, origin);
-    // The session cookie shows the success. The address does not: the page that the user wanted may have a parameter
-    // `error` of its own.
+    // Only the session cookie shows the success: the address of the wanted page may have its own parameter `error`.
     if (location && answer.headers.getSetCookie().some((cookie) => SESSION_COOKIE.test(cookie))) {
       request.log.info({ event: 'account.signed_in', provider: id });
       return reply.redirect(location.href, 303);

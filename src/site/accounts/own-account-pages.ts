@@ -143,7 +143,7 @@ function passwordForms(
   });
 }
 
-/** The forms that connect and disconnect other sites for sign-in. */
+/** The form that disconnects another site. A sign-in through the site connects it. */
 function siteForms(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
 

@@ -42,7 +42,6 @@ type Account = {
   signedIn: SignedIn;
   /** A change of the address that is not confirmed yet. */
   addressChange: AddressChange | null;
-  /** The requested deletion of the account. */
   deletion: AccountDeletion | null;
   sessions: WithId<SignInSession>[];
   now: Date;

@@ -35,7 +35,7 @@ const forgotForm = z.object({
 /** If a token is longer than this, it is not valid: the tokens in links are shorter. */
 const MAX_TOKEN_LENGTH = 200;
 
-/** If a value cannot be a token, the answer is the same as for a link that is no longer valid. */
+/** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
 
 /** `/forgot-password`, which mails a link, and `/set-password`, to which the link leads. */

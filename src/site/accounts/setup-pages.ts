@@ -43,10 +43,7 @@ const USELESS = defineMessage(
   'This code does not work. It was already used, it is more than one hour old, a newer one was made, or it is incomplete.',
 );
 
-/**
- * `/setup`: a user with a setup link creates the account of the first operator. Once the site has an operator, these
- * paths answer 404 to everybody except operators, like unknown paths.
- */
+/** `/setup`: a user with a setup link becomes the first operator. Once there is one, all but operators get a 404. */
 export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   const { deps } = parts;

@@ -62,7 +62,7 @@ const MESSAGES = {
   'not-sent': defineMessage('Your session has ended, so nothing was saved. Sign in and try again.'),
 };
 
-/** The messages for error codes of the sign-in library. All other codes mean that the address or password is wrong. */
+/** Messages for error codes of the sign-in library. Others, except `SUSPENDED`, mean a wrong address or password. */
 const REFUSALS: Record<string, Text> = {
   EMAIL_NOT_VERIFIED: defineMessage(
     'Your e-mail address is not confirmed yet. Open the link that we sent you to choose your password.',

@@ -61,16 +61,12 @@ const addressForm = z.object({
 
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
-/**
- * The fields of both forms: the form of a listing that sends mail, and the form of a listing that does not. An operator
- * may switch between them while the process runs.
- */
+/** The fields of both forms. If an operator turns mail on or off, the form changes while the process runs. */
 const anyForm = signUpForm.partial({ name: true, password: true });
 
 /**
- * `/sign-up`: creates a user with the role `owner`. If the listing sends mail: the form only has the address, and a
- * mailed link leads to the form for name and password (verify-email-pages.ts). If it does not: the form creates the
- * account at once. Then the user gets to the page `next`, by default to the start page (`homeOf`).
+ * `/sign-up`. If the listing sends mail: the form has only the address, and a mailed link leads to the form for name
+ * and password (verify-email-pages.ts). Otherwise the form creates the account at once.
  */
 export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
@@ -155,10 +151,7 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
   };
 }
 
-/**
- * Error codes that mean “this address has an account”. The last one comes from the unique index, if two sign-ups with
- * the same address run at the same time.
- */
+/** Error codes of a taken address. The last one comes from the unique index, if two sign-ups run at the same time. */
 const TAKEN = new Set([
   'USER_ALREADY_EXISTS',
   'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL',

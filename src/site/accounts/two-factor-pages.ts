@@ -52,9 +52,7 @@ export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountPart
   formsWhenOn(app, { deps, auth }, start);
 }
 
-/**
- * The forms that turn the second factor on: the first shows a secret for the app, the second checks a code of the app.
- */
+/** The forms that turn the second factor on: one shows a secret for the app, the next checks a code of the app. */
 function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): void {
   const { base } = app.site;
   const path = `${base}${PATH}`;
@@ -77,8 +75,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     access: SIGNED_IN,
     schema: codeForm,
     secrets: ['code'],
-    // If the second factor is on already: refused, because a right code would show new backup codes. These need the
-    // password too, which the form `backup-codes` has.
+    // Without this check, a right code alone would show the backup codes. Elsewhere they also need the password.
     check: (request) => (userOf(request).twoFactorEnabled ? path : null),
     show: (_request, typed) => codePage(path, typed),
     run: async ({ request, reply, data }) => {

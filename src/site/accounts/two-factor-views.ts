@@ -70,10 +70,7 @@ function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
   return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
-/**
- * The page with the new secret as a QR code and as text, and the form for the first code. `skip`: the target of a link
- * for users who want no second factor now.
- */
+/** The new secret and the form for the first code. `skip`: the link for users who want no second factor now. */
 export function setUpPage(path: string, totpUri: string, { skip }: { skip?: string | undefined } = {}): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {

@@ -25,10 +25,7 @@ const finishForm = z.object({
   password: newPassword,
 });
 
-/**
- * `/verify-email`: the page behind a sign-up link, where the user chooses name and password. To open it changes
- * nothing, because mail scanners open every link.
- */
+/** `/verify-email`: the page behind a sign-up link. Opening it changes nothing: mail scanners open every link. */
 export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
   const { base } = app.site;
   const read = (token: unknown) =>

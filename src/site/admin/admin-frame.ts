@@ -26,12 +26,10 @@ export function adminPath(base: string, path = ''): string {
   return `${base}/operator${path}`;
 }
 
-/** The path of a server's page in the admin area. */
 export function adminServerPath(base: string, server: { _id: { toHexString(): string } }, path = ''): string {
   return adminPath(base, `/servers/${server._id.toHexString()}${path}`);
 }
 
-/** The path of a vote's page in the admin area. */
 export function adminVotePath(base: string, vote: { _id: UUID }): string {
   return adminPath(base, `/votes/${vote._id.toString()}`);
 }

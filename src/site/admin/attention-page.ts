@@ -23,9 +23,7 @@ import { setUpCard } from './set-up-list.ts';
 const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
 
-/**
- * `/operator`: the inbox, with a tab for each kind of item. If the query names no tab: the first tab with an item.
- */
+/** `/operator`: the inbox, with a tab for each kind of item. Without a tab in the query: the first one with an item. */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const numbers = inboxNumbers(deps);
@@ -61,7 +59,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
     });
   });
 
-  // In earlier versions, this was the path of the page of reports. It redirects, so that bookmarks still work.
+  // Earlier versions had the page of reports at this path: redirect, so that bookmarks still work.
   app.get('/complaints', OPERATOR, async (_request, reply) =>
     reply.redirect(inboxPath(base, 'reports'), 301),
   );

@@ -62,7 +62,7 @@ async function serversOf({ servers }: AdminParts['deps'], rows: AuditEntry[]) {
 
 function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
   const options: [string, string][] = [['', 'All actions'], ...ACTIONS];
-  // If the query has an action that is not in the list: it is added, so that the filter shows it as selected.
+  // If the list does not have the query's action: add it, so that the filter shows it as selected.
   if (query.action && !options.some(([value]) => value === query.action))
     options.push([query.action, query.action]);
   const isFiltered = Object.keys(query).length > 0;

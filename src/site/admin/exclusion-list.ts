@@ -19,9 +19,7 @@ type Row = {
 
 /**
  * A list of exclusions with their state, each with a button that undoes it. While an exclusion is in progress, the list
- * refreshes every three seconds.
- *
- * @param of - the server, if all exclusions belong to one server; otherwise null
+ * refreshes every three seconds. `of` is the server if all exclusions belong to one server, otherwise null.
  */
 export async function exclusionList(
   deps: AppDeps,

@@ -30,7 +30,7 @@ import { exclusionList } from './exclusion-list.ts';
 import { reasonFields } from './reason-fields.ts';
 import { utcMoment } from './utc-fields.ts';
 
-/** The list shows at most this many exclusions. */
+/** The list of all servers' exclusions shows at most this many; the list of one server shows all. */
 const EXCLUSIONS = 20;
 
 const rangeForm = z.object({

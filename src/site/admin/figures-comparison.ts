@@ -31,7 +31,7 @@ export function weekFigures(days: SiteDay[]): Html {
   </div>`;
 }
 
-/** A table of all figures: today so far; yesterday and the last week with their changes from the day or week before. */
+/** A table of all figures: today so far, and yesterday and the last week with their changes from the period before. */
 export function comparison(days: SiteDay[]): Html {
   const today = range(days, 0, 1);
   const [day, dayBefore] = [range(days, 1, 1), range(days, 2, 1)];

@@ -19,7 +19,7 @@ import { comparison, week, weekFigures } from './figures-comparison.ts';
 /** The number of days in the charts (four weeks) and in the CSV file (two years). */
 const PAGE_DAYS = 28;
 const FILE_DAYS = 731;
-/** If the figures were last counted longer ago than this: the page says that they are not counted any more. */
+/** If the last count is older than this, the page warns that counting has stopped. Figures are counted once an hour. */
 const LATE_MS = 130 * MINUTE;
 
 /** `/operator/figures`: the figures of the site by UTC day, and comparisons with the day and the week before. */

@@ -45,7 +45,6 @@ export function listenerPages(app: FastifyInstance, { deps }: AdminParts): void 
   });
 }
 
-/** A listener's state and its newest votes. */
 function listenerPage(page: {
   base: string;
   overview: ListenerOverview;

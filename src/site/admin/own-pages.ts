@@ -19,7 +19,7 @@ import { conflict, SETTINGS_MESSAGES, settingsPath } from './settings-frame.ts';
 
 const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 
-/** The options of the routes. The body limit, in bytes, is for characters of three UTF-8 bytes, each sent as `%XX`. */
+/** The body limit in bytes allows characters of three UTF-8 bytes, each byte sent as `%XX`: 9 bytes a character. */
 const OPTIONS = { ...OPERATOR, bodyLimit: 10 * LONGEST_PAGE };
 
 /** The card with links to the operator's own pages. */

@@ -41,10 +41,7 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/**
- * `/operator/votes/exclude-player`: shows a player's votes on one server or on all servers, then excludes them. Another
- * form undoes an exclusion.
- */
+/** `/operator/votes/exclude-player`: shows a player's votes on one or all servers, then excludes them, or undoes it. */
 export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = async (range: PlayerRange, groupId: ObjectId, typed: Typed) => {

@@ -93,7 +93,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
   app.addHook('preHandler', async (request, reply) => {
     // The pattern of the route is compared, because the same path can be written in many ways: `%61pi` is `api`.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
-    // If Redis is unavailable: the request is refused, because its commands would wait in memory and run much later.
+    // If Redis is unavailable: refuse the request, because Redis commands would wait in memory and run much later.
     const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
     if (unavailable.length === 0) return auditButton(deps, app.prefix, request);
     return reply
@@ -122,10 +122,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
   await app.register(board.registerPlugin());
 }
 
-/**
- * Writes the audit log entry of a button before its action runs. The entry has the action (`retry/failed`), the queue
- * and the job.
- */
+/** Writes the audit log entry of a button before its action runs: the action (`retry/failed`), queue and job. */
 async function auditButton(deps: BoardDeps, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
   const route = (request.routeOptions.url ?? '').slice(prefix.length);

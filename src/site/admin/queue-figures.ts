@@ -14,7 +14,6 @@ export function openVotes({ openVotes: { active, unreachable, paused } }: Waitin
   ]);
 }
 
-/** The number of jobs in each queue. */
 export function queueTable({ jobs }: WaitingWork): Html {
   if (jobs.length === 0) return html`<p class="soft">Not available at the moment.</p>`;
   const jobsIn = (queue: string, state: string) =>

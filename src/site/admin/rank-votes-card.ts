@@ -9,10 +9,7 @@ import { card, textArea, textField } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes.ts';
 import { adminServerPath } from './admin-frame.ts';
 
-/**
- * The card that says how many of a server's votes count for its rank. Its form sets the server's allowance: how many
- * votes of a day count without evidence.
- */
+/** The card of a server's votes for its rank. Its form sets the allowance: how many votes of a day need no evidence. */
 export function rankVotesCard(view: {
   base: string;
   server: WithId<Server>;

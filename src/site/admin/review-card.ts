@@ -135,9 +135,7 @@ export function reviewCard(
   </article>`;
 }
 
-/**
- * Facts that help to decide: the age of the author's account, and whether a vote with the same player name is known.
- */
+/** Facts that help to decide: the age of the author's account, and whether a vote with the author's name is known. */
 function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Date): Html {
   const account = accountSince
     ? html`Account made ${timeAgo(accountSince, now)}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`

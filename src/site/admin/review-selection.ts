@@ -6,7 +6,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { notice } from '../shared/parts.ts';
 import { adminPath } from './admin-frame.ts';
 
-/** The maximum number of reviews that one form approves. */
+/** The maximum number of reviews that one form decides about. */
 const MOST = 20;
 
 /** The id of the form that approves several reviews. Its check boxes are in the cards of the reviews. */

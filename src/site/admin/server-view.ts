@@ -85,7 +85,6 @@ export async function serverPage(
   };
 }
 
-/** Notices at the top of the page. */
 function remarks({ server, now }: View): Content {
   const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, unusualVotes } = server;
   const internal = hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : '';
@@ -115,7 +114,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const players = playersHidden(current)
     ? 'players hidden'
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
-  // If there is no full day yet, because the server was listed today: nothing is shown, because zeros would be wrong.
+  // Without a full day yet, because the server was listed today: show nothing, because zeros would be wrong.
   const inDays = daily.peakPlayers
     ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';

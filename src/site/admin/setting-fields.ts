@@ -137,7 +137,7 @@ const FIELDS: Record<ChangeableName, Field> = {
   },
 };
 
-/** The label of a setting. */
+/** The label of a setting; `name` itself if there is no such setting. */
 export function labelOf(name: string): string {
   return (FIELDS as Record<string, Field>)[name]?.label ?? name;
 }
@@ -221,9 +221,7 @@ function shown(value: unknown): string {
   return value.map(({ text, href }: { text: string; href: string }) => `${text} ${href}`).join(', ');
 }
 
-/**
- * Shows a colour as it looks on light and dark pages, with its contrasts. If the text is not a colour: an error.
- */
+/** Shows a colour as it looks on light and dark pages, with its contrasts; an error if the text is not a colour. */
 export function colourPreview(colour: string): Html {
   if (!/^#[0-9a-f]{6}$/i.test(colour.trim()))
     return html`<p class="error">Must be a colour such as #0f6168.</p>`;

@@ -35,7 +35,6 @@ export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content }
 /** Makes the page of settings at `path`, a path of `SECTIONS`. */
 export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
 
-/** The path of a page of settings. */
 export function settingsPath(base: string, path = ''): string {
   return adminPath(base, `/settings${path}`);
 }
@@ -69,7 +68,7 @@ function introduction(base: string, stored: StoredSettings | null): Html {
     log has each change.</p>${last}</div>`;
 }
 
-/** A warning while processes of an earlier version run. Empty if none run, or if MongoDB does not answer. */
+/** A warning while processes of an earlier version run. Empty if none run, or if MongoDB cannot tell. */
 export async function earlierWarning({ mongo }: Pick<AppDeps, 'mongo'>): Promise<Content> {
   try {
     await refuseEarlierProcesses(mongo);

@@ -20,9 +20,7 @@ export function testButtons(base: string, group: SettingGroup, config: Config): 
   return '';
 }
 
-/**
- * The routes of `testButtons`. A worker connects to the mail server or the provider. The request waits for the result.
- */
+/** The routes of `testButtons`. A worker connects to the mail server or provider; the request waits for the result. */
 export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
   formRoute(app, {
     path: '/settings/test/mail',

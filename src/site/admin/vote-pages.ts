@@ -21,7 +21,7 @@ import { playerTable, playerVotes } from './player-votes.ts';
 import { stateBadges } from './server-badges.ts';
 import { readSearch, type VoteQuery } from './vote-search.ts';
 
-/** The number of votes on a page, and of exclusions below the votes. */
+/** The number of votes on a page, and of exclusions below them if no server is chosen. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
@@ -200,7 +200,7 @@ function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): 
   return html`<a class="button quiet" href="${adminPath(base, path)}">${text}</a>`;
 }
 
-/** The card for the case that several servers have the entered name. Each link repeats the search with one of them. */
+/** The card if several servers have the entered name. Each link repeats the search with one of these servers. */
 function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQuery): Html {
   const { from: _, done: __, ...rest } = typed.values;
   const href = ({ _id }: WithId<Server>) =>

@@ -63,7 +63,7 @@ function tooManyDrafts() {
   return refused(400, sentence);
 }
 
-/** @param draft - the id of the edited draft; absent for a new server */
+/** The page with the form. `draft` is the id of the edited draft, absent for a new server. */
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
   const title = draft ? t('Edit the server') : t('Add a server');
   const intro = t(

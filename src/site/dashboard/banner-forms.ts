@@ -21,7 +21,7 @@ import { bannerImage, iconImage } from '../shared/profile-parts.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-/** A user may upload this many banners. To encode one can take a worker several seconds of CPU time. */
+/** The uploads of banners of one user. Encoding one banner can take a worker several seconds of CPU time. */
 const UPLOADS = { times: 20, windowMs: HOUR };
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
@@ -76,7 +76,7 @@ export function isPreparing({ profile }: Server, now: Date): boolean {
   return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
 }
 
-/** Why an uploaded banner was refused; undefined while it waits for a worker. `late`: it waited for a day in vain. */
+/** Why an uploaded banner was refused; undefined while it waits for a worker. `late`: no worker encoded it in a day. */
 function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | undefined {
   return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
 }

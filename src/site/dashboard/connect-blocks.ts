@@ -17,9 +17,7 @@ export type Connected = {
   key: string | null;
 };
 
-/**
- * How a plugin gets votes. `push`: a vote listener receives them. `claim`: the plugin calls Tallyport with a claim key.
- */
+/** How a plugin gets votes. `push`: through a vote listener. `claim`: the plugin calls Tallyport with a claim key. */
 export type Way = 'push' | 'claim';
 
 /** A configuration for one plugin, ready to copy. */
@@ -32,7 +30,7 @@ export type Block = {
   text: string;
 };
 
-/** Replaces the claim key in a configuration. The key itself is shown only once, when it is created. */
+/** Shown in a configuration instead of the claim key. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
 /** Whether the relay is shown before other plugins: if the game is Minecraft, or if the server fetches its votes. */

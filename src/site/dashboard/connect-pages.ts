@@ -144,7 +144,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     },
   });
 
-  // The answer to a form has the form's path. If a user opens this path again, it redirects to the page.
+  // The answer to a form has the form's path. If a user opens this path again: redirect to the page.
   for (const part of ['key', 'relay', 'check']) {
     app.get(`/servers/:serverId/connect/${part}`, OWNER, (request, reply) =>
       reply.redirect(serverPath(base, serverOf(request), '/connect'), 303),

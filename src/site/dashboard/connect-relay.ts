@@ -8,7 +8,7 @@ import { type Html, html } from '../shared/html.ts';
 import { card, copyable } from '../shared/parts.ts';
 import { newIdField } from './hidden-ids.ts';
 
-/** Replaces the relay's key (a delivery token) on the page. The key itself is shown only once, when it is created. */
+/** Shown instead of the relay's key (a delivery token). The key itself is shown only once, when it is created. */
 const NO_KEY = 'YOUR-KEY';
 
 type Relay = {

@@ -4,10 +4,8 @@ import { defineMessage, type Text } from '../../language/t.ts';
 type CurlLine = { title: Text; line: string };
 
 /**
- * The endpoints of the API for a server as curl commands.
- *
- * @param address - the URL of the API for this server, without a slash at its end
- * @param token - the token itself, or `$TOKEN`
+ * The API calls for a server as curl commands. `address` is the URL of the API for this server, without a slash at its
+ * end; `token` is the token itself, or `$TOKEN`.
  */
 export function curlLines(address: string, token: string): CurlLine[] {
   // The quotes are double quotes, so that the shell expands `$TOKEN`.

@@ -25,7 +25,7 @@ const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
   acknowledgement: [defineMessage('Acknowledgement'), defineMessage('Does it accept the test vote?')],
 };
 
-/** The steps that differ for HTTP, which has no protocol version and no token. */
+/** The steps that have other texts for HTTP. `key-or-token` is shown only if a test stops at it. */
 const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> = {
   greeting: [defineMessage('Encryption'), defineMessage('With https://: is the certificate valid?')],
   'key-or-token': [defineMessage('Secret'), defineMessage('Does it accept our signature?')],
@@ -40,7 +40,7 @@ const FETCH_STEP: [name: Text, question: Text] = [
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
-/** The settings of a listener that decide which steps its test has. */
+/** The settings of a listener on which the steps and texts of its test depend. */
 export type Tested = { protocol: Protocol; url?: string | null; serviceName?: string };
 
 /** Whether a test has this step. An `http://` URL has no encryption to test; HTTP has no protocol version or token. */
@@ -106,7 +106,7 @@ function headOf(outcome: Diagnosis['outcome']): string {
       return t('The test vote arrived');
     case 'sent-not-confirmed':
       return t('The test vote was sent, but not confirmed');
-    // The vote may have arrived, so this title must not say that it did not.
+    // An ambiguous outcome: the vote may have arrived, so this title must not say that it did not.
     case 'ambiguous':
       return t('The test vote got no answer that confirms it');
     default:

@@ -82,7 +82,7 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, pa
   });
 }
 
-/** The card shows whether a webhook is set. It never shows the webhook's address, which is a secret. */
+/** The card with the state of the webhook. It never shows the webhook's address, which is a secret. */
 export function discordCard(
   path: string,
   webhook: DiscordWebhook | null,
@@ -171,7 +171,6 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
     </form>`;
 }
 
-/** The result of a test as a message. */
 function testText(tested: WebhookTest): [Tone, string] {
   switch (tested.kind) {
     case 'sent':

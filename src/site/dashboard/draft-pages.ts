@@ -35,7 +35,7 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
     const found = await page(request);
     if (found) return sendPage(request, reply, found);
-    // If the draft has become a listed server, which has the same id: the user went back, or has a second tab.
+    // If the draft became a listed server (with the same id): redirect. The user went back, or has a second tab.
     if (await isListed(request))
       return reply.redirect(`${base}/dashboard/servers/${draftIdOf(request)}`, 303);
     throw new PageError(404, t('You have no draft with this id.'));
@@ -93,10 +93,8 @@ export function noDraft(): Refused {
 }
 
 /**
- * The answer to a form that checks the ownership. If it is proven: a redirect to the listed server. If the check
- * failed: a redirect to `path`, which shows the result. Otherwise a refusal.
- *
- * @param done - the code of the message on the server's page
+ * The answer to a form that checks the ownership. If the ownership is proven: a redirect to the listed server, with the
+ * message `done`. If it is not proven: a redirect to `path`, which shows the result. Otherwise a refusal.
  */
 export async function afterProving(
   site: Site,

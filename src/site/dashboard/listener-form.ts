@@ -14,7 +14,6 @@ type Form = {
   /** The path of the listener's page. */
   path: string;
   protocol: Protocol;
-  /** The current listener; null if there is none. */
   listener: ListenerView | null;
   typed: Typed;
   /** The number of unconfirmed votes of the server, including those sent to a listener that was removed. */
@@ -173,7 +172,7 @@ function typedSecret({ secret = '' }: Typed['values']): string {
   return holdsPrivateKey(secret) ? '' : secret;
 }
 
-/** The field for the token or key. It never contains a stored secret. After an error it contains what was entered. */
+/** The field for the token or key. It never contains a stored secret; after an error it contains the entered one. */
 function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
   const keepHint = isSet ? ` ${t('Leave empty to keep the current one.')}` : '';
   const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };

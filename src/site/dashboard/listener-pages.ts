@@ -66,7 +66,7 @@ const MESSAGES = {
 
 const protocolField = z.enum(PROTOCOLS).optional().catch(undefined);
 
-/** The fields of all protocols. `setListener` and the functions like it validate those of the chosen protocol. */
+/** The fields of all protocols. `setListener`, `setHttpListener` and `setFetchListener` each validate their own. */
 const settingsForm = z.object({
   protocol: protocolField,
   url: fieldText,
@@ -80,7 +80,7 @@ const settingsForm = z.object({
 });
 const rotateForm = z.object({ revision: z.string().transform(Number) });
 
-/** Used if the form sends no protocol. */
+/** Chosen in the form of a new listener, and used if a form sends no protocol. */
 const DEFAULT_PROTOCOL = 'votifier-v2';
 
 type Showing = { protocol?: Protocol | undefined; typed?: Typed; message?: Html };
@@ -162,8 +162,8 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
     id: 'listener-state',
     href: path,
     announcement: listenerAnnouncement(listener),
-    // If the server fetches its votes and has not called yet: the part refreshes often, so that the owner sees the
-    // first call at once.
+    // If the server fetches its votes and has not called yet: refresh often, so that the owner sees the first call at
+    // once.
     open: listener.waiting > 0 || (listener.protocol === 'fetch' && !listener.fetched),
     body: card({
       title: t('Status'),
@@ -185,12 +185,12 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     refusalOf: settingsRefusal,
     run: async ({ request, data }) => {
       const { _id: serverId } = serverOf(request);
-      // If the server has a claim key: players could be rewarded in two ways, so the owner must choose one of them.
+      // If there is a claim key and no listener yet: players could be rewarded twice, so the owner must choose.
       if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
       const { set, secret } = await store(deps, serverId, data, userOf(request).email);
-      // If a secret was created: no test vote is sent, because the owner must first set the secret on the server.
+      // If a secret was created: send no test vote, because the owner must first set the secret on the server.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
-      // If the server fetches its votes: a test would fail, because the owner must first install the relay.
+      // If the server fetches its votes: run no test, because it would fail before the owner has installed the relay.
       if (set.protocol === 'fetch')
         return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
       const saved = notice('good', t(SAVED[await doneOf(deps, set)]));
@@ -225,7 +225,6 @@ type Stored = {
   secret: string | null;
 };
 
-/** Stores the entered settings. */
 async function store(
   deps: AppDeps,
   serverId: ObjectId,
@@ -235,8 +234,7 @@ async function store(
   const unanswered = {
     ...(maxSendings === undefined ? {} : { maxSendings }),
     resendUsedUp: data.keepUnconfirmed !== 'yes',
-    // If the form has no choice of rewards: players are rewarded by the listener only. An existing listener keeps its
-    // own choice.
+    // If the form has no choice of rewards: the listener rewards players. An existing listener keeps its choice.
     rewards: data.rewards ?? 'push',
   };
   if (protocol === 'fetch') {
@@ -296,7 +294,7 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
     path: '/servers/:serverId/listener/remove',
     access: OWNER,
     run: async ({ request }) => {
-      // If the form is sent twice, the second request removes nothing.
+      // If the form is sent twice: the second request removes nothing, and gets the same answer.
       await removeListener(deps, serverOf(request)._id, userOf(request).email);
       return back(request, 'removed');
     },

@@ -4,9 +4,7 @@ import { EarlierProcessesError } from '../../platform/earlier-processes.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { type Refused, refused } from '../shared/form-route.ts';
 
-/**
- * The refusal if the entered or stored secret is wrong, or processes of an earlier version run; otherwise undefined.
- */
+/** The refusal if the secret is wrong or unreadable, or if processes of an earlier version run; otherwise undefined. */
 export function settingsRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
   if (!(error instanceof EarlierProcessesError)) return secretRefusal(error, values);
   return refused(409, t(EARLIER_PROCESSES[error.code]));
@@ -31,7 +29,7 @@ function secretRefusal(error: unknown, values: Record<string, string>): Refused 
     : refused(400, t('The stored secret cannot be read. Remove the listener and set it up again.'));
 }
 
-/** The refusal if the listener was removed while the page was open. */
+/** The refusal if the server has no listener, for example because it was removed while the page was open. */
 export function noListener(): Refused {
   return refused(404, t('This server has no vote listener.'));
 }

@@ -25,20 +25,18 @@ import { serverFrame } from './server-frame.ts';
 /**
  * Answers a form with a page that shows the steps of a test vote as they happen.
  *
- * @param saved - a message above the test, if settings were just saved. Saving already used one of the user's checks,
- * so the test does not use another one.
+ * @param saved - a message above the test, if settings were just saved. Saving used one of the user's checks, so the
+ * test uses none.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
 /**
  * `POST /dashboard/servers/<id>/listener/test`: lets a worker send a test vote. The page is streamed while the test
- * runs, so it needs no script.
- *
- * @returns the function that runs the test, for the form that saves the settings
+ * runs, so it needs no script. Returns the function that runs the test, for the form that saves the settings.
  */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
-  // The result is shown at the path of the form. If a user opens this path again: a redirect to the listener's page.
+  // The result is shown at the path of the form. If a user opens this path again: redirect to the listener's page.
   app.get('/servers/:serverId/listener/test', OWNER, (request, reply) =>
     reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
@@ -99,7 +97,7 @@ function testPage(site: Site, server: WithId<Server>, now: Date, content: Conten
 /** The pieces of the streamed page: each step when it begins, then the result. */
 async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
-  // The end tag of the list follows after the last step. Until then, browsers show the unclosed list.
+  // The end tag of the list follows after the last step. Browsers show the list before it is closed.
   yield html`<p class="soft under-way">${underWay}</p>
     <ol class="steps under-way" aria-live="polite">`;
   for await (const [step] of test.steps) yield beginning(step, tested);
@@ -111,7 +109,6 @@ async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html
     : html`<div class="verdict">${notice('attention', missingResult(ending).errors.form)}</div>`;
 }
 
-/** A running test. */
 type RunningTest = {
   /** Resolves when the first step begins. If the test is refused, it never resolves. */
   begun: Promise<'begun'>;
@@ -136,16 +133,16 @@ function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
-/** The refusal if a test has no diagnosis. */
+/** The refusal if a test ended without a diagnosis. */
 function missingResult(ending: Ending): Refused {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
-  // The worker checks the request again. If the listener was changed meanwhile: the worker refused the test.
+  // The worker checks the request again. It refuses the test if, for example, the listener was removed meanwhile.
   if (result.kind === 'refused') return refusedFor(result);
   return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }
 
-/** The answer if a worker refused the test. */
+/** The refusal if the web process or a worker refused the test. */
 function refusedFor(refusal: DiagnosisRefusal): Refused {
   switch (refusal.code) {
     case 'ownership-not-proven':

@@ -109,7 +109,7 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
     access: SIGNED_IN,
     run: async ({ request }) => {
       const { email, emailVerified } = userOf(request);
-      // If the user's address is not confirmed, it may belong to somebody else, whose invitation must stay.
+      // If the user's address is not confirmed: it may belong to somebody else, whose invitation must stay.
       if (emailVerified) await withdrawInvitation(deps, idParam(request, 'serverId'), email, email);
       return `${base}/dashboard?done=declined`;
     },

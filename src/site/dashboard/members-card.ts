@@ -47,10 +47,8 @@ export async function readMembers(
 }
 
 /**
- * The table of the users who manage a server.
- *
- * @param path - the path of the members' page
- * @param mayChange - whether the signed-in user may change the members
+ * The card of the users who manage a server. `path` is the path of the members' page; `mayChange` says whether the
+ * signed-in user may change the members.
  */
 export function membersCard(path: string, rows: MemberRow[], mayChange: boolean, now: Date): Html {
   const actions: Column<MemberRow> = { title: t('Actions'), cell: (row) => memberActions(path, row) };
@@ -96,7 +94,7 @@ function memberActions(membersPath: string, { userId, role, email, tokens }: Mem
   </div>`;
 }
 
-/** A warning that lists the member's tokens, which become invalid when the member is removed. */
+/** A warning that lists the member's tokens, which are revoked when the member is removed or made read-only. */
 function losesTokens(tokens: ApiToken[]): Content {
   if (tokens.length === 0) return t('The member has made no valid token.');
   return html`${t('These tokens, which the member made, stop working within 5 seconds:')}

@@ -60,7 +60,7 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
 
 type Done = { token: boolean; listener: ListenerView | null };
 
-/** The steps of the setup that are not done yet; empty when all are done. */
+/** The next steps after a server was listed, with a mark on those that are done; empty when all are done. */
 function nextSteps(base: string, server: WithId<Server>, { token, listener }: Done): Content {
   const steps: { done: boolean; part: string; text: string; why: string }[] = [
     {

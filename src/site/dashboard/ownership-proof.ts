@@ -43,11 +43,7 @@ function checkCard(draft: ServerDraft, check: DraftCheck, correct: string, now: 
   });
 }
 
-/**
- * The card with the ways to prove the ownership.
- *
- * @param action - the path that starts a check
- */
+/** The card with the ways to prove the ownership. `action` is the path that starts a check. */
 function proofCard(draft: ServerDraft, action: string): Html {
   const ways = [
     ...(isProbed(draft.game) ? [messageWay(draft)] : []),

@@ -89,7 +89,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     );
   };
 
-  /** @param sent - the number of votes sent by the previous request, if there are more */
+  /** The page that asks for confirmation. `sent`: the votes that the previous request sent, if there are more. */
   const question = async (
     request: FastifyRequest,
     filter: VoteFilter,
@@ -107,11 +107,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
   };
 }
 
-/**
- * Checks that the votes of a filter can be sent again, and returns the filter.
- *
- * @throws {PageError} 400 for states whose votes are already queued
- */
+/** Returns the filter if its votes can be sent again. @throws {PageError} 400 if they are already queued */
 function resendable({ state, player, since, until }: VoteFilter): VoteFilter {
   if (state && !isResendable(state)) {
     throw new PageError(400, t('These votes are already queued.'));

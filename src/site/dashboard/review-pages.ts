@@ -57,7 +57,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     };
   };
 
-  /** The address of a review: the page of the list that contains it, with the anchor of the review. */
+  /** The address of a review: the page of the list that has the review, with the review's anchor and a message. */
   const back = (request: FastifyRequest, reviewId: ObjectId, done: keyof typeof MESSAGES) =>
     `${serverPath(base, serverOf(request), '/reviews')}?page=${pageOf(request)}&done=${done}#review-${reviewId.toHexString()}`;
 
@@ -132,7 +132,7 @@ function answerForms({
   wrong: Typed | undefined;
 }): Html {
   const { username, answer, _id } = review;
-  // The page has one such field per review, so each gets its own id.
+  // The page has one such field for each review, so each field gets its own id.
   const field = textArea({
     name: 'answer',
     id: `answer-${_id.toHexString()}`,

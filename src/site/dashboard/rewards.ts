@@ -68,7 +68,7 @@ export function notChosen(): Refused {
   return { errors: { rewards: t('Choose how players are rewarded.') } };
 }
 
-/** The field to choose between pushed and claimed rewards. If `value` is undefined, no option is selected. */
+/** The field for how players are rewarded: pushed, claimed or both. If `value` is undefined, no option is selected. */
 export function rewardsField(value: string | undefined, error?: string): Html {
   return radios({
     name: 'rewards',
@@ -84,11 +84,7 @@ export function rewardsField(value: string | undefined, error?: string): Html {
   });
 }
 
-/**
- * The card with the choice between pushed and claimed rewards, for an existing listener.
- *
- * @param hasClaimKeys - whether the server has a claim key, so that a plugin can claim votes
- */
+/** The card with the choice of rewards of an existing listener. `hasClaimKeys`: whether a plugin can claim votes. */
 export function rewardsCard(
   path: string,
   {

@@ -39,7 +39,6 @@ const MESSAGES = {
 export function serverList(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
-  /** The listeners of the given servers, by server id. */
   const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
     const found = deps.listeners
       .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
@@ -74,7 +73,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
   });
 }
 
-/** If the user is a member of the server: the role, and a button to leave. Empty if the user is the owner. */
+/** If the user is a member of the server: the role, and a button to leave. Otherwise empty. */
 function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
   const role = roleOf(server, userId);
   if (!role || role === 'owner') return '';

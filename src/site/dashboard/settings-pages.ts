@@ -158,7 +158,6 @@ function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): 
   });
 }
 
-/** The forms that change a server's address. */
 function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { site } = app;
   const takeCheck = checkTaker(deps);

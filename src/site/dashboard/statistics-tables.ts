@@ -10,7 +10,7 @@ import { csv } from '../shared/csv.ts';
 /** The maximum number of players in `voters.csv`. */
 const MAX_VOTERS = 1_000;
 
-/** The daily points of the last `days` full days, up to yesterday. */
+/** The points of the last `days` + 1 times 24 hours: of daily points, those of the last `days` full UTC days. */
 export function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }

@@ -37,7 +37,6 @@ export function wantedBy({ state, player, since, until }: VoteFilter): VotesWant
   };
 }
 
-/** Whether any filter is set. */
 export function isFiltered({ state, player, since, until }: VoteFilter): boolean {
   return [state, player, since, until].some((value) => value !== undefined);
 }

@@ -109,7 +109,6 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
   });
 }
 
-/** The refusal if a vote was not queued again. */
 function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): Refused {
   switch (resent.kind) {
     case 'no-listener':

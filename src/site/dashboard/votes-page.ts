@@ -114,7 +114,7 @@ const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
 
 const isOpen = ({ delivery: { state } }: Vote) => state === 'waiting' || state === 'sending';
 
-/** A link to send the filtered votes again. Empty if the filter selects queued votes, because they are sent anyway. */
+/** A link to send the filtered votes again. Empty without a listener, or if the filter selects queued votes. */
 function resendLink({ path, filter, status }: Shown): Content {
   const { state } = filter;
   if (!status.listener || (state && !isResendable(state))) return '';
@@ -162,7 +162,7 @@ function detailsOf(vote: Vote, { listener, queuePaused }: ListenerStatus, now: D
   const { attempts, attemptCount, deliveredAt } = delivery;
   if (!isConfirmed(delivery) || !deliveredAt)
     return statusText(briefStatus(vote, listener, now), pageTimes(now), queuePaused);
-  // After a manual resend, the time since the vote was cast would say nothing about the delivery. It is not shown.
+  // After a manual resend: do not show the time since the cast, because it would say nothing about the delivery.
   if (attempts.at(-1)?.wokenBy === 'resend') return t('confirmed after a manual resend');
   const took = t('confirmed after {duration}', {
     duration: duration(deliveredAt.getTime() - votedAt.getTime()),

@@ -2,9 +2,8 @@
 type Colour = [number, number, number];
 
 /**
- * The shades of the accent colour for the light or the dark scheme: `accent` for links and buttons, `soft` for the
- * background of marked parts, `on` for the text on a button. `deep` is the background of a page's head, `onDeepSoft`
- * its quieter text and `deepEdge` its edges.
+ * The shades of one scheme: `accent` for links and buttons, `soft` for the background of marked parts, `on` for the
+ * text of buttons; `deep` for the head of a page, `onDeepSoft` for its quieter text, `deepEdge` for its edges.
  */
 type Shades = {
   accent: string;
@@ -16,8 +15,8 @@ type Shades = {
 };
 
 /**
- * For each scheme: `grounds` and `card` are backgrounds of site.css. If an accent has too little contrast, it is mixed
- * with `towards`. `depth` is the contrast of the head with its text.
+ * `grounds` and `card` are backgrounds of site.css. An accent with too little contrast is mixed with `towards`. `tint`
+ * is the share of the accent in `soft`. `depth` is the contrast of the head with its text.
  */
 const SCHEMES = {
   light: {
@@ -40,16 +39,11 @@ const SCHEMES = {
 
 /** The minimum contrast for text in WCAG 2.2, level AA. */
 const LEAST_CONTRAST = 4.5;
-/** The head, which is dark in both schemes: its text colour, and the contrasts of its quieter text and its edges. */
+/** The head of a page, dark in both schemes: its text colour, and the contrasts of its quieter text and its edges. */
 const ON_DEEP = { text: '#f1f7f4', soft: 7, edge: 4 };
 const STEP = 0.02;
 
-/**
- * The shades of an operator's colour for light and dark pages. If the colour has too little contrast as text, it is
- * made darker or lighter until its contrast is 4.5 : 1 on every background.
- *
- * @param colour - `#0f6168`
- */
+/** The shades of a colour such as `#0f6168`, made darker or lighter until its contrast as text is at least 4.5 : 1. */
 export function accentShades(colour: string): { light: Shades; dark: Shades } {
   return { light: shadesOf(colour, 'light'), dark: shadesOf(colour, 'dark') };
 }

@@ -9,10 +9,7 @@ export function isSvg(bytes: Buffer): boolean {
   return /^\ufeff?\s*</.test(bytes.toString('utf8', 0, 200));
 }
 
-/**
- * Parts of XML that are not elements: comments, processing instructions, CDATA, and the document type with its
- * entities.
- */
+/** What is not an element: comments, processing instructions, CDATA, and the document type with its entities. */
 const SKIPPED = /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>/gis;
 const ATTRIBUTE = /\s+([\w:.-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
 const TAG = /<(\/?)([A-Za-z_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
@@ -31,8 +28,7 @@ const UNITS: Record<string, number> = {
 const WITHOUT_SIZE = 100;
 
 /**
- * The size of an SVG in CSS pixels, from the attributes of its root element. It checks that the elements are well
- * nested. It does not check their meaning, which would need a renderer.
+ * The size of an SVG in CSS pixels. Checks that the elements are well nested, but not what they mean.
  *
  * @throws {SvgError} for a file that is not an SVG
  */

@@ -17,9 +17,8 @@ import type { WantedFavourite } from './wanted-favourite.ts';
 type Deps = PublicParts['deps'];
 
 /**
- * `/favourites/:serverId`: the page after a visitor clicked a star and then signed in or up. If the star was clicked in
- * this browser (a cookie says so), the server is added at once. Otherwise, for example after a click on a link of
- * another site, a button asks first, because opening an address must not change anything.
+ * `/favourites/:serverId`: the page after a visitor clicked a star and then signed in or up. If a cookie says that this
+ * browser clicked it, the server is added at once. Otherwise a button asks first: a link must not change anything.
  */
 export function addFavouritePage(
   app: FastifyInstance,
@@ -39,22 +38,14 @@ export function addFavouritePage(
   });
 }
 
-/**
- * A listed server by its id.
- *
- * @throws {PageError} 404 if no listed server has the id
- */
+/** @throws {PageError} 404 if no listed server has the id */
 export async function listedServer({ servers }: Deps, _id: ObjectId): Promise<WithId<Server>> {
   const server = await servers.findOne({ _id, removedAt: null, hiddenAt: null });
   if (!server) throw new PageError(404, t('No server is listed at this address.'));
   return server;
 }
 
-/**
- * Makes a server a favourite of the user, within the limits of changes and of favourites.
- *
- * @throws {PageError} 429 if the user changed the favourites too often; 409 if the user has `MOST_FAVOURITES`
- */
+/** @throws {PageError} 429 if the user changed the favourites too often; 409 if the user has `MOST_FAVOURITES` */
 export async function addOrThrow(deps: Deps, request: FastifyRequest, serverId: ObjectId): Promise<void> {
   const { _id: userId } = userOf(request);
   await countOrThrow(deps, userId);

@@ -1,4 +1,4 @@
-/** Colours for images that other sites show, which cannot use site.css: the colours of a page's head, on `deep`. */
+/** Colours for images on other sites, where site.css is missing. `deep` is the background, as in a page's head. */
 export const CARD_COLOURS = {
   deep: '#0c3b41',
   line: '#1d555b',
@@ -13,7 +13,7 @@ export const CARD_COLOURS = {
 /** The OKLCH hues of `.h0` to `.h11` of servers.css, in degrees. */
 const DEGREES = [205, 245, 165, 25, 60, 130, 265, 5, 185, 85, 150, 225];
 
-/** The colours, as `#rrggbb`, of the generated banner and icon of a server that has none of its own. */
+/** The colours (`#rrggbb`) of a generated banner and icon. `hue` is an index of `DEGREES`. */
 export function generatedColours(hue: number): { ground: string; pattern: string; figure: string } {
   const degrees = DEGREES[hue] ?? 0;
   return {

@@ -40,9 +40,8 @@ const starred = z.object({
 const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
 
 /**
- * `/favourites`: the user's favourite servers, with the time of the next vote for each. A form that is sent to
- * `/favourites/:serverId` adds or removes a server. If nobody is signed in: a cookie remembers the server, and the form
- * redirects to the sign-up page, because most visitors have no account.
+ * `/favourites`: the user's favourites, with the time of the next vote. A form sent to `/favourites/:serverId` adds or
+ * removes a server. If a visitor adds one: a cookie remembers the server, and the answer redirects to the sign-up page.
  */
 export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const { base } = app.site;
@@ -108,7 +107,6 @@ function nothing(base: string): Html {
   });
 }
 
-/** What all rows of the list need. */
 type List = { base: string; config: Config; now: Date };
 
 function serverList(list: List, rows: Favourite[]): Html {
@@ -141,7 +139,7 @@ function players(server: WithId<Server>, now: Date): Content {
   return html`<span class="players"><b>${count(onlinePlayers)}</b>${playersBar(onlinePlayers, maxPlayers)}</span>`;
 }
 
-/** The link to vote. During the cooldown: the times of the player's last vote and of the next possible one. */
+/** The link to vote; during the cooldown, the times of the last and next vote; if the vote form is off, a text. */
 function voteOf(
   { base, config, now }: List,
   { username, nextVoteAt }: Favourite,

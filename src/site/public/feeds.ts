@@ -17,7 +17,7 @@ import { imageText } from './svg-text.ts';
 
 const ATOM = 'application/atom+xml; charset=utf-8';
 
-/** The time of the last change that a feed without entries states. */
+/** A feed without entries states this as the time of its last change. */
 const NEVER = new Date(0);
 
 /** The path of the feed of new servers, of one game or (if `game` is absent) of all. */

@@ -8,13 +8,12 @@ import { searchListing } from '../../ranking/search-listing.ts';
 import { PageError } from '../error-pages.ts';
 import { refundPage } from '../limited-pages.ts';
 
-/** A network address may make this many searches. A search costs far more than a page of the ranking. */
+/** How many searches a network may make. A search costs far more than a page of the ranking. */
 const SEARCHES = { times: 60, windowMs: MINUTE };
 
 /**
- * Counts a search before its page is made. The limit of a network address holds for all web processes together. A
- * search does not count as a page (`limitPages`). So if searches are refused, the network can still open other pages,
- * such as the vote page. A search whose result is cached is not counted.
+ * Counts a search before its page is made, for all web processes together. A search does not count as a page
+ * (`limitPages`): if searches are refused, the network can still open other pages, such as the vote page.
  *
  * @throws {PageError} 429, with the time of the next allowed search
  */

@@ -28,7 +28,7 @@ type Pages = {
   next: string | undefined;
 };
 
-/** The end of a list: a link to a random one of its servers, links to its other pages, and a note on its order. */
+/** The end of a list: links to a random server of the list and to its other pages, and a note on its order. */
 export function listEnd(
   base: string,
   query: RankingQuery,

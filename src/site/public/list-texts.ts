@@ -74,7 +74,7 @@ export function listSummary(
   return `${counted(total, 'server')}${among}, ${order}`;
 }
 
-/** Remarks for orders that are stored, so that they may not fit the current figures on the page. */
+/** A remark for each order that may not fit the figures on the page: the order is stored, the figures are current. */
 const AGES: Partial<Record<Sort, Text>> = {
   players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
 };

@@ -56,10 +56,7 @@ function votableOf({ config }: AppDeps, favourite: Favourite, than: WithId<Serve
   return [{ server, username, nextVoteAt }];
 }
 
-/**
- * The servers that a player may vote for next. For visitors, a script adds the servers for which this browser has voted
- * (scripts/voted.js). The server does not know them.
- */
+/** For visitors, scripts/voted.js adds the servers for which this browser has voted: only the browser knows them. */
 export function otherServers(site: Site, { favourites, similar, now }: OtherServers): Html {
   return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${similarPart(site, similar)}`;
 }
@@ -95,7 +92,7 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
     <p class="meta"><span>${detail}</span></p></div>${action}</li>`;
 }
 
-/** An empty, hidden list, which the script fills and shows. It contains the texts that the script needs. */
+/** An empty, hidden list, which scripts/voted.js fills and shows. It contains the texts that the script needs. */
 function votedInBrowser(): Html {
   const texts = {
     vote: t('Vote'),

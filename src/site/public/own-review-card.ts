@@ -18,9 +18,7 @@ export type Reader = {
   user: User;
   /** Whether the user may open the server's dashboard. */
   dashboard: boolean;
-  /** Whether the server is one of the user's favourites. */
   isFavourite: boolean;
-  /** The user's review of the server. */
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
   /** The values and errors of a review form that was refused. */
@@ -33,7 +31,7 @@ export const WHY_NOT: Record<WhyNot, Text> = {
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
-/** The card with the user's own review and its state; if there is no review, the form to write one. */
+/** The card with the user's own review, or the form to write one. Visitors get links to sign in and up. */
 export function ownReviewCard(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
   const path = `${base}${publicPath(server)}`;
   return card({

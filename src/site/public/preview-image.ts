@@ -21,7 +21,7 @@ import type { Site } from '../shared/site-settings.ts';
 /** A preview card without texts. It is sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
-/** How many new drawings the requests of a network may cause. Further requests get the stored drawing. */
+/** How many new drawings a network may cause. Its further requests get the stored drawing. */
 const DRAWINGS = { times: 60, windowMs: MINUTE };
 
 /** The version of the card's design. If you change the design, increment it: then all cards are drawn again. */
@@ -29,10 +29,7 @@ const DRAWING = 2;
 
 type Look = Pick<Site, 'name' | 'logo'>;
 
-/**
- * The image for previews of links to a server, as PNG: the newest drawing, or a placeholder. If the drawing is
- * outdated, a worker makes a new one, within a limit for each network.
- */
+/** The newest drawing of the server's card as PNG, or a placeholder. If it is outdated, a worker draws a new one. */
 export async function previewImage(
   deps: AppDeps,
   look: Look,
@@ -45,9 +42,8 @@ export async function previewImage(
 }
 
 /**
- * The path of the preview image, for a server's page. It contains the time of the drawing, so that a chat that has
- * cached the placeholder requests the new drawing. If the stored drawing is outdated, a new one is started now: a chat
- * requests the image right after the page.
+ * The path contains the time of the drawing, so that a chat that has cached the placeholder requests the new drawing.
+ * An outdated drawing is ordered again now, because a chat requests the image right after the page.
  */
 export async function previewPath(
   deps: AppDeps,

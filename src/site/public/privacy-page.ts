@@ -47,7 +47,6 @@ function summary(site: Site): Html {
     ${contactLine(site)}`;
 }
 
-/** The cookies, each with its reason and lifetime. */
 function cookies({ STEAM_SIGN_IN: steam }: Config): Html {
   const sentences = [
     t('When you sign in, a cookie keeps you signed in.'),

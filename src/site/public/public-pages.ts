@@ -14,7 +14,7 @@ import { serverPages } from './server-page.ts';
 import { sitePages } from './site-page.ts';
 import { votePages } from './vote-page.ts';
 
-/** The public pages: the ranking and its explanation, the servers' pages, and sitemaps for search engines. */
+/** Registers the public pages: lists, servers, votes, favourites, feeds, images and sitemaps. */
 export async function publicPages(app: FastifyInstance, parts: PublicParts): Promise<void> {
   await cachePublicPages(app, (request) => limitPages(parts.deps, request));
   rankingRoutes(app, parts);

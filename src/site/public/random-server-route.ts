@@ -8,12 +8,11 @@ import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { rankingPath, rankingQuery } from './ranking-query.ts';
 
-/** A network address may request this many random servers. The redirects are not cached, so each costs a query. */
+/** How many random servers a network may request. The redirects are not cached, so each costs a query. */
 const DRAWS = { times: 60, windowMs: MINUTE };
 
 /**
- * Redirects to a random server that passes the filters of the request. If no server passes them, redirects to the
- * filtered list, which says so.
+ * Redirects to a random server that passes the filters of the request; if there is none, to the filtered list.
  *
  * @throws {PageError} 429, with the time of the next allowed draw
  */

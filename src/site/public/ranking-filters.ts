@@ -22,7 +22,7 @@ type FilterName = keyof typeof NAMES;
 
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
-/** The form for the filters: a row of select fields; on a phone, a button opens them as a sheet. It needs no script. */
+/** The form for the filters: a row of select fields; on a phone, a button opens them as a sheet, without a script. */
 export function filterForm(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
@@ -130,8 +130,8 @@ function options(
 }
 
 /**
- * The options for the versions of a game, newest first. If the user chooses another game, the chosen version is
- * ignored.
+ * The options for the versions of a game, newest first. A value names its game (`minecraft:1.21`): if the user also
+ * chooses another game, the version is ignored.
  */
 function versionOptions(
   { gameVersions = {} }: ListingSummary,
@@ -150,7 +150,7 @@ function versionOptions(
   ];
 }
 
-/** Adds the chosen value to `choices`, which has only the most frequent values, if it is missing. */
+/** `choices` has only the most frequent values. If the chosen value is missing there, it is added. */
 function withChosen(choices: Choice[], chosen: string | undefined): Choice[] {
   const isThere = !chosen || choices.some(({ value }) => value === chosen);
   return isThere ? choices : [...choices, { value: chosen, servers: 0 }];

@@ -34,7 +34,7 @@ const SUMMARY_TTL_MS = 5 * SECOND;
 /** How long browsers may cache the redirect from an old address of a list. */
 const REDIRECT_SECONDS = 60;
 
-/** The most recently listed servers that the page of a game or tag shows. */
+/** How many of the most recently listed servers the page of a game or tag shows. */
 const NEWCOMERS = 3;
 
 type Asked = { request: FastifyRequest; query: RankingQuery; summary: ListingSummary; tags: Tag[] };

@@ -5,7 +5,7 @@ import { queryOf, queryText } from '../shared/form.ts';
 
 /** The query of a page with a list of servers. */
 export type RankingQuery = {
-  /** The text of a search for a name. Empty if the page is not a search. */
+  /** The search text: a name, words or an address. Empty if the page is not a search. */
   q: string;
   filters: Filters;
   /** The name of the tag in `filters.tag`, if it is known. */
@@ -16,13 +16,13 @@ export type RankingQuery = {
   page: number;
 };
 
-/** The maximum length of a name that is searched for. */
+/** The maximum length of a search text, in characters. */
 const MAX_NAME_LENGTH = 100;
 
 /**
- * Reads the query of a request. Invalid values, such as a country of five letters, are ignored. On a game's page, the
- * game is in the path. The form sends a version with its game (`minecraft:1.21`). If the user chose another game, the
- * version is ignored.
+ * Reads the query of a request. On a game's page, the game is in the path. The form sends a version with its game
+ * (`minecraft:1.21`). These are ignored: invalid values, a version of another game, and, if there is a tag, the country
+ * and the version.
  */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', country, online, version, sort, page, ...query } = queryOf(request);
@@ -49,7 +49,7 @@ export function rankingQuery(request: FastifyRequest): RankingQuery {
   };
 }
 
-/** Normalises the text of a name search to one line of valid Unicode, at most as long as a name. */
+/** Normalises a search text to one line of valid Unicode, of at most `MAX_NAME_LENGTH` characters. */
 export function searchText(typed: string): string {
   const line = typed
     .slice(0, 2 * MAX_NAME_LENGTH)
@@ -58,20 +58,15 @@ export function searchText(typed: string): string {
   return Array.from(line).slice(0, MAX_NAME_LENGTH).join('').trim();
 }
 
-/** The path of a game's page. */
 export function gamePath(game: string): string {
   return `/games/${game}`;
 }
 
-/** The path of a tag's page. */
 export function tagPath(tag: string): string {
   return `/tags/${tag}`;
 }
 
-/**
- * The canonical path of a page with its query. A game or tag is in the path; for a search it is a parameter, because
- * there are no paths for searches in a game or tag.
- */
+/** The canonical path and query of a list. A tag, else a game, is in the path. In a search, both are in the query. */
 export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version, tag } = filters;
   const isTag = tag !== undefined && !q;
@@ -93,7 +88,7 @@ export function randomPath({ filters: { game, country, online, version, tag } }:
   return `/servers/random${queryText({ tag, game, country, version, online: online ? 'yes' : undefined })}`;
 }
 
-/** Whether the query has empty fields, which are not in the canonical path. */
+/** Whether the query has empty fields: forms send them, but the canonical path has none. */
 export function hasEmptyFields(request: FastifyRequest): boolean {
   return Object.values(request.query as Record<string, unknown>).includes('');
 }

@@ -10,10 +10,10 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { miniServer } from '../shared/server-parts.ts';
 import { type RankingQuery, rankingPath, tagPath } from './ranking-query.ts';
 
-/** A page links to at most this many tags. */
+/** The sections “Other tags” and “Servers by tag” have at most this many links. */
 const MOST_TAG_LINKS = 24;
 
-/** The servers of a game or tag that were listed lately. */
+/** The servers of a game or tag that were listed recently. */
 export function newcomers(base: string, rows: ListedRow[]): Content {
   if (rows.length === 0) return '';
   const cards = rows.map((row) =>
@@ -22,7 +22,7 @@ export function newcomers(base: string, rows: ListedRow[]): Content {
   return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
 }
 
-/** Links to the lists of the same game or tag with one more filter, and to other tags. No such list is empty. */
+/** Links to the lists of the same game or tag with one more filter, and to other tags. Empty lists are left out. */
 export function relatedLists(
   base: string,
   query: RankingQuery,

@@ -17,7 +17,7 @@ const XML = 'application/xml; charset=utf-8';
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Paths that search engines must not visit: private pages and search results. */
+/** Paths that search engines must not visit: private pages, the API, redirects to random servers, and searches. */
 const DISALLOWED = [
   '/dashboard',
   '/operator',
@@ -29,7 +29,7 @@ const DISALLOWED = [
   '/*&q=',
 ];
 
-/** `/robots.txt` and the sitemaps: an index, a file with the lists, and files with the servers of each game. */
+/** `/robots.txt` and the sitemaps: an index, a file with lists and other pages, and files with servers by game. */
 export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
   const { base, url } = app.site;
 
@@ -87,7 +87,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     });
   });
 
-  /** The entries for all pages except those of servers. They have no time of change: each ranking changes them. */
+  /** The entries of `pages.xml`. They state no time of change, because each ranking changes the lists. */
   async function pages(): Promise<Entry[]> {
     const [{ games, tags = [] }, known] = await Promise.all([readListingSummary(deps), readTags(deps)]);
     const keys = new Set(known.map(({ key }) => key));
@@ -108,9 +108,8 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
 
 type Entry = { path: string; changedAt?: Date | null | undefined };
 
-/** The name of the file with all pages except those of servers. */
 const PAGES = 'pages.xml';
-/** The name of a file of servers begins with their game's id, or with this if they have none. No id has a hyphen. */
+/** The names of sitemaps begin with the id of a game, or with this for servers without a game. No id has a hyphen. */
 const WITHOUT_GAME = 'without-game';
 
 /** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */

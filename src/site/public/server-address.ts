@@ -26,12 +26,11 @@ function noServer(): PageError {
   return new PageError(404, t('No server is listed at this address.'));
 }
 
-/** The form of a slug or an id. */
 const SLUG_OR_ID = /^[a-z0-9-]+$/i;
 
 /**
- * The slug or id in the path of a request. Other characters, such as an encoded slash or question mark, are refused:
- * the text becomes part of the cache key of a page, where they could make it the key of another page.
+ * The slug or id in the path of a request. Other characters, such as an encoded `/` or `?`, are refused: the text is a
+ * part of cache keys, and with these characters it could become the key of another page.
  *
  * @throws {PageError} 404 if it cannot be a slug or an id
  */
@@ -42,7 +41,7 @@ export function slugOfRequest(request: FastifyRequest): string {
 }
 
 /**
- * The listed server with this slug or id. A hidden server is returned only if `maySee` allows it.
+ * The listed server with this slug, earlier slug or id. A hidden server is returned only if `maySee` allows it.
  *
  * @throws {PageError} 404 when there is none
  */
@@ -73,8 +72,7 @@ export async function listedServer(
 }
 
 /**
- * The listed server of a sent form, by its current slug, an earlier slug or its id. If the server was renamed while the
- * form was open: there is no redirect, because it would lose what the user typed.
+ * The listed server of a sent form, also by an earlier slug: a redirect would lose what the user typed.
  *
  * @throws {PageError} 404 when there is none
  */

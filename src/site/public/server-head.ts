@@ -33,10 +33,7 @@ export function serverHead(site: Site, view: View): Html {
     </header>`;
 }
 
-/**
- * Rating, country, game with version, languages, and marks; what is not known is left out. The stylesheet shows the
- * rating here only on narrow pages, where the key figures are far below.
- */
+/** The line of details. Only narrow pages show the rating here, because there the key figures are far below. */
 function about(base: string, server: Server, { info, found }: Seen): Content {
   const { game, profile } = server;
   const version = info.version ? html` <bdi>${info.version}</bdi>` : '';

@@ -24,10 +24,7 @@ const SANDBOXED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/**
- * Images and a widget with a server's status, which other sites embed: `/servers/<slug>/banner.svg`, `badge.svg`,
- * `card.png` for previews of links, and `widget`.
- */
+/** `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` (previews of links) and `widget`: other sites embed them. */
 export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
   const send = (
@@ -74,7 +71,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
 /** The colours of a server's status on the banner. */
 const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
 
-/** The banner: name, address, players and rank on the dark background that heads of pages have. */
+/** The banner: name, address, players and rank on a dark background, as in the head of a page. */
 export function bannerImage(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const { deep, line, text, soft } = CARD_COLOURS;

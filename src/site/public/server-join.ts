@@ -39,9 +39,9 @@ export function joinColumn(site: Site, view: View): Html {
 }
 
 /**
- * The hidden part that says when the next vote is possible. The page is the same for all visitors. So if this browser
- * has voted here in the last 24 hours, scripts (theme.js, vote.js) show this part instead of the form. The link has an
- * empty `username`, so that the vote page does not fill in the remembered name.
+ * The part for a browser that voted here in the last 24 hours. The page is the same for all visitors, so this part is
+ * hidden until scripts (theme.js, vote.js) show it instead of the form. The link has an empty `username`, so that the
+ * vote page does not fill in the remembered name.
  */
 function votedHere({ base }: Site, server: Server): Html {
   const time = t('You voted here; next vote in <b>{time}</b> hours.', {
@@ -129,7 +129,7 @@ const LINK_ICONS: Record<LinkName, IconName> = {
   video: 'video',
 };
 
-/** The server's own links, and since when it is listed and checked. */
+/** The server's own links, since when it is listed, and when it was last checked. */
 function factsBox({ profile, game }: Server, { info, now }: Seen): Html {
   const links = LINKS.flatMap((name) => {
     const link = writtenLink(profile?.[name] ?? '');

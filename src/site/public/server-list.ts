@@ -25,7 +25,7 @@ const ON_PODIUM = 3;
 export type ServerListSettings = {
   base: string;
   now: Date;
-  /** All tags of the listing, in which the names of a server's tags are looked up. */
+  /** All tags of the listing, with their names. */
   tags: Tag[];
   /** Whether the list begins with a podium. Only the first page of a ranking does. */
   hasPodium?: boolean;
@@ -38,7 +38,7 @@ export type ServerListSettings = {
 /** A list of servers. The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
   const { hasPodium = false } = settings;
-  // A script shows the text instead of “Vote” where this browser has voted (scripts/page.js).
+  // scripts/page.js shows this text instead of “Vote” if this browser has voted for the server.
   const voted = t('Voted today');
   return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}" data-voted-text="${voted}">${rows.map(
     (row, place) =>
@@ -46,7 +46,7 @@ export function serverList(rows: ListedRow[], settings: ServerListSettings): Htm
   )}</ol>`;
 }
 
-/** The switch between cards and the compact list. A script remembers the choice (scripts/page.js). */
+/** The switch between cards and the compact list. scripts/page.js remembers the choice. */
 export function viewSwitch(): Html {
   const choice = (id: string, name: 'rows-3' | 'list', text: string, checked: Content) =>
     html`<label title="${text}"><input type="radio" name="list-view" id="list-${id}" ${checked} />${icon(name)}<span
@@ -77,7 +77,7 @@ function serverItem(
     <p class="acts">${copyAddress(addressOf(row), row.name)}${voteLink(base, row)}</p></li>`;
 }
 
-/** The rating; without reviews, a mark if the server was listed lately. */
+/** The rating; without reviews, a mark if the server was listed recently. */
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   if (rating) {
     const average = html`<span class="for-readers">${t('Rating')} </span>${oneDecimal(rating.average)}`;

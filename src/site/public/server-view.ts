@@ -30,7 +30,7 @@ const RANK_DAYS = 60;
 /** How many similar servers are shown: as many cards as fit on one line. */
 const SIMILAR = 3;
 
-/** The query of a server's page. */
+/** The query of a server's page. `reviews` is the page number of the reviews, from 1. */
 export type Wanted = { range: HistoryRange; reviews: number };
 
 /** Reads the query of a server's page. Invalid values count as absent. */
@@ -78,7 +78,6 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
   };
 }
 
-/** The result of `readServer`. */
 export type Seen = Awaited<ReturnType<typeof readServer>>;
 
 /** The data of a server's page, for one user or for all visitors. */
@@ -86,14 +85,14 @@ export type View = {
   server: WithId<Server>;
   seen: Seen;
   wanted: Wanted;
-  /** The path of the preview image, relative to the page's. */
+  /** The path of the preview image, below the path of the page. */
   preview: string;
   reader: Reader | null;
   /** The data for the vote form. */
   voting: Pick<VoteFormView, 'config' | 'account' | 'ownName' | 'provenId'>;
 };
 
-/** The rank on each day from the first recorded day to yesterday; null for days whose rank was not recorded. */
+/** The ranks from the first recorded day of the last `RANK_DAYS` to yesterday; null for a day without a record. */
 function ranksByDay(ranks: { day: string; rank: number }[], now: Date) {
   const yesterday = addDays(dayOf(now), -1);
   const since = addDays(yesterday, 1 - RANK_DAYS);

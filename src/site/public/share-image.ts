@@ -19,7 +19,7 @@ function drawable(text: string, fallback: string): string {
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;
 }
 
-/** By this factor, the fonts of the drawing are wider than those for which `fitted` estimates widths. */
+/** The fonts of the drawing are wider by this factor than those for which `fitted` estimates widths. */
 const WIDER = 1.1;
 
 /** The font for headings (src/site/look/). The renderer knows it by the name that its file states. */
@@ -60,9 +60,8 @@ export type Card = {
 };
 
 /**
- * The preview card as an SVG of 1,200 × 630 pixels: banner, icon, name, address, players, rank and votes. A worker
- * converts it to PNG with the display font and the fonts of `dejavu-fonts-ttf`. The SVG has placeholders for the
- * server's pictures (`picture:banner`, `picture:icon`), which the picture process replaces.
+ * The preview card as an SVG. A worker converts it to PNG with the display font and the fonts of `dejavu-fonts-ttf`.
+ * The picture process replaces the placeholders `picture:banner` and `picture:icon` with the server's pictures.
  */
 export function shareDrawing({ info, game, site, logo, pictures = {} }: Card): string {
   const { width, height } = SHARE_IMAGE;
@@ -83,7 +82,7 @@ function ownBanner(): Html {
   return html`<image width="${width}" height="${height}" href="picture:banner"/>`;
 }
 
-/** The banner of a server that has none: squares in the colours of the server's page, and its initials. */
+/** The banner of a server that has none: squares in the colours of the server's page, and the server's initials. */
 function plainBanner(name: string, game: string | null | undefined): Html {
   const { width, height } = CARD_BANNER;
   const { ground, pattern, figure } = generatedColours(hueOf({ name, game }));

@@ -7,11 +7,7 @@ const HEIGHT = 24;
 /** A margin, so that the width of the line is not cut. */
 const EDGE = 2;
 
-/**
- * The players of the last days: a small line chart with gaps for unknown days, and a text for screen readers.
- *
- * @param players - one value per day, oldest first
- */
+/** A line chart of players with gaps for unknown days. `players` has one value per day, oldest first. */
 export function sparkline(players: (number | null)[]): Html {
   const known = players.filter((value) => value !== null);
   if (known.length === 0)

@@ -19,10 +19,7 @@ export function starAnchor({ slug }: Pick<Starred, 'slug'>): string {
   return `star-${slug}`;
 }
 
-/**
- * The button that adds a server to the user's favourites or removes it. A visitor is redirected to sign up first. The
- * page must contain a `starForm`.
- */
+/** The button that adds a server to the user's favourites or removes it. The page must contain a `starForm`. */
 export function star({ base }: Pick<Site, 'base'>, server: Starred, text: Content = ''): Html {
   const { id, name, isFavourite } = server;
   const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');

@@ -17,7 +17,7 @@ import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverOfForm, slugOfRequest } from './server-address.ts';
 
-/** A network may begin this many sign-ins through Steam, and finish as many. A whole school may share a network. */
+/** How many sign-ins through Steam a network may begin, and finish. A whole school may share a network. */
 const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };
 
 /** No HEAD routes: if a link checker sent HEAD, the request would begin a sign-in, or use one up. */
@@ -40,7 +40,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
 
   app.get('/servers/:slug/vote/steam', OPTIONS, async (request, reply) => {
     const server = await steamServer(deps, request);
-    // A cached page shows the link to sign in even if this browser already has a SteamID. Then nothing is to be done.
+    // A cached page may show the link to sign in to a browser that has a SteamID. Such a browser needs no sign-in.
     if (provenIds.find(request.headers.cookie)) return redirect(reply, formOf(server));
     await take(deps, 'steam-sign-in', request);
     const { address, cookie } = signIn.begin(placeOf(request, server), request.headers.cookie);
@@ -70,7 +70,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
   });
 }
 
-/** @throws {PageError} 404 for a server whose players have no SteamID */
+/** @throws {PageError} 404 if the vote form of the server offers no sign-in through Steam */
 async function steamServer(deps: AppDeps, request: FastifyRequest): Promise<WithId<Server>> {
   const server = await serverOfForm(deps, request);
   if (!offersSteam(deps.config, server))

@@ -47,12 +47,7 @@ export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
   };
 }
 
-/**
- * A page of the ranking as a schema.org `ItemList`.
- *
- * @param total - the number of servers on all pages
- * @param before - the number of servers on the pages before
- */
+/** A page of the ranking as a schema.org `ItemList`. `before` is the number of servers on the pages before. */
 export function itemList(
   { url }: Place,
   name: string,

@@ -5,10 +5,7 @@ const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/**
- * The maximum number of code points per grapheme. Real text needs fewer. If there were no limit, one character with
- * many combining marks could cover the whole image.
- */
+/** Without this limit, one grapheme with many combining marks could cover the whole image. Real text needs fewer. */
 const MAX_CODE_POINTS = 12;
 
 /** Makes user input safe for an image: one line of valid XML characters. */
@@ -19,10 +16,7 @@ export function imageText(text: string): string {
   ).join('');
 }
 
-/**
- * The approximate width of a character, relative to the font size. It is approximate because the reader's font is
- * unknown.
- */
+/** The width of a character relative to the font size. It is an estimate, because the reader's font is unknown. */
 function widthOf(grapheme: string): number {
   if (/^[iIl.,:;'|!]/.test(grapheme)) return 0.32;
   if (/^[ftr()[\] -]/.test(grapheme)) return 0.42;

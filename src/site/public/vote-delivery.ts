@@ -18,10 +18,7 @@ export function deliveryIcon(status: DeliveryStatus): IconName {
   return status.state === 'none' ? 'info' : 'triangle-alert';
 }
 
-/**
- * The state of the delivery as text for the player, without any detail of the listener. The owner's text is
- * `statusText`.
- */
+/** The state of the delivery for the player, without details of the listener. For the owner: `statusText`. */
 export function playerText(
   status: DeliveryStatus,
   vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt'>,

@@ -26,17 +26,14 @@ import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 export type VoteFormView = {
   server: WithId<Server>;
   config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'>;
-  /**
-   * The user's account. If it is `established`, the form needs no proof of work, and so no script. If it is `young`,
-   * the user votes like a visitor.
-   */
+  /** `established`: the form needs no proof of work, and so no script. `young`: the user votes like a visitor. */
   account: 'none' | 'young' | 'established';
   /** The SteamID that Steam confirmed for this browser; null if there is none, and on pages that are cached for all. */
   provenId: string | null;
   typed: Typed;
   /** The player name of the user's last vote. The form contains it if no name was entered. */
   ownName?: string | undefined;
-  /** True if the proof of work is invalid now and another may help. The script then makes one and votes again, once. */
+  /** True if the proof of work was refused, but another may help. The script then makes one and votes again, once. */
   solvesAgain?: boolean;
 };
 
@@ -85,9 +82,7 @@ function formPart(site: Site, view: VotePageView): Html {
     </section>`;
 }
 
-/**
- * The part that replaces the form during the cooldown: it says who has voted. `nextVotePanel` is below it.
- */
+/** The part that replaces the form during the cooldown. It says who has voted; `nextVotePanel` is below it. */
 function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { votedAt }: VoteStreak): Html {
   const page = `${site.base}${publicPath(server)}`;
   const player = html`<bdi>${nameIn(typed)}</bdi>`;
@@ -132,10 +127,7 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
   };
 }
 
-/**
- * The vote form. For visitors, its script (scripts/vote.js) gets a challenge, solves it in a web worker and then sends
- * the form. If the vote form is switched off, a text says so.
- */
+/** The vote form. If the account is not established, scripts/vote.js solves a challenge before it sends the form. */
 export function voteForm(site: Site, view: VoteFormView): Html {
   const { server, config, account, solvesAgain } = view;
   const off = whyOff(config, server);

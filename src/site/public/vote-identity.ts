@@ -48,7 +48,7 @@ export function steamAlternative(path: string, { server, config, provenId }: Vot
   return provenId || !offersSteam(config, server) ? '' : steamLink(path, false);
 }
 
-/** The link that begins a sign-in through Steam; `isNeeded`: the server only takes votes of players who signed in. */
+/** The link that begins a sign-in through Steam. `isNeeded`: the server takes votes only from players who signed in. */
 export function steamLink(path: string, isNeeded: boolean): Html {
   const about = isNeeded
     ? t('This server takes votes only from players who signed in through Steam.')
@@ -59,7 +59,7 @@ export function steamLink(path: string, isNeeded: boolean): Html {
     <p class="small soft">${about}</p>`;
 }
 
-/** The text above a form without a field for the name: the confirmed SteamID, and a button to drop it. */
+/** The confirmed SteamID, and a button to drop it. The form then has no field for the name. */
 export function votingAs(path: string, provenId: string | null): Content {
   if (!provenId) return '';
   return html`<div class="actions">

@@ -44,7 +44,7 @@ import { voteReminder } from './vote-reminder.ts';
 import { resultPage, type VoteState } from './vote-result.ts';
 import { accountOf, ownNameOf, voterOf } from './voter.ts';
 
-/** A network may request this many challenges. Each costs a key derivation and a query. A player may need several. */
+/** How many challenges a network may request. Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
 
 /** If a name in a link is longer than this, in UTF-16 code units, its end is ignored. */
@@ -65,7 +65,7 @@ const voteForm = z.object({
   again: z.string().default(''),
 });
 
-/** For these refusals, the browser makes another proof and votes again, without asking the player. */
+/** After these refusals, the browser makes another proof and votes again, without asking the player. */
 const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-expired'];
 
 /** `/servers/<slug>/vote`: a server's vote form, and the page with the result of a vote. */
@@ -103,10 +103,7 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   );
 }
 
-/**
- * The data of the vote page. If the form has a valid name, for example from a link, the data contains the player's
- * votes. If the name is invalid, the error is at its field.
- */
+/** The data of the vote page. With a valid name, for example from a link, it contains the player's votes. */
 async function viewOf(
   { deps, provenIds }: FormParts,
   request: FastifyRequest,
@@ -175,10 +172,7 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
   });
 }
 
-/**
- * The route that casts the vote of a form. It adds hooks to `app` that refuse requests. So `app` must be a Fastify
- * context without other routes.
- */
+/** Casts the vote of a form. Its hooks refuse requests, so `app` must be a Fastify context without other routes. */
 function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): void {
   const { deps, metrics } = parts;
   const { site } = app;
@@ -228,7 +222,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
     metrics.countVoteResult(result.kind === 'accepted' ? 'accepted' : 'refused');
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
-      // The vote is already cast: if remembering the name fails, the answer stays the same.
+      // If the name cannot be stored: the player still gets the answer to the vote.
       await noteUsername(deps, userId, vote.username).catch((error: unknown) =>
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );

@@ -17,17 +17,14 @@ export function stamp({ base }: Site, server: Server, body: Content): Html {
   return html`<section class="stamp">${cover(base, picturesOf(server))}<div class="stamp-in">${body}</div></section>`;
 }
 
-/** The sign on the edge of the banner: an animated tick (the vote counts), a clock (it waits), or a cross. */
+/** The sign on the edge of the banner: a tick (the vote counts), a clock (vote or player waits), or a cross. */
 export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
   const paths = { tick: 'M19 33.5l9 9 18-20', clock: 'M32 16v17l11 7', cross: 'M22 22l20 20M42 22l-20 20' };
   return html`<svg class="sign ${kind}" viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="30"/><path
     d="${paths[kind]}"/></svg>`;
 }
 
-/**
- * The dots of a streak are in groups of five, like tally strokes. If a streak is long: only its last three groups are
- * drawn.
- */
+/** The dots of a streak are in groups of five, like tally strokes. Only the last three groups are drawn. */
 const TALLY = 5;
 const MOST_DOTS = 3 * TALLY;
 
@@ -52,10 +49,7 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
   </section>`;
 }
 
-/**
- * The panel with the time until the next vote: a ring that a script empties, the time in the visitor's time zone, and a
- * calendar file. When the cooldown is over, the script shows the link to vote instead.
- */
+/** The time until the next vote. When the cooldown is over, a script shows the link to vote instead. */
 export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote): Html {
   const { nextVoteAt, username, now } = view;
   const page = `${site.base}${publicPath(server)}`;

@@ -15,7 +15,7 @@ export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
   return publicPath(server, `/vote/reminder.ics?at=${encodeURIComponent(at.toISOString())}`);
 }
 
-/** The time of a next vote is never further away than this, because a cooldown lasts a day. */
+/** A next vote is never further away than this, because a cooldown lasts a day. */
 const FURTHEST_MS = 2 * DAY;
 
 /**

@@ -20,16 +20,15 @@ import { type OtherServers, otherServers } from './other-servers.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
-/** The data of the part that shows a vote and its delivery and refreshes itself. */
+/** The data of the part that shows a vote and its delivery. This part refreshes itself. */
 export type VoteState = {
   server: WithId<Server>;
   vote: Vote;
   status: DeliveryStatus;
   /** Why the vote is held, if the reason is stored. */
   heldFor: QuarantineCause | undefined;
-  /** The number of the server's votes in this month. */
   monthlyVotes: number;
-  /** The number of the server's votes in the last 30 days, which decide its rank. */
+  /** The server's votes in the last 30 days. */
   votesCount: number;
   above: ServerAbove | null;
   /** The hash of what is shown (`stateOf` of live.ts). */

@@ -19,9 +19,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 
 /**
- * Explains the weight of votes to players: the rules of `weighDay` with their figures.
- *
- * @param first - the first UTC day whose votes are weighed; null before the first ranking
+ * Explains the rules of `weighDay` to players. `first`: the first UTC day with weighed votes; null if there is none.
  */
 export function voteWeights(first: string | null): Html {
   const summary = t(

@@ -58,7 +58,7 @@ export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
         reading = { work, since: now };
       }
       const left = WAIT_MS - (now - reading.since);
-      // If MongoDB hangs: requests wait only until `WAIT_MS` after the beginning of the read. Later ones do not wait.
+      // If MongoDB hangs: requests wait until `WAIT_MS` after the start of the read. Later requests do not wait.
       return left > 0 ? within(left, reading.work).catch(() => undefined) : undefined;
     },
     reload: read,

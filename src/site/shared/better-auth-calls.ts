@@ -12,11 +12,7 @@ export function giveCookies(reply: FastifyReply, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) reply.header('set-cookie', cookie);
 }
 
-/**
- * The code of a 4xx error of the sign-in library.
- *
- * @throws `error` itself if it is another error
- */
+/** The code of a 4xx error of Better Auth. @throws `error` itself if it is another error */
 export function refusalCode(error: unknown): string {
   if (!(error instanceof APIError)) throw error;
   if (error.statusCode >= 500) throw error;
@@ -32,9 +28,7 @@ const TOO_MANY_LINKS = defineMessage(
   'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.',
 );
 
-/**
- * The refusal if too many accounts were created from one network or mail domain; `retryAt` goes into `Retry-After`.
- */
+/** The refusal if one network, mail domain or mailbox created too many accounts; `retryAt` goes into `Retry-After`. */
 export function tooManyAccounts(retryAt: Date): Refused {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);
 }
@@ -43,23 +37,18 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
   'Too many new accounts came from your network, your mail provider or this mailbox in the last 24 hours. Try again tomorrow, or with another network or mailbox.',
 );
 
-/** The minimum duration. To add a mail to the queue takes less, and a user hardly notices it. */
+/** The minimum duration. Adding a mail to the queue takes less, and a user hardly notices the wait. */
 const EVEN_MS = SECOND / 2;
 
-/**
- * Runs `work` and returns its result after `EVEN_MS` at the earliest. So the response time does not reveal whether an
- * e-mail address has an account.
- */
+/** Runs `work` and takes `EVEN_MS` at least, so that the response time does not reveal whether an account exists. */
 export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T> {
   const [result] = await Promise.all([work(), pause(EVEN_MS)]);
   return result;
 }
 
 /**
- * Identifies the client for the limits of password hashing.
- *
- * @param knownAs - the e-mail address of an account that signed in with this browser before, or that is signed in now.
- * Pass it only if the password is checked for the same account.
+ * Identifies the client for the limits of password hashing. `knownAs` is the e-mail address of an account that is
+ * signed in, or that signed in with this browser before. Pass it only if the password of the same account is checked.
  */
 export function hashingClientOf(request: FastifyRequest, knownAs: string | null = null): HashingClient {
   return { network: widerNetworkOf(request.ip), knownAs: knownAs?.trim().toLowerCase() ?? null };

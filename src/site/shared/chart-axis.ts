@@ -3,13 +3,12 @@ import { type Html, html } from './html.ts';
 /** The vertical axis of a chart: the values at its ends, and the values that have a grid line and a label. */
 export type ChartAxis = { top: number; foot: number; ticks: number[] };
 
-/** The most spaces between grid lines. */
+/** The maximum number of spaces between grid lines. */
 const MOST_SPACES = 5;
 
 /**
- * The vertical axis of a chart. It goes from 0 to a round number that is at least the greatest value.
- *
- * @param firstOnTop - for ranks: the axis goes from 1 at the top to the greatest value at the foot
+ * The vertical axis of a chart, from 0 to a round number that is at least the greatest value. `firstOnTop`, for ranks:
+ * from 1 at the top to the greatest value at the foot.
  */
 export function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   const greatest = Math.max(...values.map((value) => value ?? 0), 2);
@@ -31,12 +30,12 @@ export function placeOf({ top, foot }: ChartAxis, value: number): number {
   return round((100 * (top - value)) / (top - foot));
 }
 
-/** Rounds a percentage to one decimal: a thousandth of a chart is less than a pixel. */
+/** Rounds a percentage to one decimal: a thousandth of a chart is about a pixel at most. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The middle of a point on the time axis, in percent of the width. If a line has only one point, it is at 50. */
+/** The horizontal centre of a point, in percent of the width. A line's only point is at 50. */
 export function middleOf(place: 'line' | 'column', index: number, points: number): number {
   if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
   return (100 * (index + 0.5)) / points;

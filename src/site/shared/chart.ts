@@ -4,9 +4,9 @@ import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
 /**
- * A point on a chart's time axis. If `value` is null, the value is unknown and drawn as a gap; `reason` says why. If
- * `at` is set, a script adds the time in the visitor's time zone to the label. If `isEmpty` is true, there was nothing
- * to measure, so a bar chart draws no gap.
+ * A point on a chart's time axis. If `value` is null: a gap is drawn, and `reason` says why the value is unknown. If
+ * `at` is set: a script adds the time in the visitor's time zone to the label. If `isEmpty`: there was nothing to
+ * measure, so a bar chart draws no gap.
  */
 export type ChartPoint = {
   label: string;
@@ -32,10 +32,7 @@ type Chart = {
   empty: Content;
 };
 
-/**
- * A day with its good and its bad share, each from 0 to 1. If their sum is less than 1, the rest is unknown. If
- * `isEmpty` is true, the day had nothing to measure, so no bar is drawn.
- */
+/** A day with its good and bad share, from 0 to 1; the rest is unknown. `isEmpty`: nothing to measure, so no bar. */
 type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
 /** A chart with one bar per point, for sums such as votes. */
@@ -53,11 +50,7 @@ export function barChart(chart: Chart): Html {
   return figureOf(chart, { axis, drawing: html`${bars}`, texts: textsOf(chart), place: 'column' });
 }
 
-/**
- * A chart with a line and with gaps for unknown values, for levels such as players.
- *
- * @param chart - `firstOnTop`: the axis begins with 1 at the top, for ranks
- */
+/** A line chart for levels such as players. Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. */
 export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   const { points, firstOnTop = false } = chart;
   const axis = chartAxis(
@@ -80,7 +73,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-/** The text of each point. A script shows it if the pointer is at the point, and screen readers read it. */
+/** The text of each point. A script shows it for the point under the pointer, and screen readers read it. */
 function textsOf({ points, shown, details = () => '' }: Chart): string[] {
   return points.map(({ label, value, reason = t('unknown') }, index) =>
     value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
@@ -118,7 +111,7 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** A share above zero is drawn at least this high, in percent. Otherwise, a minute offline would not be visible. */
+/** Shares of 0.05 % or more are drawn at least this high, in percent, so that a minute offline is visible. */
 const LEAST_SHARE = 8;
 
 /** A chart with one slim bar per day: the bad share at the bottom, then the good one, the unknown one at the top. */

@@ -6,8 +6,8 @@ import { userOf } from '../guard-routes.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /**
- * Returns the function `check` of a form that makes Tallyport connect to a server. The function counts the request. If
- * the user has used up the allowance (docs/adr/0021-one-allowance-for-checks.md), it returns the refusal of the form.
+ * Returns the function `check` of a form that makes Tallyport connect to a server. It counts the request, and returns a
+ * refusal if the user has used up the allowance (docs/adr/0021-one-allowance-for-checks.md).
  */
 export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {
   return async (request: FastifyRequest): Promise<Refused | null> => {

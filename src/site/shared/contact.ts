@@ -3,9 +3,7 @@ import { type Content, html } from './html.ts';
 import { linkTo } from './parts.ts';
 import type { Site } from './site-settings.ts';
 
-/**
- * The target of a link to the operator: the operator's contact page, otherwise `CONTACT`; null if neither is set.
- */
+/** The target of a link to the operator: the operator's contact page, or else `CONTACT`; null if neither is set. */
 export function contactHref({
   base,
   pages,

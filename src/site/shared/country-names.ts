@@ -4,10 +4,7 @@ const REGIONS = Object.fromEntries(
   LANGUAGES.map((language) => [language, regions(LOCALES[language])]),
 ) as Record<Language, [string, string][]>;
 
-/**
- * The codes and names of the countries of ISO 3166-1. Unicode's list of regions has more entries: groups such as the
- * EU, and exceptional codes. These are left out.
- */
+/** The countries of ISO 3166-1: code and name. Unicode's list also has groups such as the EU, and other codes. */
 function regions(locale: string): [string, string][] {
   const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' });
   const noCountry = new Set([

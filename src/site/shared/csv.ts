@@ -8,10 +8,8 @@ const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * A table as CSV (RFC 4180) for spreadsheets, in the language of the page: in German, semicolons separate cells. The
- * first line has the names of the columns; `null` is an empty cell.
- *
- * If a spreadsheet would read a text as a formula, a leading apostrophe is added (OWASP, "CSV Injection"): the texts
- * contain names that players choose.
+ * first line has the names of the columns; `null` is an empty cell. If a spreadsheet would read a text as a formula:
+ * the text gets a leading apostrophe (OWASP, "CSV Injection"), because players choose some of the texts.
  */
 export function csv(columns: string[], rows: (string | number | null)[][]): string {
   const { separator, decimal } = FORMS[languageNow()];

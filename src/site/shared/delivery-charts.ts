@@ -11,12 +11,10 @@ type Days = DayOfDeliveries[];
 
 const labelOf = (day: string) => shortDay(new Date(day));
 
-/** A number of milliseconds as text; a dash if it is unknown. */
 export function timeOrDash(ms: number | null): string {
   return ms === null ? '–' : measured(ms);
 }
 
-/** A share as text; a dash if it is unknown. */
 export function shareOrDash(share: number | null): string {
   return share === null ? '–' : percent(share);
 }
@@ -26,7 +24,6 @@ export function dayColumn<T extends { day: string }>(): Column<T> {
   return { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) };
 }
 
-/** A column with a number of each row. */
 export function numberColumn<T>(title: string, of: (row: T) => number): Column<T> {
   return { title, kind: 'number', cell: (row) => count(of(row)) };
 }
@@ -36,7 +33,7 @@ export function dayTable<T extends { day: string }>(caption: string, rows: T[], 
   return dataTable({ caption, rows: rows.toReversed(), columns: [dayColumn<T>(), ...columns], empty: '' });
 }
 
-/** The chart of the forwarded votes of each day: the shares that were delivered, were not delivered, and still wait. */
+/** The chart of each day's forwarded votes: the shares delivered, failed or unconfirmed, and waiting. */
 export function deliveryChart(days: Days): Html {
   return shareChart({
     title: t('Delivered votes per day, last {days} days', { days: days.length }),
@@ -78,7 +75,7 @@ function deliveryText(one: Days[number]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** The chart of the time within which 95 % of a day's delivered votes arrived. The text of a point adds the median. */
+/** The chart of the time in which 95 % of a day's delivered votes arrived. The text of a point adds the median. */
 export function arrivalChart(days: Days): Html {
   const p50 = days.map(({ times }) => percentile(times, 0.5));
   const p95 = days.map(({ times }) => percentile(times, 0.95));

@@ -13,11 +13,7 @@ export function emptyLine(text: Content): Html {
   return html`<div class="empty">${strokes(20)}<div>${text}</div></div>`;
 }
 
-/**
- * What a card shows if its list is empty and the user can add the first entry: a drawing, a sentence, and a button.
- *
- * @param part - `icon` names the thing that is missing
- */
+/** What a card shows if its list is empty: a drawing of what is missing (`icon`), a sentence, and perhaps a button. */
 export function emptyCard(part: {
   icon: IconName;
   text: Content;

@@ -4,8 +4,8 @@ import { type Html, html, raw } from './html.ts';
 import type { Page } from './layout.ts';
 
 /**
- * Adds a summary of the form's errors at the top of a page. Each error is a link to its field. The summary gets the
- * focus (`autofocus`), because on a long page the fields are far below.
+ * Adds a summary of the form's errors at the top of a page, with a link to each field. The summary gets the focus,
+ * because on a long page the fields are far below.
  */
 export async function withErrorSummary(
   page: Page,
@@ -37,8 +37,8 @@ const LABEL = /<label for="([^"]*)">(.*?)<\/label>/gs;
 const LEGEND = /<fieldset id="([^"]*)"[^>]*>\s*<legend>(.*?)<\/legend>/gs;
 
 /**
- * Finds the fields with an error in the HTML of a page, by name; a group of check boxes counts as a field. A page may
- * have several fields with one name, so only those that the page marks as invalid (parts.ts) are found.
+ * Finds fields in the HTML of a page, by name: every `fieldset`, and the other fields that are marked as invalid
+ * (parts.ts). Fields without an error are left out, because several fields may have one name.
  */
 function fieldsOf(body: string): Map<string, Field> {
   const labels = new Map(

@@ -8,17 +8,14 @@ import { withErrorSummary } from './error-summary.ts';
 import { INCOMPLETE, readForm, sentencesOf, type Typed } from './form.ts';
 import { type Page, sendPage } from './layout.ts';
 
-/** The refusal of a form: a sentence for each field with an error, or for the whole form under `form`. */
+/** The refusal of a form: a sentence for each field with an error, and under `form` one for the whole form. */
 export type Refused = {
-  /** The status; 400 by default. */
+  /** 400 by default. */
   status?: number;
   errors: Record<string, string>;
   /** The time at which the form will be accepted, for 429 and 503. */
   retryAt?: Date;
-  /**
-   * The page that shows the errors, if it is not the form's page with the entered values. For example, because the
-   * values were stored already.
-   */
+  /** The page that shows the errors instead of the form with its values, for example if the values were stored. */
   on?: Page;
 };
 
@@ -41,45 +38,37 @@ export type SentForm<S extends z.ZodObject> = {
   values: Record<string, string>;
 };
 
-/** A form of the site. */
 export type Form<S extends z.ZodObject> = {
   path: string;
   /** The options of the route, which say who may send the form (route-options.ts). */
   access: RouteShorthandOptions;
-  /** The form's fields. Absent if the form is only a button. */
+  /** Absent if the form is only a button. */
   schema?: S | ((request: FastifyRequest) => S);
   /** Fields that are empty when the form is shown again, such as passwords. */
   secrets?: (keyof z.output<S>)[];
-  /** If a field has another name in an `InvalidDocumentError` than in the form: the form's name, by the other name. */
+  /** For fields that an `InvalidDocumentError` names differently: the name in the form, by the name in the error. */
   fields?: Record<string, string>;
-  /**
-   * Runs before the fields are validated. It may answer the request, for example if the page does not have the form any
-   * more.
-   */
+  /** Runs before `run`. If it returns an answer, this answer is sent, even if fields are invalid. */
   check?: (request: FastifyRequest) => FormAnswer | null | Promise<FormAnswer | null>;
   /** Calls the feature. If it throws an `InvalidDocumentError`, the form is shown again. */
   run: (sent: SentForm<S>) => FormAnswer | Promise<FormAnswer>;
   /** Converts an error of `run` or `check` to a refusal; undefined if the form did not cause the error. */
   refusalOf?: (error: unknown, values: Record<string, string>) => Refused | undefined;
   /**
-   * Makes the form's page with the entered values, to show a refusal. If it is absent (as for a button) or returns
-   * null, the refusal is shown on an error page.
+   * Makes the form's page with the entered values, to show a refusal. If `show` is absent (as for a button) or returns
+   * null: the refusal is shown on an error page.
    */
   show?: (request: FastifyRequest, typed: Typed) => Page | null | Promise<Page | null>;
 };
 
-/**
- * Refuses a form as a whole.
- *
- * @param retryAt - the time at which it will be accepted
- */
+/** Refuses a form as a whole. `retryAt`: the time at which the form will be accepted. */
 export function refused(status: number, sentence: string, retryAt?: Date): Refused {
   return { status, errors: { form: sentence }, ...(retryAt ? { retryAt } : {}) };
 }
 
 /**
  * Registers the route of a form (docs/adr/0120-one-route-for-forms.md). The route validates the fields and calls `run`.
- * If the form is refused, it shows the form again with the entered values and a summary of the errors.
+ * A refused form is shown again, with the entered values and a summary of the errors.
  */
 export function formRoute<S extends z.ZodObject = typeof NO_FIELDS>(
   app: FastifyInstance,
@@ -129,7 +118,7 @@ function invalid(error: unknown, fields: Record<string, string>): Refused | unde
 
 type Again = { values: Record<string, string>; refused: Refused };
 
-/** @throws {PageError} if the form has no page of its own */
+/** @throws {PageError} with the errors, if no page can show them */
 async function sendAgain<S extends z.ZodObject>(
   { show, secrets = [] }: Form<S>,
   request: FastifyRequest,

@@ -50,15 +50,12 @@ function asSentence(rule: string): string {
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
 }
 
-/** Converts the error texts of fields to sentences in the language of the page. */
+/** Converts the error texts of fields to sentences. */
 export function sentencesOf(rules: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(rules).map(([name, rule]) => [name, asSentence(rule)]));
 }
 
-/**
- * Validates a form with its schema. Returns the data, or the entered values with the errors. A missing field gets the
- * same error as an empty one.
- */
+/** Validates a form. Returns the data, or null with the errors. A missing field gets the error of an empty one. */
 export function readForm<S extends z.ZodType>(
   schema: S,
   request: FastifyRequest,
@@ -73,8 +70,7 @@ export function readForm<S extends z.ZodType>(
   for (const name of missing) {
     const rule = emptyErrors[name];
     errors[name] = rule ?? t('This field is missing.');
-    // If a field is missing: refuse the form even if the field is optional, because a missing field must not clear the
-    // stored value.
+    // If a missing field is optional: refuse the form, because a missing field must not clear the stored value.
     if (!rule) errors.form = t(INCOMPLETE);
   }
   return { data: null, typed: { values, errors: sentencesOf(errors) } };

@@ -7,7 +7,6 @@ import { type Html, html } from './html.ts';
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
 const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as const;
 
-/** The formats of numbers and times in a language. */
 function formatsOf(locale: string) {
   const unit = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
@@ -58,7 +57,7 @@ export function count(value: number): string {
   return formats().count.format(value);
 }
 
-/** A number with at most one decimal: `12.5`. */
+/** A number with at most two decimals: `12.25`. */
 export function decimal(value: number): string {
   return formats().decimal.format(value);
 }
@@ -135,14 +134,14 @@ export function pageTimes(now: Date): StatusTimes {
   return { on: timeText, next: (at) => relative(at, now) };
 }
 
-/** A duration below a minute with its decimals: `340 ms`, `1.4 s`. A longer one is in its largest unit: `3 minutes`. */
+/** A duration below a minute in ms or with one decimal: `340 ms`, `1.4 s`. Else in its largest unit: `3 minutes`. */
 export function measured(ms: number): string {
   return ms < SECOND || ms >= MINUTE ? duration(ms) : `${formats().decimal.format(round1(ms / SECOND))} s`;
 }
 
 const round1 = (value: number) => Math.round(10 * value) / 10;
 
-/** A share from 0 to 1: `98.4 %`. */
+/** A share from 0 to 1 in percent, rounded down to one decimal: `98.4 %`. */
 export function percent(share: number): string {
   return `${formats().decimal.format(Math.floor(1_000 * share) / 10)} %`;
 }

@@ -3,10 +3,7 @@ import { pixelPicture } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 import type { Site } from './site-settings.ts';
 
-/**
- * The picture of a game: a drawing of look/games, or one made from the game's id. Screen readers skip the picture,
- * because the game's name is beside it.
- */
+/** A game's drawing (look/games), or one made from its id. Screen readers skip it: the game's name is beside it. */
 export function gamePicture({ asset }: Pick<Site, 'asset'>, game: string, pixels: number): Html {
   const drawn = GAME_PICTURES.find((one) => one === game);
   if (!drawn) return pixelPicture(game, pixels);

@@ -19,7 +19,6 @@ function coloursOf({ name, game }: Named): { hue: number; pattern: number } {
   return { hue: hue % HUES, pattern: (pattern % PATTERNS) + 1 };
 }
 
-/** The number of a server's hue. */
 export function hueOf(server: Named): number {
   return coloursOf(server).hue;
 }
@@ -76,10 +75,7 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
     d="${squares(text, squaresAside)}"/></svg>`;
 }
 
-/**
- * The picture of a game or tag that has no drawing: a motif of 16 × 14 squares in two shades, without a background.
- * Motif and hue come from the text, so the same text always has the same picture.
- */
+/** The picture of a game or tag without a drawing: a motif of 16 × 14 squares. Motif and hue come from the text. */
 export function pixelPicture(text: string, pixels: number): Html {
   const hue = `h${hueOfDrawing(text)}`;
   const rows = motifOf(text, bytesOf(text)[30] ?? 0);
@@ -89,7 +85,7 @@ export function pixelPicture(text: string, pixels: number): Html {
     d="${shade('#')}"/><path class="marks" d="${shade('o')}"/></svg>`;
 }
 
-/** The icon of a server that has none. */
+/** The generated icon of a server that has no icon of its own. */
 export function generatedIcon(name: string, pixels: number): Html {
   return drawing(name, 8, 'icon', pixels);
 }

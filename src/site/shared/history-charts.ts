@@ -7,13 +7,13 @@ import { count, counted, dayText, decimal, duration, localTime, shortDay, shortT
 import { type Content, type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
-/** A line has at most about `MAX_SLOTS` slots, and its table `MAX_ROWS` rows. This limits the pages of old servers. */
+/** A line has about `MAX_SLOTS` slots (points) at most, and its table `MAX_ROWS` rows. So pages stay short. */
 const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 
 /**
- * Lengths in milliseconds: `slotMs` of a slot of the line, `rowMs` of a row of its table, `stepMs` the longest time
- * that one point represents. If `stepMs` is absent, a point represents the time up to the next point.
+ * Lengths in milliseconds: of a slot (a point of the line), of a table row, and the longest time that one point of
+ * `history` represents. Without `stepMs`, a point represents the time up to the next point.
  */
 function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
@@ -74,10 +74,8 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
 }
 
 /**
- * The table below a chart, newest first. It has two short columns, which fit on a phone. So its rows do not become
- * cards as in `dataTable`: the five tables of a server's page have up to 180 rows together.
- *
- * @param rows - oldest first
+ * The table below a chart, newest first; `rows` is oldest first. Its two short columns fit on a phone, so rows do not
+ * become cards as in `dataTable`: the five tables of a server's page have up to 180 rows together.
  */
 function numbersTable(
   caption: string,
@@ -91,7 +89,7 @@ function numbersTable(
       .map(([time, value]) => html`<tr><th scope="row">${time}</th><td>${value}</td></tr>`)}</tbody></table>`;
 }
 
-/** The text that replaces an empty chart: why it is empty. `online` is used if the server was online. */
+/** Why a chart is empty. `online` is the text if the server was online. */
 function whyEmpty({ resolution, points }: History, online: Text): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
   if (shares.some((share) => share > 0)) return t(online);
@@ -102,7 +100,7 @@ function whyEmpty({ resolution, points }: History, online: Text): string {
     : t('No data yet: the server has not been checked and has not reported.');
 }
 
-/** The text of a point without a value: why the value is missing. `online` is used if the server was online. */
+/** Why a point has no value. `online` is the text if the server was online. */
 function whyNone({ onlineShare, reason }: HistoryPoint, online: Text): string {
   if (onlineShare === 0) return t('offline');
   return reason === null ? t(online) : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
@@ -120,7 +118,7 @@ export function playersChart(title: string, history: History, now: Date): Html {
   });
 }
 
-/** The chart of the average latency of probes in each part of the range, in ms. */
+/** The chart of the average latency in each part of the range, in ms. */
 export function latencyChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
 }
@@ -195,10 +193,7 @@ export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
   });
 }
 
-/**
- * The chart of the rank at the end of each day. `ranks` has an entry for every day; `rank` is null if no rank of the
- * day was recorded.
- */
+/** The chart of the rank at the end of each day. `ranks` has every day; `rank` is null if none was recorded. */
 export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({
     title: t('Rank per day, last {days} days', { days: ranks.length }),

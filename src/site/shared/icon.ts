@@ -5,9 +5,8 @@ import { type Html, html, raw } from './html.ts';
 export type IconName = keyof typeof ICON_SHAPES;
 
 /**
- * An icon as inline SVG, as high as the text beside it. Screen readers skip the icon, so a text must say the same.
- *
- * @param kind - `solid` fills its shape, as for a star
+ * An icon as inline SVG, as high as the text beside it. Screen readers skip it, so a text must say the same. `solid`
+ * fills the shape, as for a star.
  */
 export function icon(name: IconName, kind: 'outline' | 'solid' = 'outline'): Html {
   const shape = raw(ICON_SHAPES[name]);

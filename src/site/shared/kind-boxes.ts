@@ -5,8 +5,8 @@ import { type Html, html } from './html.ts';
 import { checkbox } from './parts.ts';
 
 /**
- * A form with {@link kindBoxes}. Browsers do not send unchecked boxes. So the field `kinds` distinguishes a form in
- * which no kind is chosen from an incomplete form.
+ * A form with {@link kindBoxes}. Browsers do not send unchecked boxes. So the field `kinds` distinguishes a form
+ * without any chosen kind from an incomplete form.
  */
 export const kindsForm = z.looseObject({ kinds: z.literal('chosen') });
 

@@ -21,7 +21,6 @@ export type Page = {
   body: Content;
   /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
-  /** The page's own scripts. */
   scripts?: AssetName[];
   /** The page's own stylesheets, after site.css. */
   styles?: AssetName[];
@@ -30,19 +29,16 @@ export type Page = {
    * of a code, anybody could make a link that lets the site show any text.
    */
   messages?: Record<string, Text>;
-  /**
-   * The page's path and query below `base`, without query parameters that do not change the page. By default the path
-   * of the request.
-   */
+  /** The path and query below `base`, without parameters that do not change the page; by default the request's path. */
   address?: string;
-  /** Metadata for search engines. A page without them is private. */
+  /** Metadata for search engines. A page without metadata is private. */
   metadata?: SearchMetadata;
 };
 
 /** The page that adds a server, for signed-in users. */
 const ADD_SERVER = '/dashboard/servers/new';
 
-/** The settings of htmx: elements that a user has opened stay open after a refresh, and htmx adds no styles. */
+/** Settings of htmx: what a user has opened stays open after a refresh, and htmx adds no styles and no history. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
   includeIndicatorCSS: false,
@@ -148,7 +144,7 @@ function links({ base }: Site, user: User | null, path: string): Html {
     html`<a href="${base}${href}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
   const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
   const everywhere = html`${link('/', t('Servers'), isListing)}${link('/games', t('Games'))}`;
-  // A visitor most likely has no account yet. The sign-up page has a link for those who have one.
+  // Most visitors have no account yet, so this link leads to the sign-up page, which links to the sign-in.
   if (!user)
     return html`${everywhere}<a href="${base}/sign-up?next=${base}${ADD_SERVER}">${t('Add a server')}</a>`;
   return html`${everywhere}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
@@ -162,7 +158,7 @@ function themeSwitch(): Html {
 }
 
 /**
- * The link to sign in. From a public page, the sign-in returns to that page; from the home page and from private pages,
+ * The link to sign in. From a public page, the sign-in returns to that page. From the home page and from private pages,
  * it goes to the user's start page.
  */
 function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
@@ -199,8 +195,8 @@ export async function sendPage(
 
 /**
  * Whether a signed-in user opened the page from this site or by entering its address. Only such responses are
- * compressed. If another site could cause compressed responses, it could guess secrets in them by their sizes (BREACH,
- * docs/adr/0099); but it cannot make a browser send such a request.
+ * compressed: if another site could cause compressed responses, it could guess secrets in them by their sizes (BREACH,
+ * docs/adr/0099-compressed-pages.md). Another site cannot make a browser send such a request.
  */
 function isOwnNavigation({ method, headers, signedIn }: FastifyRequest): boolean {
   const { 'sec-fetch-site': from, 'sec-fetch-dest': to } = headers;
@@ -240,10 +236,8 @@ const PIECES = '<!--pieces-->';
 
 /**
  * Streams a page whose middle is written while an operation runs. Browsers show each piece when it arrives, so the page
- * needs no script, and the operation's progress need not be stored for further requests.
- *
- * @param page - `body` builds the page around the pieces
- * @param pieces - must not throw
+ * needs no script, and the progress need not be stored for further requests. `body` builds the page around the pieces;
+ * `pieces` must not throw.
  */
 export function streamPage(
   request: FastifyRequest,

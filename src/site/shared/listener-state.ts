@@ -36,16 +36,13 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
   Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'waiting'>>;
 
 /**
- * The badge with a listener's state. It says “active” only if a vote or a test vote arrived with the current settings.
- *
- * @param now - the current time, to find out whether a listener's votes wait and are not fetched. Pass it only if
- * `listener.waiting` is set
+ * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings. Pass
+ * `now` only if `listener.waiting` is set: the badge then says whether votes wait and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
   return badge(...toneAndText(listener, now));
 }
 
-/** The text of the state, and its tone. */
 function toneAndText(listener: Stated, now?: Date): [Tone, string] {
   const { state, protocol, waiting = 0 } = listener;
   if (protocol === 'fetch' && state === 'active') {
@@ -59,7 +56,7 @@ function toneAndText(listener: Stated, now?: Date): [Tone, string] {
   return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
 }
 
-/** The number of waiting votes as text: `12`. From `COUNTED_AT_MOST` on, where counting stops: `1,000 or more`. */
+/** The number of waiting votes as text: `12`. At `COUNTED_AT_MOST`, where counting stops: `10,000 or more`. */
 export function waitingText(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
 }
@@ -117,7 +114,7 @@ const MAY_MANGLE = defineMessage(
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
-/** The state as text that screen readers read out when it changes. So it has no values that change often. */
+/** The state as text, which screen readers read out when it changes. So the text has no values that change often. */
 export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
   const [, state] = toneAndText(listener);
   const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
@@ -151,10 +148,7 @@ export function listenerState(
     <div class="actions">${actions(state, path)}</div>`;
 }
 
-/**
- * When the last vote was delivered. If the listener is unreachable: the time, because “just now” would sound as if the
- * listener were reachable.
- */
+/** When the last vote was delivered. If the listener is unreachable: the time, as in `lastVoteText`. */
 function lastDelivered(
   { at, confirmed }: NonNullable<ReturnType<typeof lastDelivery>>,
   state: ListenerState,

@@ -11,16 +11,13 @@ const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
 
 /** A server's listener and queue, on which the delivery of its votes depends. */
 export type ListenerStatus = {
-  /** The listener; null if the server has none. Its waiting votes are counted up to `COUNTED_AT_MOST`. */
+  /** Null if the server has no listener. Waiting votes are counted up to `COUNTED_AT_MOST`. */
   listener: ListenerView | null;
   /** Whether an operator has paused delivery for all servers; null if Redis does not answer. */
   queuePaused: boolean | null;
 };
 
-/**
- * Returns a function that reads the state of a server's listener. It is cheap enough for pages that refresh every few
- * seconds.
- */
+/** Returns a reader of a listener's state, cheap enough for pages that refresh every few seconds. */
 export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {
   const readQueuePaused = cachedFor(QUEUE_PAUSED_TTL_MS, () => queuePaused(deps));
   return async (serverId) => {

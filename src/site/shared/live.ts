@@ -7,16 +7,16 @@ import { type Content, type Html, html } from './html.ts';
 /** The refresh intervals in milliseconds: while work is in progress, and otherwise. */
 const FAST_MS = 3 * SECOND;
 const SLOW_MS = 15 * SECOND;
-/** The refresh interval of a part with a mark. It is short, because the answer is empty while nothing has changed. */
+/** The interval of a `livePart` with a mark. It is short, because the answer is empty while nothing has changed. */
 const MARKED_MS = 1.2 * SECOND;
 
 /**
  * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
- * position (see scripts/page.js). If scripts are off, it has a link to reload it. The page must have `live: true`.
+ * position (see scripts/page.js). If scripts are off, a link reloads the page. The page must have `live: true`.
  *
- * @param part - `href`: the page itself, which contains this part; `announcement`: the state as text without times,
- * which screen readers read out when it changes; `open`: whether work is in progress, so that the page refreshes more
- * often; `mark`: the result of `markOf`, only for pages that check it with `isUnchanged`
+ * @param part - `href`: the page that contains this part; `announcement`: the state as text without times, which screen
+ * readers read out when it changes; `open`: whether work is in progress, so that the page refreshes more often; `mark`:
+ * the result of `markOf`, only for pages that check it with `isUnchanged`
  */
 export function livePart(part: {
   id: string;

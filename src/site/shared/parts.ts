@@ -118,7 +118,6 @@ export function textArea(field: Field & { value?: string; rows?: number; maxleng
   );
 }
 
-/** A select field. Each option is a value and its text. */
 export function select(
   field: Field & { value?: string | undefined; options: [value: string, text: string][]; disabled?: boolean },
 ): Html {
@@ -183,10 +182,7 @@ export function button(action: {
   </form>`;
 }
 
-/**
- * A button for an action that cannot be undone. A click on it shows the consequence and `form`, which has the real
- * button. It needs no script.
- */
+/** A button that asks for a confirmation: a click shows the consequence and `form`, which has the real button. */
 export function confirmed(action: {
   text: string;
   consequence: Content;
@@ -202,9 +198,7 @@ export function confirmed(action: {
   </details>`;
 }
 
-/**
- * A text to copy, such as a token or a command. The copy button needs a script; without one, the text can be selected.
- */
+/** A text to copy, such as a token or a command. The copy button needs a script; selecting the text does not. */
 export function copyable(text: string, label: string): Html {
   const copy = t('Copy<span> {label}</span>', { span: forReaders, label });
   return html`<div class="copyable">
@@ -225,10 +219,7 @@ export type Column<T> = {
   cell: (row: T) => Content;
 };
 
-/**
- * A table, which becomes a list of cards on narrow pages. If there are no rows, `empty` is shown: a sentence, or an
- * `emptyCard`.
- */
+/** A table; on narrow pages, a list of cards. If there are no rows, `empty` is shown: a sentence, or an `emptyCard`. */
 export function dataTable<T>(table: {
   caption: string;
   columns: Column<T>[];
@@ -276,7 +267,7 @@ export function pager(links: {
   </nav>`;
 }
 
-/** Tabs; the current one is marked. */
+/** Tabs. `current` is the `href` of the current one. */
 export function tabs(label: string, entries: { href: string; text: string }[], current: string): Html {
   return html`<nav class="tabs" aria-label="${label}">
     ${entries.map(

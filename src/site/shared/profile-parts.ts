@@ -16,7 +16,6 @@ import { type Content, type Html, html, raw } from './html.ts';
 import { facts } from './parts.ts';
 import { bannerSources, pictureAddress } from './server-pictures.ts';
 
-/** The names of the links in a profile. */
 export const LINK_TITLES: Record<LinkName, Text> = {
   website: defineMessage('Website'),
   discord: defineMessage('Discord'),

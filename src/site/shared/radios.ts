@@ -3,7 +3,6 @@ import { type Content, type Html, html } from './html.ts';
 type Option = {
   value: string;
   text: string;
-  /** What this choice means. */
   about: string;
 };
 
@@ -13,15 +12,11 @@ type Radios = {
   label: Content;
   error?: string | undefined;
   required?: boolean;
-  /** The chosen option; absent if none is. */
   value?: string | undefined;
   options: Option[];
 };
 
-/**
- * A choice of one of a few options, each with a sentence about what it means. If the options need no explanation: use
- * `select`.
- */
+/** A choice of one of a few options, each with a sentence about what it means. Without such sentences, use `select`. */
 export function radios({ name, label, error, required = false, value, options }: Radios): Html {
   const invalid = error ? html` aria-invalid="true" aria-describedby="${name}-error"` : '';
   return html`<fieldset id="${name}" class="field" tabindex="-1"${invalid}>

@@ -55,7 +55,7 @@ type Proof = { password: string; code?: string | undefined };
 
 /**
  * Checks the user's password, and a code if the second factor is on. If they are right, runs `work`; otherwise returns
- * the refusal of the form. So somebody who only has a stolen password or an open session cannot take the account over.
+ * the refusal of the form. So an open session alone is not enough to take the account over.
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,

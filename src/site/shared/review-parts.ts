@@ -9,7 +9,6 @@ import { type Content, type Html, html } from './html.ts';
 import { badge, forReaders } from './parts.ts';
 import { writtenText } from './written-text.ts';
 
-/** The number of reviews on a page of a list. */
 export const REVIEWS_A_PAGE = 10;
 /** Larger page numbers are invalid, because no server has so many reviews. */
 const LAST_PAGE = 1_000_000;
@@ -53,21 +52,14 @@ export function spreadOf({
     </table></div></div>`;
 }
 
-/**
- * A rating from 1 to 5 as five stars, and as text for screen readers.
- *
- * @param isSaid - true if a text beside the stars says the same. Then there is no text for screen readers
- */
+/** A rating from 1 to 5 as five stars. `isSaid`: a text beside them says the rating, so screen readers get no text. */
 export function starsText(rating: number, isSaid = false): Html {
   const stars = `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
   const words = isSaid ? '' : forReaders(html`${t('{stars} of 5', { stars: counted(rating, 'star') })}`);
   return html`<span class="stars"><span aria-hidden="true">${stars}</span>${words}</span>`;
 }
 
-/**
- * A review in a list, with the owner's answer. `more` contains buttons for the reader; `reviewer` contains what the
- * list shows about the author.
- */
+/** A review in a list, with the owner's answer. `more`: buttons for the reader; `reviewer`: facts about the author. */
 export function reviewItem({
   review,
   server,
@@ -94,7 +86,6 @@ export function reviewItem({
   </li>`;
 }
 
-/** When a review was written and last edited. */
 export function reviewTimes(
   { createdAt, editedAt }: Pick<Review, 'createdAt' | 'editedAt'>,
   now: Date,
@@ -110,7 +101,6 @@ function reviewerBadges({ isNewAccount, hasVoted }: ShownReviewer): Content {
   ];
 }
 
-/** What readers see about a review's author. */
 type ShownReviewer = Pick<Reviewer, 'isNewAccount' | 'hasVoted'>;
 
 const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Text, sentence: Text]> = {

@@ -5,7 +5,7 @@ import { count, counted, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { figure } from './parts.ts';
 
-/** A server's four key figures. Servers of some games cannot be probed; then a text replaces figures from probes. */
+/** A server's four key figures. If the game's servers cannot be probed, a text replaces the figures from probes. */
 export function serverFigures(info: ServerInfo, { game }: { game: string | null | undefined }): Html {
   const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
   const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;
@@ -38,10 +38,7 @@ export function reportedMark(): Html {
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;
 }
 
-/**
- * Players or status as text: `12 of 100 players`, `12 of 100 players (self-reported)`, `online, players hidden`,
- * `offline`.
- */
+/** Players or status as text: `12 of 100 players (self-reported)`, `online, players hidden`, `offline`. */
 export function playersText({
   status,
   onlinePlayers,

@@ -11,11 +11,7 @@ export function copyAddress(address: string, server: string): Html {
     class="for-readers"> ${server}</span></button>`;
 }
 
-/**
- * The link to a server's vote page. It is a button in the colour that is used only for votes.
- *
- * @param username - the player, whose name is filled in
- */
+/** The link to a server's vote page, as a button in the colour of votes. The form there has `username` filled in. */
 export function voteLink(
   base: string,
   { name, slug }: { name: string; slug: string },

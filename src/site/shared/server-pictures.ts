@@ -3,9 +3,7 @@ import type { Server } from '../../servers/server.ts';
 import { colourClasses, generatedIcon, initials } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 
-/**
- * If a banner is wider than this many times its height: it is shown whole, because cropping would cut off its text.
- */
+/** Banners wider than this many times their height are shown whole, because cropping would cut off their text. */
 const STRIP = 5.5;
 
 /** The fields of a server from which its pictures are made. */
@@ -16,16 +14,14 @@ export type Pictured = {
   icon?: Icon | undefined;
 };
 
-/** The fields for the pictures of a stored server. */
 export function picturesOf({ name, game, profile }: Pick<Server, 'name' | 'game' | 'profile'>): Pictured {
   return { name, game, banner: profile?.banner, icon: profile?.icon };
 }
 
 /**
  * The banner as a link to the server's page. A server without a banner gets a pattern with its initials. The link is
- * out of the tab order and hidden from screen readers, because the name beside it is the same link.
- *
- * @param loading - `lazy` below the first screen
+ * out of the tab order and hidden from screen readers, because the name beside it is the same link. `loading`: `lazy`
+ * below the first screen.
  */
 export function bannerLink(
   base: string,

@@ -18,16 +18,11 @@ const STATUSES: Record<ServerStatus, Text> = {
 
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
-/** A server's status as a badge. */
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
   return badgeOf(statusAt(server, now), server.game);
 }
 
-/**
- * A status as a badge.
- *
- * @param game - if servers of the game cannot be probed and the status is unknown, the badge says “not probed”
- */
+/** A status as a badge. If servers of the game cannot be probed, an unknown status is shown as “not probed”. */
 export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
   const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
   return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));

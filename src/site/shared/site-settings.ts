@@ -12,16 +12,12 @@ import { pictureAddress } from './server-pictures.ts';
 /** The logo as a page shows it. `path` contains a hash of the picture, so it changes with the picture. */
 export type Logo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & { href: string };
 
-/**
- * The settings of the site that pages use. An operator can change those with `readonly` while the process runs, so code
- * reads them for each page.
- */
+/** The site's settings for pages. Operators can change those with `readonly` at any time: read them for each page. */
 export type Site = {
   /** The path of the site: `''` or `/listing`. */
   base: string;
   /** The site's URL without a trailing slash. */
   url: string;
-  /** The name of the listing. */
   readonly name: string;
   /** A notice at the top of every page; empty if there is none. */
   readonly notice: string;
@@ -31,7 +27,6 @@ export type Site = {
   readonly contact: string | undefined;
   /** The operator's own pages. */
   readonly pages: SitePages;
-  /** The operator's links in the footer. */
   readonly footerLinks: { text: string; href: string }[];
   /** The logo in the head of every page. It is also the favicon. */
   readonly logo: Logo;
@@ -51,11 +46,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * Adds the settings of the site to `app`, for all pages and error pages.
- *
- * @throws {ConfigError} when the operator's pages cannot be read
- */
+/** Adds `app.site`, the settings of the site. @throws {ConfigError} when the operator's pages cannot be read */
 export function nameSite(app: FastifyInstance, deps: AppDeps, assets: Assets): void {
   const { config } = deps;
   const base = config.basePath;

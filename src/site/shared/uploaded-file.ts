@@ -5,10 +5,7 @@ import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { PageError } from '../error-pages.ts';
 
-/**
- * The limit of uploads that a process reads at the same time. Each uses up to 1 MB of memory until it has arrived,
- * which takes long if the client is slow.
- */
+/** The most uploads that a process reads at once. Each uses up to 1 MB of memory, for long if the client is slow. */
 const MOST_READ_AT_ONCE = 16;
 
 /** The largest request, in bytes: the file, and the headers and boundaries of its part. */
@@ -48,7 +45,8 @@ export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
 /**
  * The file of a form. A body that is too large is refused before it is read.
  *
- * @throws {PictureError} `none` if there is no file or it is empty; `too-large`
+ * @throws {PictureError} `none` if there is no file or the file is empty; `too-large`
+ * @throws {PageError} 411 if the request does not state its length, 400 if the upload is malformed
  */
 async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
   const none = new PictureError('none');

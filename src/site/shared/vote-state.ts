@@ -18,7 +18,6 @@ export function badgeOf(state: DeliveryState, confirmed: boolean | null): Html {
   return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
 }
 
-/** A vote's state as a badge. */
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
   return badgeOf(delivery.state, isConfirmed(delivery));
 }

@@ -11,7 +11,7 @@ import { isInRange, type NetworkRange, parseNetwork } from './network-range.ts';
 export const TYPED_KINDS = ['name', 'network'] as const;
 export type TypedKind = (typeof TYPED_KINDS)[number];
 
-/** `origin`: a network whose votes were held, known by its keyed hash only. */
+/** A block of kind `origin` stops a network whose votes were held; only the network's keyed hash is known. */
 export const BLOCK_KINDS = [...TYPED_KINDS, 'origin'] as const;
 
 const liftedDefinition = {
@@ -32,7 +32,7 @@ const blockDefinition = {
   at: { type: Date, required: true },
   /** The block has no effect from this time on. Absent if it has no end. */
   endsAt: { type: Date },
-  /** True while the block is in the list. Absent after an operator lifted it, or after its end. */
+  /** True while the block is in the list. After `endsAt` it stays true until the next block is added. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
   /** How many votes and vote forms the block stopped, and when it stopped the last one. */
@@ -52,27 +52,25 @@ blockSchema.index({ endsAt: 1 }, { expireAfterSeconds: BLOCK_TTL_SECONDS });
 
 export type Block = InferRawDocType<typeof blockDefinition>;
 
-/** Whether a block has an effect at `now`. */
 export function isEffective({ isActive, endsAt }: Pick<Block, 'isActive' | 'endsAt'>, now: Date): boolean {
   return isActive === true && (!endsAt || now < endsAt);
 }
 
 /**
- * A filter for the blocks of the list. It names all kinds, so that the query can use the unique index, whose first
- * field is `kind`.
+ * A filter for the blocks of the list. It names all kinds so that the query can use the unique index (`kind` first).
  */
 export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 
-/** A process uses a loaded list for this long. So a change of the list applies in every process within this time. */
+/** How long a process uses a loaded list: a change of the list applies in every process within this time. */
 const TTL_MS = 5 * SECOND;
 
-/** If the process has an earlier list: a slow MongoDB delays a vote by at most this long. */
+/** If MongoDB is slow and an earlier list is loaded: a vote waits at most this long for the new list. */
 const LONGEST_WAIT_MS = SECOND;
 
 /** Hits are written at most this long after the first of them. */
 const HITS_WRITTEN_WITHIN_MS = SECOND;
 
-/** The most blocks that are in effect at once. */
+/** The most blocks of the list. */
 export const MOST_BLOCKS = 2_000;
 
 type Entry = Pick<Block, '_id' | 'isActive' | 'endsAt'>;
@@ -84,8 +82,8 @@ type Loaded = {
 };
 
 /**
- * The blocked names and networks in the memory of a process. One query reads the whole list, at most every five seconds
- * and only while votes come in. When it fails, the last list stays in effect.
+ * The blocked names and networks, cached in the process. One query reads the whole list, at most every 5 seconds and
+ * only while votes come in. If a query fails: the last list stays in effect.
  */
 export class BlockList {
   readonly #blocks: Collection<Block>;
@@ -113,7 +111,7 @@ export class BlockList {
     return found && isEffective(found, now) ? found : null;
   }
 
-  /** The block of the network of an address; throws as `findName` does. */
+  /** The block of the network of an address. Throws as `findName` does. */
   async findNetwork(address: string, now: Date): Promise<Entry | null> {
     const { networks } = await this.#read();
     if (networks.length === 0 || !ipaddr.isValid(address)) return null;
@@ -133,7 +131,7 @@ export class BlockList {
     return found.find((one) => isEffective(one, now)) ?? null;
   }
 
-  /** Counts a vote or vote form that a block stopped. If the process crashes: the hits of the last second are lost. */
+  /** Counts a vote or vote form that a block stopped. A crash of the process loses the hits of the last second. */
   countHit({ _id }: Entry, now: Date): void {
     const key = _id.toHexString();
     const hits = (this.#hits.get(key)?.hits ?? 0) + 1;
@@ -177,26 +175,25 @@ export class BlockList {
     } catch (error) {
       if (this.#loaded !== known) return this.#loaded ?? known;
       this.#log.warn({ event: 'blocks.not_refreshed', reason: String(error) });
-      // The next attempt follows after another TTL, so that a broken MongoDB does not delay every vote.
+      // The next read follows after another TTL, so that a broken MongoDB does not delay every vote.
       this.#loaded = { ...known, at: performance.now() };
       return known;
     }
   }
 
-  /** Reads the list. If a read is running: returns its promise. */
+  /** Reads the list, or joins a read that is running. */
   #load(): Promise<Loaded> {
     if (this.#loading) return this.#loading;
     const loading: Promise<Loaded> = this.#query()
       .then((loaded) => {
-        // If a block was changed while the list was read, `forget` has dropped this read: the list may be older than
-        // the change.
+        // If `forget` was called during this read: the list may be older than the change, so it is not stored.
         if (this.#loading === loading) this.#loaded = loaded;
         return loaded;
       })
       .finally(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
-    // If no vote waits for this read any more: without this handler, its error would be an unhandled rejection.
+    // Without this handler, the error of a read that no vote waits for would be an unhandled rejection.
     loading.catch(() => undefined);
     this.#loading = loading;
     return loading;

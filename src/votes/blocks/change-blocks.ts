@@ -14,7 +14,6 @@ import { isWide, networkText, parseNetwork } from './network-range.ts';
 type Blocks = { blocks: Collection<Block> };
 export type ChangeDeps = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** A name or a network that an operator wants to block. */
 export type NewBlock = {
   kind: string;
   /** A player's name, or an address or network in CIDR notation. */
@@ -34,7 +33,7 @@ const newBlock = z.object({
 });
 
 /**
- * Blocks a player's name or a network. It applies in this process at once, in the others within five seconds.
+ * Blocks a player's name or a network: in this process at once, in the others within 5 seconds.
  *
  * @param by - who decided, for the audit log
  * @throws {InvalidDocumentError} for invalid input, a value that is blocked already, or a full list; for the field
@@ -50,15 +49,14 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
 }
 
 /**
- * How long a network is blocked by its hash. The time is short because nobody can see whose network it is, and networks
- * change hands.
+ * How long a network is blocked by its hash. Short, because nobody can see whose network it is, and networks change
+ * hands.
  */
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
 /**
- * Blocks the network of held votes for 30 days. The networks of votes are stored only as keyed hashes, so the block has
- * the hash as its value. Like a block of `addBlock`, it applies in this process at once, in the others within five
- * seconds.
+ * Blocks the network of held votes for 30 days. Votes store only the keyed hash of their network, so this hash is the
+ * block's value.
  *
  * @param origin - as `networkKeys` returns it
  * @param by - who decided, for the audit log
@@ -122,7 +120,7 @@ function networkOf(typed: string, isWideMeant: boolean): string {
 }
 
 /**
- * Removes ended blocks from the list. Otherwise `MOST_BLOCKS` would include them, and the unique index would refuse a
+ * Removes ended blocks from the list. Otherwise they would count for `MOST_BLOCKS`, and the unique index would refuse a
  * new block of the same value.
  */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
@@ -140,8 +138,7 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
 }
 
 /**
- * Lifts a block. Votes that it refused are not cast, and votes that it held back stay excluded until an operator
- * undoes their exclusion.
+ * Lifts a block. Votes that it refused stay uncast, and votes that it held stay held until their exclusion is undone.
  *
  * @returns the block; null when no block with this id is active
  */

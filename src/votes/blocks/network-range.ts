@@ -3,14 +3,14 @@ import ipaddr from 'ipaddr.js';
 /** A range of addresses of one family. IPv4-mapped IPv6 addresses belong to their IPv4 range. */
 export type NetworkRange = { address: ipaddr.IPv4 | ipaddr.IPv6; bits: number };
 
-/** The number of bits before the IPv4 address in an IPv4-mapped IPv6 address. */
+/** In an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`), this many bits come before the IPv4 address. */
 const MAPPED_BITS = 96;
 
 /** Ranges with fewer bits need a confirmation: an IPv4 /16 has 65,536 addresses, an IPv6 /32 is a whole provider's. */
 const NARROW = { ipv4: 16, ipv6: 32 } as const;
 
 /**
- * Reads an address or a range in CIDR notation: `203.0.113.7`, `2001:db8::/32`. Bits after the prefix are cleared.
+ * Reads an address or a range in CIDR notation: `203.0.113.7`, `2001:db8::/32`. Bits after the prefix become 0.
  *
  * @returns null for any other text, such as an address with a zone id or a short form of IPv4 (`10.1`)
  */
@@ -38,7 +38,6 @@ export function networkText({ address, bits }: NetworkRange): string {
   return `${address.toString()}/${bits}`;
 }
 
-/** Whether a range is so wide that blocking it needs a confirmation. */
 export function isWide({ address, bits }: NetworkRange): boolean {
   return bits < NARROW[address.kind()];
 }

@@ -30,11 +30,11 @@ export type AcceptedFromApi = {
 export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: string };
 
 /**
- * Casts a vote of the API, under its idempotency key if it has one. If the name is blocked: the answer is the same as
- * for any other vote, but the vote is held: it is not counted, not delivered and not claimable (ADR 98).
+ * Casts a vote of the API, under its idempotency key if it has one. If the player's name is blocked: the answer looks
+ * as usual, but the vote is held: it is not counted or delivered and cannot be claimed (ADR 98).
  *
  * @throws {DeadlineError} when the deadline passed and nothing was cast; {VoteResultUnknownError} when the vote may
- *   have been cast; the driver's error when the database failed before the vote was sent
+ *   have been cast; the driver's error when the database failed before the insert
  */
 export async function castVoteFromApi(
   deps: OnceDeps & HoldDeps,
@@ -51,7 +51,7 @@ export async function castVoteFromApi(
   );
 }
 
-/** If the name is blocked: counts a hit of the block, and returns the exclusion that holds the name's votes. */
+/** If the name is blocked: counts a hit and returns the id of the exclusion that holds the name's votes. */
 async function quarantineOfBlock(
   deps: OnceDeps & HoldDeps,
   { serverId, username, usernameKey }: CastRequest,
@@ -66,8 +66,8 @@ async function quarantineOfBlock(
 type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usernameKey: string };
 
 /**
- * Finds the exclusion that holds a server's votes of a blocked name; creates it if there is none. If an operator undoes
- * the exclusion: its votes count and are delivered, as when a quarantine is lifted.
+ * Finds the exclusion that holds a blocked name's votes for a server, or creates it. If an operator undoes the
+ * exclusion: its votes count and are delivered, as when a quarantine is lifted.
  *
  * @throws the driver's error when MongoDB fails
  */
@@ -112,7 +112,6 @@ function writeAnswer({ vote, monthlyVotes }: Accepted): string {
   return JSON.stringify(answer);
 }
 
-/** When the player of a stored answer may vote again. */
 function nextVoteAtOf(body: string): Date {
   const { next_vote_at }: VoteAnswer = JSON.parse(body);
   return new Date(next_vote_at);

@@ -36,7 +36,6 @@ import { type CastDeps, castVote, type Refused, refusedBy } from './cast-vote.ts
 import { type Cooldown, readCooldown } from './cooldown.ts';
 import { type CastDeadline, castWithinDeadline } from './deadline.ts';
 
-/** The dependencies of the vote form. */
 export type PageVoteDeps = CastDeps & {
   voteExclusions: Collection<VoteExclusion>;
   voteOrigins: Collection<VoteOrigin>;
@@ -49,7 +48,6 @@ export type PageVoteDeps = CastDeps & {
   config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'> & { SECRET_KEY: string };
 };
 
-/** A vote that is about to be cast with the vote form. */
 export type PageVote = {
   server: WithId<Server>;
   /** As `usernameSchema` returns it. */
@@ -69,7 +67,7 @@ type PageRefusal =
   | { kind: 'no-proof'; why: ProofOfWorkError }
   /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
   | { kind: 'not-proven' }
-  /** Today the account or the network has cast `most` votes, as other players or, over all servers, in all. */
+  /** The limit `by` is reached: `most` players or votes of this account or network on this UTC day. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };
@@ -78,7 +76,7 @@ export type PageVoteResult =
   /** `isQuarantined`: the vote is neither counted nor delivered until an operator decides. */
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
 
-/** The errors that only the vote form has, not the API. The codes are stable: the JSON answer contains them. */
+/** The errors of the vote form that the API does not have. The codes are stable: the JSON answer contains them. */
 export type VoteFormError =
   | ProofOfWorkError
   | 'identity-not-proven'
@@ -96,7 +94,7 @@ export function whyOff(
 }
 
 /**
- * Returns the challenge that a visitor without an established account solves before the vote. If the vote would be
+ * Makes the challenge that a visitor without an established account solves before the vote. If the vote would be
  * refused even with a proof: returns the refusal, so that the visitor's device does not compute a proof.
  */
 export async function challengeFor(
@@ -121,7 +119,7 @@ export async function challengeFor(
   return { kind: 'challenge', challenge: await makeChallenge(deps, bound, today.votes) };
 }
 
-/** The session and the networks to which a proof of work is bound, besides the server and the player. */
+/** What a proof of work is bound to, besides the server and the player. */
 function boundTo(deps: PageVoteDeps, { address }: Voter, session: string) {
   return {
     session: session && sessionKey(deps, session),
@@ -129,7 +127,6 @@ function boundTo(deps: PageVoteDeps, { address }: Voter, session: string) {
   };
 }
 
-/** Whether a player who votes on a page has an established account, came back to the network, or is new. */
 async function playerStatusOf(
   deps: PageVoteDeps,
   { address, account }: Voter,
@@ -158,13 +155,15 @@ function tooMany(
 }
 
 /**
- * Casts a vote with the vote form, by the same rule as the API (`castVote`). Each vote counts in the daily limits of
- * its network. A voter without an established account sends a proof of work. An established account can vote for a
- * server as one player a day, and the network's limit for new players does not apply to it. A vote that looks unusual
- * is quarantined.
+ * Casts a vote with the vote form. The cooldown is that of the API (`castVote`); in addition:
  *
- * If the process dies before the vote is cast: the player already counts towards the limits of the day. If the same
- * player votes again, the player is not counted twice.
+ * - A voter without an established account sends a proof of work.
+ * - Each vote counts in the daily limits of its network. An established account is free of the limit for new players,
+ *   but can vote for a server as only one player a day.
+ * - A vote that looks unusual is quarantined.
+ *
+ * If the process dies before the vote is cast: the player already counts in the limits of the day. A second vote of the
+ * same player does not count again.
  *
  * @throws as `castVoteFromApi` does
  */
@@ -190,8 +189,8 @@ export async function castVoteFromPage(
 type Checked = { kind: 'checked'; cooldown: Cooldown; quarantineId: ObjectId | null };
 
 /**
- * Makes all checks of the vote form before a vote is cast. If the player's cooldown runs and a limit is reached too:
- * the refusal names the cooldown, because it is checked first.
+ * All checks of the vote form before a vote is cast. If the cooldown runs and a limit is reached too: the refusal names
+ * the cooldown.
  */
 async function checkPageVote(
   deps: PageVoteDeps,
@@ -223,19 +222,19 @@ async function checkPageVote(
     server,
     voter,
     playerStatus,
-    // If all earlier votes of a player are excluded, such as those of a bot: the player counts as new.
+    // If all earlier votes of the player are excluded, such as a bot's votes: the player counts as new.
     isNew: [live, imported].every((earlier) => !earlier || earlier.excludedAt),
     newPlayersOfNetwork: use.newPlayers,
     limits,
   });
   const quarantineId = suspicion ? await openQuarantine(deps, serverId, suspicion.reason, suspicion) : null;
-  // A vote of an established account does not make its name one that returns: the account could vote under another name
-  // for each server, and these names would then count as players without it.
+  // Only visitors' names are noted. Otherwise one account could vote under another name for each server, and these
+  // names would later count as returning players without the account.
   if (!quarantineId && !voter.account) await noteReturning(deps, voter.address, player);
   return { kind: 'checked', cooldown, quarantineId };
 }
 
-/** Whether an operator blocked the player's name or the network, also for signed-in users. Counts a hit if so. */
+/** Whether the player's name or the network is blocked, for signed-in users too. Counts a hit of the block. */
 async function isBlocked(deps: PageVoteDeps, key: string, { address }: Voter): Promise<boolean> {
   const { blockList, clock } = deps;
   const now = clock.now();

@@ -28,11 +28,10 @@ const idempotencyKeyDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   key: { type: String, required: true },
-  /** The name as the request gave it, trimmed. */
   username: { type: String, required: true },
-  /** The vote is inserted with this id, by the request that completes the vote. */
+  /** The request that completes the vote inserts it with this id. */
   voteId: { type: Schema.Types.UUID, required: true },
-  /** Each read checks this time: the TTL index deletes an expired key only after a delay. */
+  /** Each read checks this time, because the TTL index deletes an expired key only after a delay. */
   expiresAt: { type: Date, required: true },
   /** The body of the first 200 response, byte for byte; null while the request is in progress. */
   answer: { type: String, default: null },
@@ -47,18 +46,17 @@ export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
 
 export const KEY_LIFETIME_MS = DAY;
 
-/** If another request stored the key: a request waits this long for that answer, then it casts the vote itself. */
+/** If another request stored the key: how long this request waits for its answer before it casts the vote itself. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
-/** The stored answer. `replayed`: another request with the same key stored it. */
+/** `replayed`: another request with the same key stored the answer. */
 type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
 export type KeyReused = { kind: 'key-reused'; username: string };
 
 const insertKeys = insertLoader<IdempotencyKey>(DURABLE);
 const storeAnswers = upsertLoader<IdempotencyKey>(DURABLE);
 
-/** Reads stored keys, with majority read concern. */
 const storedKeysLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'serverId' | 'key'>>({
   filter: (keys) => ({ serverId: anyOf(keys.map(({ serverId }) => serverId)), $or: keys }),
   nameOf: ({ serverId, key }) => `${serverId.toHexString()} ${key}`,
@@ -69,17 +67,18 @@ const storedKeysLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'server
 export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
- * Casts a vote under an `Idempotency-Key` (design rule 9). The key is stored first, the vote is inserted with the id
- * that is stored with the key, and the answer is stored before it is returned; the first stored answer wins. Keys and
- * answers are read at majority and are durable before they are returned, so a failover or a crash does not change a
- * replay. If a request finds its key stored without an answer: it waits, then casts the vote under the stored id.
+ * Casts a vote under an `Idempotency-Key` (design rule 9). The key is stored first. The vote is inserted with the id
+ * that is stored with the key. The answer is stored before it is returned; the first stored answer wins. If the key is
+ * already stored without an answer: the request waits, then casts the vote under the stored id. Keys and answers are
+ * read with majority read concern and are durable before they are returned, so a failover or a crash does not change a
+ * replay.
  *
  * @param key - 1 to 255 visible ASCII characters; each server has its own keys
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
  * @param deadline - nothing is inserted under this key after it
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
  * @throws as `castVote` does. After {VoteResultUnknownError} the key stays, so that a repeated request casts the same
- *   vote; every other error frees the key
+ *   vote. After any other error the key is freed if this request stored it
  */
 export async function castOnce(
   deps: OnceDeps,
@@ -93,10 +92,10 @@ export async function castOnce(
       await deps.durability.confirm();
       return { kind: 'key-reused', username: storedKey.username };
     }
-    // If another request stored the key: it may have inserted the vote, so after the deadline the result is unknown.
+    // If another request stored the key: it may have inserted the vote, so a timeout means an unknown result.
     if (!isOwn) deadline.allowInsert();
     const existing = isOwn ? storedKey : await awaitAnswer(deps, storedKey);
-    // If the other request was refused or failed, it freed the key: the loop stores the key again.
+    // If the other request was refused or failed: it freed the key, and the loop stores the key again.
     if (!existing) continue;
     if (existing.answer) {
       await deps.durability.confirm();
@@ -130,7 +129,7 @@ async function finish(
   return { kind: 'answer', body, voteId: storedKey.voteId, replayed: false };
 }
 
-/** Stores the key, or finds the one that another request stored. A key that has expired is replaced. */
+/** Stores the key, or finds the one that another request stored. Replaces an expired key. */
 async function storeKey(
   { idempotencyKeys, batcher, clock }: OnceDeps,
   { serverId, key, username }: CastRequest & { key: string },
@@ -158,7 +157,7 @@ async function storeKey(
     }
     const existing = await batcher.load(storedKeysLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // If the key was freed, or is not on a majority yet and may be rolled back: the loop tries to store it again.
+      // The key was freed, or is not on a majority yet and may be rolled back. The loop tries to store it again.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
@@ -167,7 +166,6 @@ async function storeKey(
   }
 }
 
-/** Reads a stored key with majority read concern. */
 function readStoredKey(
   idempotencyKeys: Collection<IdempotencyKey>,
   { _id, serverId, key }: IdempotencyKey,
@@ -175,7 +173,7 @@ function readStoredKey(
   return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
-/** Waits up to `TIMEOUT_MS` until a stored key has an answer, then returns the key; null when it was freed. */
+/** Waits up to `TIMEOUT_MS` for the answer of a stored key, then returns the key; null when the key was freed. */
 async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
   storedKey: IdempotencyKey,
@@ -191,7 +189,7 @@ async function awaitAnswer(
 
 /**
  * Stores the answer unless another request has stored one, and returns the stored answer. If a failed request with the
- * same key freed the key meanwhile: the key is stored again, so that a repeated request replays this answer.
+ * same key freed the key meanwhile: stores the key again, so that a repeated request replays this answer.
  */
 async function storeAnswer(
   { idempotencyKeys, batcher, durability }: OnceDeps,
@@ -215,12 +213,12 @@ async function storeAnswer(
       await durability.confirm();
       return existing.answer;
     }
-    // If the other answer is not on a majority yet: a rollback may still remove it, so the loop tries again.
+    // The other answer is not on a majority yet, and a rollback may remove it. So the loop tries again.
     await pause(LOOK_AGAIN_MS);
   }
 }
 
-/** Deletes the key, unless it has an answer. If this fails, the next request with this key casts the vote. */
+/** Deletes the key, unless it has an answer. If this fails: the next request with this key casts the vote. */
 async function freeKey({ idempotencyKeys, log }: OnceDeps, storedKey: IdempotencyKey): Promise<void> {
   const place = { _id: storedKey._id, serverId: storedKey.serverId, key: storedKey.key, answer: null };
   await idempotencyKeys.deleteOne(place).catch((error: unknown) => {

@@ -16,7 +16,6 @@ import { type Cooldown, nextVoteAt, readCooldown } from './cooldown.ts';
 import type { CastDeadline } from './deadline.ts';
 import { findSafeVote, insertedBy, insertVote, VoteResultUnknownError } from './insert-vote.ts';
 
-/** The dependencies of casting a vote. */
 export type CastDeps = {
   votes: Collection<Vote>;
   voteCounts: VoteCounts;
@@ -28,30 +27,25 @@ export type CastDeps = {
   tracing: Tracing;
 };
 
-/** A vote that an entry point asks `castVote` to cast. */
 export type CastRequest = {
   serverId: ObjectId;
   /** As `usernameSchema` returns it. */
   username: string;
-  /** As `usernameKey` makes it from the name. */
   usernameKey: string;
-  /** The token that casts it; null for a vote of the vote form. */
+  /** Null for a vote of the vote form. */
   tokenId: ObjectId | null;
-  /** Whether Steam confirmed that the player has this name. */
+  /** Whether Steam confirmed the name, which is a SteamID. */
   isProven?: boolean;
-  /** The open quarantine that holds the vote, which is not counted or delivered until the quarantine is lifted. */
+  /** The open quarantine that holds the vote: until it is lifted, the vote is not counted or delivered. */
   quarantineId?: ObjectId;
-  /**
-   * The player's cooldown, if the entry point has already read it. The vote then gets the time of that read.
-   */
+  /** The player's cooldown, if the entry point has read it. The vote then gets the time of that read. */
   cooldown?: Cooldown;
 };
 
 export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
-/** The vote is refused, because the cooldown of the player's earlier `vote` runs until `nextVoteAt`. */
+/** The cooldown of the player's earlier `vote` runs until `nextVoteAt`. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
-/** The answer to a vote that is cast while the cooldown of the earlier `vote` runs. */
 export function refusedBy(vote: Vote): Refused {
   return { kind: 'refused', vote, nextVoteAt: nextVoteAt(vote) };
 }
@@ -72,11 +66,11 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours, also for concurrent
- * requests on several processes (design rule 1: the unique index on server, player and `seq` decides).
+ * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours. This holds for concurrent
+ * requests in several processes too, because a unique index decides (design rule 1).
  *
- * @param deadline - nothing is inserted after it
- * @param voteId - the id of the vote; if a vote with this id exists, it is returned. Without it a new id is made
+ * @param deadline - no insert begins after it
+ * @param voteId - the id of the vote; if a vote with this id exists, it is returned. By default a new id
  * @throws {VoteResultUnknownError} when the result of the insert is unknown; the driver's error when the database
  *   failed before the insert; {DeadlineError} when the deadline passed before the insert
  */
@@ -96,8 +90,8 @@ export async function castVote(
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
   if (castBefore) return acceptedBefore(deps, castBefore);
-  // If the newest vote has the id of this request: another process has just inserted it. Its cooldown does not refuse
-  // this request. The insert below uses the same number again, so it finds the stored vote.
+  // If the newest vote has the id of this request: another process has just inserted it under the same idempotency key.
+  // Its cooldown does not refuse this request. The insert below uses the same number, so it finds the stored vote.
   const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
   if (earlier && !ownVote) {
@@ -144,8 +138,8 @@ function newVote(
 }
 
 /**
- * The answer to a vote that another process inserted. That process may not have incremented the counter yet, so the
- * votes of the month are counted.
+ * The answer to a vote that another process inserted. It counts the votes of the month, because that process may not
+ * have incremented the counter yet.
  */
 async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
@@ -154,7 +148,7 @@ async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted
   return { kind: 'accepted', vote, monthlyVotes: monthlyVotes + uncounted(vote) };
 }
 
-/** 1 for a held vote, which no count includes. The answer adds it, so that it looks the same for a blocked name. */
+/** 1 for a held vote. No count includes it, but the answer does, so that it does not reveal a blocked name. */
 function uncounted({ excludedAt }: Vote): number {
   return excludedAt ? 1 : 0;
 }

@@ -7,15 +7,14 @@ import { usernameKey } from '../username.ts';
 import { isImported, type Vote } from '../vote.ts';
 import { insertedBy } from './insert-vote.ts';
 
-/** The cooldown: a player may vote for a server once in any period of this length. */
+/** A player may vote for a server once in any period of this length. */
 export const COOLDOWN_MS = 24 * HOUR;
 
-/** When the cooldown ends: from this moment on (inclusive) the player may vote for the server again. */
+/** When the cooldown ends. From this moment on (inclusive) the player may vote for the server again. */
 export function nextVoteAt(vote: Pick<Vote, 'votedAt'>): Date {
   return after(vote.votedAt, COOLDOWN_MS);
 }
 
-/** Whether the cooldown of `vote` still runs at `now`. */
 function blocks(vote: Pick<Vote, 'votedAt' | 'cooldownEndedAt'>, now: Date): boolean {
   return !vote.cooldownEndedAt && now < nextVoteAt(vote);
 }
@@ -29,12 +28,11 @@ export function blockingVotes({ live, imported }: NewestVotes, now: Date): Vote[
 }
 
 /**
- * A player's newest votes for a server: the vote with the highest `seq` of each kind. Imported votes have negative
- * numbers, so the newest imported vote may be younger than the newest live vote.
+ * A player's newest live and newest imported vote for a server, by `seq`. Imported votes have negative numbers, so the
+ * imported vote may be younger than the live one.
  */
 export type NewestVotes = { live: Vote | null; imported: Vote | null };
 
-/** One player of one server. */
 export type Player = Pick<Vote, 'serverId' | 'usernameKey'>;
 
 type ReadDeps = { votes: Collection<Vote>; batcher: Batcher };
@@ -44,7 +42,7 @@ export function readNewestVotes({ votes, batcher }: ReadDeps, player: Player): P
   return batcher.load(newestVotesLoader, votes, player);
 }
 
-/** A player's newest votes, and which of these have a cooldown that still runs at `now`. */
+/** `blocking`: those of the newest votes whose cooldown still runs at `now`, as `blockingVotes` returns them. */
 export type Cooldown = { now: Date; newest: NewestVotes; blocking: Vote[] };
 
 /** Reads a player's cooldown at `now`. The blocking votes may not be durable yet. */
@@ -58,8 +56,8 @@ type VoteCheck =
   | { hasVoted: false; votedAt: null; nextVoteAt: null };
 
 /**
- * Whether a player voted for a server in the last 24 hours, under any spelling of the name. A reported vote is durable:
- * a failover does not lose it.
+ * Whether the cooldown of a player's vote for a server runs, under any spelling of the name. A reported vote is
+ * durable: a failover does not lose it.
  */
 export async function checkVote(
   deps: ReadDeps & { durability: Durability; clock: Clock },
@@ -76,10 +74,7 @@ export async function checkVote(
 
 const NONE: NewestVotes = { live: null, imported: null };
 
-/**
- * Reads a player's newest votes with majority read concern. If the player has no live vote: this takes one query;
- * otherwise two.
- */
+/** One query if the player has no live vote; otherwise two. Majority read concern. */
 async function newestVotesOf(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -91,7 +86,7 @@ async function newestVotesOf(
   return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
 }
 
-/** The newest votes of many players, in one or two queries. */
+/** Reads the newest votes of many players in one or two queries. */
 const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
   most: 200,
   async load(votes, players) {
@@ -100,7 +95,7 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
     const found = players.map(() => NONE);
     for (const { n, vote } of await readHighest(votes, players))
       found[n] = isImported(vote) ? { live: null, imported: vote } : { live: vote, imported: null };
-    // If a player has a live vote: a newer imported vote may exist too, although its `seq` is lower.
+    // Imported votes have a lower `seq` than live ones. If a player has a live vote: a second query finds them.
     const withLive = [...found.keys()].filter((n) => found[n]?.live);
     const hidden = await readHighest(
       votes,
@@ -116,9 +111,9 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
 };
 
 /**
- * Reads each player's vote with the highest `seq`: one step of the index for each player, however many votes the player
- * cast. A `$group` would read all these votes. The pipeline begins with any one vote of these servers, replaces it by
- * the list of players, and looks up each player's vote. An aggregation without that `$match` would query every shard.
+ * Reads each player's vote with the highest `seq`. This takes one index step for each player; a `$group` would read all
+ * votes of the players. The pipeline takes any one vote of these servers, replaces it by the list of players, and looks
+ * up each player's vote. Without the first `$match`, a sharded cluster would query every shard.
  *
  * @returns the votes found, each with the index of its player in `players`
  */

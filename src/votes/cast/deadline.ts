@@ -4,8 +4,8 @@ import type { Span, Tracing } from '../../platform/tracing/tracing.ts';
 import { VoteResultUnknownError } from './insert-vote.ts';
 
 /**
- * The deadline of one vote. The entry point gets it with the request, and each level passes it on, down to the insert.
- * After the deadline no vote is inserted. If the insert was sent before the deadline, its result is unknown.
+ * The deadline of one vote. The entry point creates it for the request and passes it down to the insert. After the
+ * deadline no insert begins. If an insert was sent before the deadline, its result is unknown.
  */
 export class CastDeadline {
   readonly #timeoutMs: number;
@@ -13,7 +13,6 @@ export class CastDeadline {
   #mayBeInserted = false;
   #isExpired = false;
 
-  /** @param timeoutMs - from now on, in milliseconds */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
     this.#endsAt = performance.now() + timeoutMs;
@@ -22,15 +21,14 @@ export class CastDeadline {
   /**
    * Waits for work that casts nothing. The work is not cancelled.
    *
-   * @throws {DeadlineError} when the time is over before `work` ends; the error of `work`
+   * @throws {DeadlineError} when the deadline passes before `work` ends; the error of `work`
    */
   wait<T>(work: Promise<T>): Promise<T> {
     return within(this.#endsAt - performance.now(), work);
   }
 
   /**
-   * Must be called right before this request, or another one with the same key, may insert the vote. Until then nothing
-   * is cast.
+   * Must be called right before the vote may be inserted: by this request, or by another one with the same key.
    *
    * @throws {DeadlineError} after the deadline: the client was told that nothing was cast, which must stay true
    */
@@ -42,8 +40,8 @@ export class CastDeadline {
   /**
    * Waits for work that calls `allowInsert`.
    *
-   * @throws {DeadlineError} when the time is over and nothing was cast; {VoteResultUnknownError} when the vote may have
-   *   been cast; the error of `cast`
+   * @throws {DeadlineError} when the deadline passes and nothing was cast; {VoteResultUnknownError} when the vote may
+   *   have been cast; the error of `cast`
    */
   async waitForCast<T>(cast: Promise<T>): Promise<T> {
     try {

@@ -15,7 +15,7 @@ import {
 } from '../../platform/mongo.ts';
 import { isImported, type Vote } from '../vote.ts';
 
-/** The result of the insert is unknown, for example because the connection was lost: the vote may have been counted. */
+/** The insert has an unknown result, for example because the connection was lost: the vote may have been counted. */
 export class VoteResultUnknownError extends AppError {
   constructor(cause: unknown) {
     super('the vote may have been counted', { cause });
@@ -26,20 +26,20 @@ export class VoteResultUnknownError extends AppError {
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
 /**
- * A request looks for its server's open quarantine for up to 5 s, then it casts its vote into that quarantine. If an
- * operator decides in between: the vote's `votedAt` is at most this much later than the decision, on any two clocks.
+ * A vote enters the open quarantine that its request found. This search takes up to 5 s, and an operator may decide
+ * meanwhile. So a vote of a decided quarantine has a `votedAt` at most this much after the decision, on any two clocks.
  */
 export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 
 /**
- * A vote is inserted within this time after its `votedAt`, or never: the reads take up to 5 s, the insert is sent and
- * repeated within the next 5 s, and the last repetition times out after 5 s. That is 15 s, and 5 s to spare.
+ * A vote is inserted within this time after its `votedAt`, or never. The reads take up to 5 s. The insert is sent and
+ * repeated within the next 5 s, and the last repetition times out after 5 s. The remaining 5 s are a reserve.
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
 /**
- * The latest time at which a vote can have been inserted, on any correct clock; undefined for an imported vote, because
- * it was inserted long after its `votedAt`.
+ * The latest time of the vote's insert, on any correct clock. Undefined for an imported vote: it was inserted long
+ * after its `votedAt`.
  */
 export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
@@ -82,7 +82,7 @@ export function findSafeVote({ votes, batcher }: InsertDeps, id: Id): Promise<Vo
 
 /**
  * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote
- * with this number. Sending the same document again is safe, since its id and its number are unique.
+ * with this number. The insert can be repeated safely, because the id and the number of a vote are unique.
  *
  * @returns the vote with this player's `seq`, and in `isNew` whether this call inserted it
  * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
@@ -102,8 +102,8 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
       const existing = await readExisting(deps, vote).catch((readError: unknown) => {
         throw new VoteResultUnknownError(readError);
       });
-      // If the existing vote has the same id: after an unknown result, this call inserted it. Otherwise another process
-      // did, which handled a request with the same idempotency key.
+      // If the existing vote has the same id: this call inserted it if one of its tries had an unknown result.
+      // Otherwise a request with the same idempotency key did, in another process.
       if (existing) return { vote: existing, isNew: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);
@@ -111,7 +111,7 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
   }
 }
 
-/** Reads the vote that has the number or the id of `vote`; null if there is none. The vote is durable. */
+/** Reads the vote that has the number or the id of `vote`, and waits until it is durable; null if there is none. */
 async function readExisting(deps: InsertDeps, vote: Vote): Promise<Vote | null> {
   const { serverId, usernameKey, seq } = vote;
   const existing =

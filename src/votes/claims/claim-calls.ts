@@ -3,8 +3,8 @@ import { type Clock, MINUTE } from '../../platform/clock.ts';
 import { createLocalLimit } from '../../platform/limits/local-limit.ts';
 
 /**
- * The total cost that the calls of one claim key may have in a minute, in each process. A check or a claim costs 1: a
- * busy plugin that checks 500 players every ten seconds uses 3,000.
+ * The cost that calls of one claim key may have in a minute, in each process. A check or a claim costs 1: a busy plugin
+ * that checks 500 players every 10 seconds uses 3,000.
  */
 const A_MINUTE = 3_000;
 
@@ -12,16 +12,14 @@ const A_MINUTE = 3_000;
 export const LIST_COST = 25;
 
 /**
- * Counts the calls of one claim key.
- *
- * @param cost - 1, or `LIST_COST`
- * @returns null when the call is allowed; else the time from which the next call is allowed
+ * Counts a call of a claim key; `cost` is 1 or `LIST_COST`. Returns null when the call is allowed, otherwise when the
+ * next one is.
  */
 export type ClaimCalls = (key: { _id: ObjectId }, cost?: number) => Date | null;
 
 /**
- * The limit for calls with a claim key. Such a key can leak, because plugins send it in URLs, which proxies log. Each
- * process counts in its memory, so that a refused call costs no database write.
+ * The limit for calls with a claim key, which can leak: plugins send it in URLs, and proxies log URLs. Each process
+ * counts in its memory, so that a refused call costs no database write.
  */
 export function createClaimCalls(clock: Clock): ClaimCalls {
   const limit = createLocalLimit(clock, { times: A_MINUTE, windowMs: MINUTE });

@@ -9,7 +9,6 @@ import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey } from '../username.ts';
 import type { Vote } from '../vote.ts';
 
-/** The dependencies of checking and claiming votes. */
 export type ClaimDeps = {
   votes: Collection<Vote>;
   listeners: Collection<Listener>;
@@ -17,24 +16,22 @@ export type ClaimDeps = {
   clock: Clock;
 };
 
-/** A player of a server, in any spelling. */
+/** `username` can have any spelling. */
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
 
 /**
  * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or its quarantine was lifted.
- * `off`: only the server's listener rewards votes.
+ * `off`: claims are off, because only the server's listener rewards votes.
  */
 export type ClaimState =
   | { kind: 'off' | 'none'; vote: null }
-  /**
-   * `rewarded`: a plugin claimed the vote, the listener gets it, or it is imported and was rewarded earlier elsewhere.
-   */
+  /** `rewarded`: a plugin claimed the vote, the listener rewards it, or it was imported and rewarded elsewhere. */
   | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
 
 /**
- * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. If the owner changes
- * how votes are rewarded: votes that were cast for the listener still cannot be claimed, and votes that were cast for
- * claims still can.
+ * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. If the owner switches
+ * rewards between the listener and claims: a vote that was cast for one is not rewarded by the other. With `both`, a
+ * plugin can also claim votes that the listener gets.
  */
 export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
@@ -66,7 +63,7 @@ function isClaimable({ votedAt, excludedAt, delivery }: Vote, since: Date): bool
   return (released?.at ?? votedAt) > since && !excludedAt;
 }
 
-/** The result of a claim. `claimed`: the player is rewarded now; `claimed-before`: the vote was rewarded earlier. */
+/** `claimed`: the player must be rewarded now. `claimed-before`: the vote was rewarded earlier. */
 export type Claimed =
   | { kind: 'off' | 'none'; vote: null }
   /** `replayed`: an earlier call with the same key claimed the vote. */
@@ -76,12 +73,12 @@ export type Claimed =
   | { kind: 'key-reused'; vote: Vote };
 
 /**
- * Claims a player's vote of the last 24 hours. One conditional update decides, so that only one of several concurrent
- * calls claims the vote. The claim is durable before it is returned.
+ * Claims a player's vote of the last 24 hours. A conditional update lets only one of several concurrent calls claim the
+ * vote. The claim is durable before it is returned.
  *
- * @param claim - `tokenId`: the token of the call. With `key`, a repeated call with the same key and player within 24
- *   hours gets the first result again
- * @throws the driver's error when MongoDB fails: the vote may have been claimed then
+ * @param claim - `tokenId`: the token of the call. With `key`: a repeated call with the same key and player gets the
+ *   first result again, for 24 hours
+ * @throws the driver's error when MongoDB fails: the vote may have been claimed
  */
 export async function claimVote(
   deps: ClaimDeps,
@@ -106,7 +103,7 @@ export async function claimVote(
     { returnDocument: 'after', writeConcern: DURABLE },
   );
   if (claimed) return { kind: 'claimed', vote: claimed, replayed: false };
-  // If nothing was claimed: another call claimed the vote in the meantime, or an operator excluded it.
+  // If the update matched no vote: another call has just claimed the vote, or an operator has excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
   return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }
@@ -127,8 +124,8 @@ function findByKey(
 }
 
 /**
- * Makes a claim that was read durable, by a durable write of the same key. Otherwise a failover could roll the claim
- * back later, and the player would be rewarded a second time.
+ * Writes the key of an earlier claim again, durably. Without this, a failover could later roll back the claim that was
+ * read, and the player would be rewarded a second time.
  *
  * @returns false when a failover has removed the claim
  */

@@ -4,12 +4,7 @@
  */
 export type VrcFile = { name: string; website: string; check: string; claim: string };
 
-/**
- * The file for a claim key.
- *
- * @param listing - its name, and its URL without a slash at the end
- * @param page - the address of the server's page
- */
+/** The file for a claim key. `listing.url` has no slash at the end; `page` is the URL of the server's page. */
 export function vrcFile(listing: { name: string; url: string }, page: string, key: string): VrcFile {
   const address = `${listing.url}/api/vrc?key=${key}&username={USERNAME}`;
   return { name: listing.name, website: page, check: address, claim: `${address}&action=claim` };

@@ -9,16 +9,15 @@ import { castAfter } from './hold-later-votes.ts';
 import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
-/** An operator's decision about held votes. `lift`: the votes count and are delivered. `exclude`: they never count. */
+/** `lift`: the held votes count and are delivered. `exclude`: they never count. */
 export const HELD_DECISIONS = ['lift', 'exclude'] as const;
 export type HeldDecision = (typeof HELD_DECISIONS)[number];
 
-/** What an operator saw: open quarantines, with their votes that were cast up to `until`. */
+/** The quarantines that an operator saw, with their votes that were cast up to `until`. */
 export type SeenHeld = { quarantineIds: ObjectId[]; until: Date };
 
-/** What a decision did. */
 export type Decided = {
-  /** The id of the decision. All exclusions that it decided have it. */
+  /** The id of the decision, which all its exclusions have as `groupId`. */
   groupId: ObjectId;
   exclusions: VoteExclusion[];
   /** The number of quarantines about which another operator decided first. */
@@ -26,13 +25,12 @@ export type Decided = {
   /** The number of votes cast after `until`, which stay held. `COUNTED_LATER` means that many or more. */
   later: number;
   /**
-   * The number of quarantines of the same origins that were opened up to `until` and are still open, because one
-   * decision covers `MOST_DECIDED`. `COUNTED_OPEN` means that many or more.
+   * The number of open quarantines of the same origins that are left because one decision covers at most
+   * `MOST_DECIDED`. Counts those opened up to `until`. `COUNTED_OPEN` means that many or more.
    */
   left: number;
 };
 
-/** One decision covers at most this many quarantines. */
 export const MOST_DECIDED = 100;
 
 /** At most this many open quarantines of a group are counted. */
@@ -44,10 +42,9 @@ export const COUNTED_LATER = 1_000;
 const reasonSchema = z.object({ reason: reasonText });
 
 /**
- * Stores an operator's decision about quarantines, on any servers. Workers carry it out. It covers the votes that the
- * operator saw; votes that were cast later are moved to a new quarantine. If two operators decide at once, the first
- * decision about each quarantine stays. If the process crashes: a repeated call decides about the remaining
- * quarantines.
+ * Stores an operator's decision about quarantines, on any servers. Workers carry it out. The decision covers the votes
+ * that the operator saw; later votes move to a new quarantine. If two operators decide at once: the first decision
+ * about each quarantine stays. If the process crashes: a repeated call decides about the rest.
  *
  * @throws {InvalidDocumentError} when the reason is invalid
  */
@@ -82,7 +79,7 @@ export async function decideHeld(
 
 type Stored = { by: string; reason: string; groupId: ObjectId; until: Date; now: Date };
 
-/** The update that stores a decision. It closes the quarantine: votes that are cast from now on enter a new one. */
+/** The update that stores a decision and closes the quarantine: votes that are cast from now on enter a new one. */
 function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }: Stored): Document[] {
   const at = { by: { $literal: by }, at: now };
   return [
@@ -121,7 +118,6 @@ async function countLater(
   );
 }
 
-/** Counts the open quarantines of these origins that were opened up to `until`. */
 async function countLeft({ voteExclusions }: ExcludeDeps, origins: string[], until: Date): Promise<number> {
   const open = { origin: { $in: origins }, state: 'quarantined' as const, at: { $lte: until } };
   return voteExclusions.countDocuments(open, { hint: QUARANTINES_OF_ORIGIN, limit: COUNTED_OPEN });

@@ -16,16 +16,16 @@ import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 export type FinishOptions = {
   progress?: Progress;
   signal?: AbortSignal;
-  /** The longest time from a vote's `votedAt` to its insert, in milliseconds; `VOTE_SETTLED_MS` by default. */
+  /** How long after its `votedAt` a vote may be inserted, in milliseconds; `VOTE_SETTLED_MS` by default. */
   settledMs?: number;
 };
 
-/** How many votes one update marks. */
+/** How many votes one update marks or unmarks. */
 const BULK = 1_000;
 
 /**
- * Finishes an exclusion, or its undoing if that was requested. If it is finished already, nothing changes. After an
- * interrupted run every step is safe to repeat: the audit log is written first, the new state last.
+ * Finishes an exclusion, or its undoing if that was requested. Changes nothing if it is finished already. After an
+ * interrupted run every step can be repeated: the audit log is written first, the new state last.
  *
  * @returns the exclusion with its new state; null when no exclusion has this id
  * @throws as `withLease` does
@@ -63,10 +63,10 @@ async function finishUnderLease(
 
   await untilSettled(deps, exclusion, lease, options);
   await holdLaterVotes(deps, exclusion, lease);
-  // Quarantined votes were already marked as excluded when they were cast.
+  // Votes that were held when they were cast are already marked as excluded.
   if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
   if (work === 'including') {
-    // If no operator excluded the votes of the quarantine before: their number is not stored yet.
+    // If no run has excluded these votes before: their number is not stored yet.
     if (exclusion.votes === null) await noteVotes(deps, exclusion);
     await unmarkVotes(deps, exclusion, lease, options);
   }
@@ -90,7 +90,7 @@ function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
 }
 
-/** A filter for the votes in an exclusion's range, and a sort with which MongoDB chooses the index for that filter. */
+/** A filter for the votes in an exclusion's range, and the sort that makes MongoDB choose the index for it. */
 function votesToMark(exclusion: VoteExclusion) {
   const range = castInRange(exclusion);
   const { usernameKey } = exclusion;
@@ -100,9 +100,8 @@ function votesToMark(exclusion: VoteExclusion) {
 }
 
 /**
- * A filter for the excluded votes in an exclusion's range. It uses the small index of excluded votes. A quarantine
- * needs no end here, because its votes have its id: so votes that were being cast when an operator decided are
- * included.
+ * A filter for the excluded votes in an exclusion's range. It uses the small index of excluded votes. Held votes are
+ * found by the exclusion's id and need no `until`, so votes that were being cast during the decision are included.
  */
 function excludedInRange(exclusion: VoteExclusion) {
   const { serverId, since, isQuarantine, _id } = exclusion;
@@ -142,7 +141,7 @@ async function markVotes(
   const { votes } = deps;
   const { range, sort } = votesToMark(exclusion);
   const total = await votes.countDocuments(range);
-  // The query does not filter by token: if the token cast few votes, MongoDB would read very long for the first batch.
+  // The query does not filter by token: if the token cast few votes, the first batch would take very long.
   const all = votes.find(range, {
     sort,
     projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
@@ -194,8 +193,8 @@ async function unmarkVotes(
 }
 
 /**
- * The delivery of a vote that leaves its quarantine. If the vote is from a restored backup: it becomes `unconfirmed`,
- * because its quarantine may have been lifted after the backup was taken.
+ * The delivery of a vote that leaves its quarantine. A vote from a restored backup becomes `unconfirmed`: it may have
+ * been delivered after the backup was taken.
  */
 function released(now: Date): Document {
   return {
@@ -204,8 +203,8 @@ function released(now: Date): Document {
 }
 
 /**
- * The update that ends an exclusion of votes. If no other exclusion covers a quarantined vote: the vote leaves the
- * quarantine and enters its listener's queue, or becomes `unconfirmed` (see `released`).
+ * The update that ends an exclusion of votes. If no other exclusion covers a held vote: the vote leaves its quarantine.
+ * If the server has a listener for it: its delivery becomes that of `released`.
  */
 function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
   const isCounted = { $eq: ['$excludedBy', []] };
@@ -236,7 +235,7 @@ type Bulk = {
   onProgress: (count: number) => void;
 };
 
-/** Updates the chosen votes. Their UTC days are stored first, so that after a crash each of these days is recounted. */
+/** Updates the chosen votes. Their UTC days are stored first, so that each of them is recounted even after a crash. */
 async function inBulk(
   { votes, voteExclusions }: ExcludeDeps,
   { _id, serverId }: VoteExclusion,

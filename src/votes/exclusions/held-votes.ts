@@ -6,10 +6,10 @@ import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
 type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> };
 
-/** A player with held votes of one quarantine. `seq` is the lowest number of these votes. */
+/** A player with held votes in one quarantine. `seq` is the lowest number of these votes. */
 export type HeldName = { usernameKey: string; username: string; votes: number; seq: number; newest: Date };
 
-/** An open quarantine, the number of votes that it holds, and their players, newest first. */
+/** An open quarantine, the number of its held votes (at most `MOST_HELD_READ`), and their players, newest first. */
 export type OpenQuarantine = { quarantine: WithId<VoteExclusion>; votes: number; names: HeldName[] };
 
 /** At most this many votes of one quarantine are read, the newest first. */
@@ -20,23 +20,23 @@ export type QuarantineGroup<T = OpenQuarantine> = {
   origin: string | null;
   /** The newest quarantines of the group, at most as many as fit on a page. */
   quarantines: T[];
-  /** The ids of the newest quarantines of the group: all that one decision covers. */
+  /** The ids of the quarantines that one decision covers: the newest `MOST_DECIDED` of the group. */
   ids: ObjectId[];
-  /** The number of quarantines of the group, on any page. `COUNTED_OPEN` means that many or more. */
+  /** The number of quarantines of the group, one for each server. `COUNTED_OPEN` means that many or more. */
   servers: number;
 };
 
 type Group = QuarantineGroup<WithId<VoteExclusion>>;
 
-/** One page looks at about this many quarantines for the groups that begin there. */
+/** One page reads at most about this many quarantines to find the groups that begin on it. */
 const MOST_SCANNED = 1_000;
 
 const NEWEST_FIRST = { at: -1, _id: -1 } as const;
 
 /**
- * A page of groups of open quarantines. A group is as new as its newest quarantine, and the newest group is first. Each
- * group is whole, and on one page only: if a group does not fit, it begins the next page; if it does not fit on a page
- * of its own, that page has its newest quarantines.
+ * A page of groups of open quarantines, the group with the newest quarantine first. A group is never split over two
+ * pages: if it does not fit on the rest of a page, it begins the next one. If it does not fit on a whole page, only its
+ * newest quarantines are shown.
  *
  * @param limit - how many quarantines a page has
  */
@@ -79,7 +79,7 @@ async function readGroups(deps: ReadDeps, from: string | undefined, limit: numbe
   return { rows: groups, next: cursor };
 }
 
-/** Whether no quarantine of this origin was seen; from now on, one was. */
+/** Whether this is the first quarantine of its origin on the page. Adds the origin to `seen`. */
 function isNew({ origin }: VoteExclusion, seen: Set<string>): boolean {
   if (!origin) return true;
   const size = seen.size;
@@ -87,8 +87,8 @@ function isNew({ origin }: VoteExclusion, seen: Set<string>): boolean {
 }
 
 /**
- * The group of the first quarantine of an origin on a page. If this is not the first page, and the group has a newer
- * quarantine: null, because the group is on an earlier page.
+ * The group of a quarantine, which is the first one of its origin on this page. Null if the group has a newer
+ * quarantine on an earlier page.
  */
 async function groupAt(
   { voteExclusions }: ReadDeps,
@@ -102,7 +102,7 @@ async function groupAt(
   const newest = from && (await voteExclusions.findOne(open, { ...sorted, projection: { _id: 1 } }));
   if (newest && !newest._id.equals(_id)) return null;
   const found = await voteExclusions.find(open, { ...sorted, limit: MOST_DECIDED + 1 }).toArray();
-  // If another operator decided about the group meanwhile: there is none.
+  // If another operator decided about the group meanwhile: the group is gone.
   if (found.length === 0) return null;
   const servers =
     found.length > MOST_DECIDED

@@ -7,7 +7,6 @@ import type { VoteExclusion } from './vote-exclusion.ts';
 
 type HoldDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion>; clock: Clock };
 
-/** How many votes one update moves. */
 const BULK = 1_000;
 
 /** The held votes of an exclusion that were cast after `until`. */
@@ -16,8 +15,8 @@ export function castAfter({ _id, serverId }: Pick<VoteExclusion, '_id' | 'server
 }
 
 /**
- * If a decision covers only what the operator saw: moves the votes that were cast later to an open quarantine of the
- * same origin. Call this before the decision is carried out. After an interruption, the next call moves the rest.
+ * If a decision covers only what the operator saw: moves the later votes to an open quarantine of the same origin. Call
+ * this before the decision is carried out. After an interruption, the next call moves the rest.
  */
 export async function holdLaterVotes(
   deps: HoldDeps,
@@ -45,7 +44,7 @@ async function moveVotes(
 ): Promise<void> {
   const heldFor = { ...(cause ? { cause } : {}), ...(shown.origin ? { origin: shown.origin } : {}) };
   const quarantineId = await openQuarantine(deps, serverId, shown.reason, heldFor);
-  // The votes were cast before this quarantine was opened, so the beginning of its range is moved to an earlier time.
+  // The votes were cast before this quarantine was opened, so its range must begin earlier.
   await deps.voteExclusions.updateOne({ _id: quarantineId }, { $min: { since: shown.until } });
   await deps.votes.updateMany({ serverId, _id: { $in: ids } }, [
     { $set: { excludedBy: { $setUnion: [{ $setDifference: ['$excludedBy', [_id]] }, [quarantineId]] } } },

@@ -1,12 +1,12 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Vote } from '../vote.ts';
 
-/** The first vote of a name for a server. If `excludedAt` is present, this vote does not count. */
+/** If `excludedAt` is present, this vote does not count. */
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
 
 /**
- * The time of each name's first vote for a server, including imported votes. If the first vote does not count, for
- * example because it is held: the name is missing in the result. The query takes one step of an index for each name.
+ * The time of each name's first vote for a server, imported votes included. A name is missing if its first vote does
+ * not count, for example because it is held. The query takes one index step for each name.
  */
 export async function namesKnownSince(
   { votes }: { votes: Collection<Vote> },

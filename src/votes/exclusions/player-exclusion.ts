@@ -18,23 +18,22 @@ import type { VoteExclusion } from './vote-exclusion.ts';
 
 type Servers = { servers: Collection<Server> };
 
-/** The votes of one player. `serverId`: null for all servers. `since`: null for the time of the first vote. */
+/** The votes of one player. `serverId` is null for all servers, `since` is null for no beginning. */
 export type PlayerRange = { username: string; serverId: ObjectId | null; since: Date | null; until: Date };
 
-/** A player's votes on one server, and how many of them are excluded already. */
 export type PlayerVotes = { serverId: ObjectId; votes: number; excluded: number };
 
 /** The number of servers whose votes one query counts. */
 const SLICE = 500;
 
-/** One exclusion covers at most this many servers. */
+/** The most servers of one exclusion by player. */
 const MOST_SERVERS = 1_000;
 
 const THE_BEGINNING = new Date(0);
 
 /**
- * Counts a player's votes in a range, for each server that has any, including removed servers. This costs one index
- * seek for each server of the listing, so it is only for an operator's decision.
+ * Counts a player's votes in a range, for each server that has any, removed servers included. It costs one index seek
+ * for each server of the listing, so it is only for an operator's decision.
  *
  * @returns the server with the most votes first
  * @throws {ExclusionError} `too-many-servers` when the player voted for more than 1,000 servers in the range
@@ -72,7 +71,6 @@ export async function countPlayerVotes(
   return found.toSorted((one, other) => other.votes - one.votes);
 }
 
-/** Yields the ids of all servers, `SLICE` at a time. */
 async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> {
   let last: ObjectId | undefined;
   for (;;) {
@@ -89,9 +87,8 @@ async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> 
 type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>;
 
 /**
- * Stores an exclusion for each server that a player voted for. All have the same `groupId` and are stored by one
- * command; workers finish them, as those of `requestExclusion`. A repeated call with the same id completes an
- * interrupted one and changes nothing else.
+ * Stores one exclusion for each server that a player voted for, all with the same `groupId`. Workers finish them, as
+ * those of `requestExclusion`. A repeated call with the same id only completes an interrupted one.
  *
  * @param groupId - created when the form was shown, so sending the form twice stores one group
  * @returns the stored exclusions; none when the player has no votes in the range
@@ -123,7 +120,7 @@ async function storePlayerExclusion(
   requireOver({ since, until }, deps.clock.now());
   const existing = await exclusionsOfGroup(deps, groupId);
   const found = await countPlayerVotes(deps, request);
-  // If mongod crashed, only some of the exclusions may be stored.
+  // If mongod crashed during an earlier call: only some of the exclusions may be stored.
   const missing = found.filter(({ serverId }) => !existing.some((one) => one.serverId.equals(serverId)));
   if (missing.length === 0) return existing;
   const wanted = missing.map(({ serverId }): VoteExclusion => {
@@ -152,7 +149,6 @@ async function storePlayerExclusion(
   return exclusionsOfGroup(deps, groupId);
 }
 
-/** The exclusions with this `groupId`, one for each server. */
 export function exclusionsOfGroup(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   groupId: ObjectId,

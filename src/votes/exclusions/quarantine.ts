@@ -18,8 +18,8 @@ type Holding =
   | { serverId: ObjectId; blockId: ObjectId; state: 'excluded' };
 
 /**
- * Finds the open exclusion that holds new votes of a server; creates it if there is none. The caller stores its id in
- * the votes' `excludedBy`, and sets `quarantinedAt`. Such votes are neither counted nor delivered.
+ * Finds the open exclusion that holds new votes of a server, or creates it. The caller marks these votes with its id
+ * (`excludedBy`) and `quarantinedAt`, so they are neither counted nor delivered.
  *
  * @param about - more fields of the exclusion, stored if this call creates it
  * @throws the driver's error when MongoDB fails
@@ -36,7 +36,7 @@ export async function openHoldingExclusion(
     ...place,
     ...(origin === null ? {} : { origin }),
     _id: new ObjectId(),
-    // If the clock of another process is behind this one: its votes may have an earlier `votedAt`.
+    // If another process's clock is behind: its votes may have an earlier `votedAt` than `now`.
     since: after(now, -MINUTE),
     until: now,
     tokenId: null,
@@ -61,18 +61,16 @@ export async function openHoldingExclusion(
   }
 }
 
-/** If a server has this many open quarantines: held votes of further origins enter the one without an origin. */
+/** If a server has this many open quarantines: votes of further origins enter the quarantine without an origin. */
 const MOST_ORIGINS = 20;
 
-/** Why a quarantine holds votes, and of which origin: see `Suspicion`. */
+/** Why a quarantine holds votes, and the origin of these votes: see `Suspicion`. */
 type HeldFor = { cause?: QuarantineCause; origin?: string };
 
-/** The quarantine without an origin. */
 const WITHOUT_ORIGIN: HeldFor = { cause: 'new-players' };
 
 /**
- * Finds a server's open quarantine for votes of one origin; opens it if there is none. An operator decides about its
- * votes.
+ * Finds a server's open quarantine for votes of one origin, or opens it. An operator decides about its votes.
  *
  * @param reason - why the first vote looks unusual
  * @throws the driver's error when MongoDB fails
@@ -101,7 +99,7 @@ async function hasPlace(
   return open.length < MOST_ORIGINS || open.some((one) => one.origin === origin);
 }
 
-/** Why a vote is quarantined; undefined if an older version quarantined it, which stored no cause. */
+/** Why a vote is held; undefined if its player's name is blocked, or an older version held it without a cause. */
 export async function causeOf(
   { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
   { excludedBy = [] }: Pick<Vote, 'excludedBy'>,
@@ -118,8 +116,8 @@ type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
 };
 
 /**
- * Stores an operator's decision that the votes of a quarantine stay excluded. `requestInclusion` undoes this decision;
- * it also lifts an open quarantine. Votes that are cast after a decision enter a new quarantine.
+ * Stores an operator's decision that the votes of an open quarantine stay excluded. `requestInclusion` undoes it. Votes
+ * that are cast after the decision enter a new quarantine.
  *
  * @param text - the reason
  * @param groupId - the id of the decision, if it covers several servers
@@ -154,7 +152,7 @@ export async function requestQuarantineExclusion(
 
 const reasonSchema = z.object({ reason: reasonText });
 
-/** Excludes all quarantined votes of a server that is removed, so that no operator has to decide about them. */
+/** If a server is removed: excludes all its quarantined votes, so that no operator has to decide about them. */
 export async function requestServerQuarantines(
   deps: DecideDeps,
   serverId: ObjectId,
@@ -167,7 +165,7 @@ export async function requestServerQuarantines(
 }
 
 /**
- * Blocks, for 30 days, a network whose votes are held. The held votes stay held until an operator decides.
+ * Blocks a network whose votes are held, for 30 days. The held votes stay held until an operator decides.
  *
  * @param origin - of the quarantines that hold the votes
  * @returns the block; null when no open quarantine has this origin, or the origin is not a network

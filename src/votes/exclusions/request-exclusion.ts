@@ -22,7 +22,7 @@ export type ExcludeDeps = RecountDeps &
     producer: Producer;
   };
 
-/** The votes to exclude from the counts: cast from `since` (inclusive) to `until` (exclusive). */
+/** The votes to exclude: cast from `since` (inclusive) to `until` (exclusive). */
 export type ExclusionRequest = {
   serverId: ObjectId;
   since: Date;
@@ -35,24 +35,20 @@ export type ExclusionRequest = {
   reasonForOwner?: string | undefined;
 };
 
-/** Why votes cannot be excluded; the message is a sentence. */
+/** The message is a sentence for the operator. */
 export class ExclusionError extends CodedError<'range-empty' | 'range-not-over' | 'too-many-servers'> {}
 
 export type RequestOptions = {
   /**
    * Whether to wake a worker; true by default. False if the caller finishes the exclusion itself, as the command line
-   * does to show progress.
+   * does.
    */
   wakesWorker?: boolean;
 };
 
 export const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
 
-/**
- * Refuses a range that is empty or ends in the future.
- *
- * @throws {ExclusionError} `range-empty`, `range-not-over`
- */
+/** @throws {ExclusionError} `range-empty` for an empty range, `range-not-over` for one that ends in the future */
 export function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | 'until'>, now: Date): void {
   if (since >= until)
     throw new ExclusionError('range-empty', 'The range is empty: its beginning must be before its end.');
@@ -79,9 +75,9 @@ function newExclusion(
 }
 
 /**
- * Stores an operator's decision to exclude votes from every count and the ranking. Excluded votes still have their
- * cooldown, check-vote still shows them, and they are still delivered. A worker finishes the exclusion, which takes up
- * to a minute. If Redis is unavailable or a process dies: a job that runs regularly finds the stored exclusion.
+ * Stores an operator's decision to exclude votes from every count and the ranking. Excluded votes keep their cooldown,
+ * check-vote still shows them, and they are still delivered. A worker finishes the exclusion within about a minute. If
+ * Redis is unavailable or a process dies: a job that runs regularly finds the stored exclusion.
  *
  * @param exclusionId - created when the form was shown, so sending the form twice creates one exclusion
  * @param by - who decided, for the audit log
@@ -108,7 +104,7 @@ export async function requestExclusion(
 
 /**
  * If an equal exclusion is in effect: returns its id, so that a repeated command finishes that exclusion. Otherwise
- * returns a new id; two equal commands at the same time get the same one.
+ * returns a new id, which is the same for two equal commands at the same time.
  */
 export async function exclusionIdOf(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
@@ -123,14 +119,13 @@ export async function exclusionIdOf(
   return inEffect?._id ?? hashedId(JSON.stringify([same, equal.length]));
 }
 
-/** An id that is the same for the same text. */
 export function hashedId(text: string): ObjectId {
   return new ObjectId(createHash('sha256').update(text).digest('hex').slice(0, 24));
 }
 
 /**
- * Stores that an exclusion is undone, or that a quarantine is lifted. Votes that another exclusion covers stay
- * excluded. A worker carries this out, as with {@link requestExclusion}. A repeated call changes nothing.
+ * Stores that an exclusion is undone, or that a quarantine is lifted. A worker carries this out, as with
+ * `requestExclusion`. Votes that another exclusion covers stay excluded. A repeated call changes nothing.
  *
  * @returns the stored exclusion; null when no exclusion has this id
  */
@@ -142,7 +137,7 @@ export async function requestInclusion(
 ): Promise<VoteExclusion | null> {
   const { voteExclusions, clock } = deps;
   const now = clock.now();
-  // If the range had no end (a quarantine, or the exclusion of a block): it gets one now, slightly in the future, so
+  // A quarantine or the exclusion of a block has no end while it is open. It gets one now, slightly in the future, so
   // that it also covers votes that are being inserted.
   const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
   const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
@@ -157,7 +152,6 @@ export async function requestInclusion(
   return exclusion;
 }
 
-/** Writes a stored decision to the audit log, and wakes the worker that finishes it. */
 export async function auditAndWake(
   deps: Pick<ExcludeDeps, 'auditLog' | 'clock'> & { producer: Pick<Producer, 'add'> },
   exclusion: VoteExclusion,
@@ -173,7 +167,7 @@ export async function auditDecisions(
   exclusion: VoteExclusion,
 ): Promise<void> {
   const { by, undone, isQuarantine } = exclusion;
-  // If a quarantine was lifted and no operator had excluded its votes: it has no `vote.exclude` entry.
+  // If no operator had excluded the held votes before they were lifted: there is no `vote.exclude` entry to write.
   const isDecided = !isQuarantine || by !== AUTOMATIC;
   if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
   if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);
@@ -199,7 +193,7 @@ async function audit(
   await recordAuditOnce(deps, hashedId(`${action} ${exclusionId}`), { by, action, serverId, details });
 }
 
-/** The exclusions that are not finished: in progress, or interrupted. */
+/** Unfinished exclusions are in progress or were interrupted. */
 export async function unfinishedExclusions({
   voteExclusions,
 }: Pick<ExcludeDeps, 'voteExclusions'>): Promise<ObjectId[]> {
@@ -207,7 +201,7 @@ export async function unfinishedExclusions({
   return open.map(({ _id }) => _id).toArray();
 }
 
-/** A server's exclusions, newest first, including undone ones. */
+/** Newest first, undone ones included. */
 export function listExclusions(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   serverId: ObjectId,
@@ -215,7 +209,7 @@ export function listExclusions(
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
 }
 
-/** The newest exclusions of all servers, including undone ones. */
+/** Of all servers, undone ones included. */
 export function newestExclusions(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   { limit }: { limit: number },

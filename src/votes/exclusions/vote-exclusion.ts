@@ -2,8 +2,8 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { LONGEST_REASON } from '../../platform/text.ts';
 
 /**
- * The states of an exclusion. A request stores a state of the middle column. The worker that finishes it stores one of
- * the right column.
+ * The states of an exclusion. A request stores a state of the middle column. The worker that finishes the exclusion
+ * stores one of the right column.
  *
  *     a range of votes ─────────────────► excluding ────────┐
  *     one player ───────────────────────► excluding-player ─┼─► excluded
@@ -13,11 +13,11 @@ import { LONGEST_REASON } from '../../platform/text.ts';
  *     undone, in any of these states ───► including ────────┬─► included
  *     undone, its votes were held ──────► releasing ────────┘
  *
- * Votes are held by a quarantine or for a blocked name (`isQuarantine`).
+ * Held votes (`isQuarantine`) are those of a quarantine or of a blocked name.
  *
  * To be removed in 0.3.0: `excluding-player`, `confirming` and `releasing`, with a migration to `excluding` and
- * `including`. They exist because 0.1.0 may run beside 0.2.0. 0.1.0 ignores states that it does not know. It would
- * finish an exclusion in a state that it knows, but for the votes of all players.
+ * `including`. They exist because 0.1.0 may run beside 0.2.0 and ignores states that it does not know. 0.1.0 would
+ * finish an exclusion in a known state too, but would exclude the votes of all players.
  */
 const EXCLUSION_STATES = [
   'quarantined',
@@ -54,7 +54,7 @@ const undoneDefinition = {
   at: { type: Date, required: true },
 } as const;
 
-/** What an operator saw of a quarantine. If votes were cast after `until`: the decision does not cover them. */
+/** What an operator saw of a quarantine. The decision does not cover votes that were cast after `until`. */
 const shownDefinition = {
   until: { type: Date, required: true },
   /** The quarantine's origin and reason before the decision, for the quarantine of the later votes. */
@@ -65,7 +65,7 @@ const shownDefinition = {
 const voteExclusionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** Votes cast from `since` (inclusive) to `until` (exclusive). */
+  /** The votes were cast from `since` (inclusive) to `until` (exclusive). */
   since: { type: Date, required: true },
   until: { type: Date, required: true },
   /** Only votes cast with this token; null for all votes. */
@@ -73,7 +73,7 @@ const voteExclusionDefinition = {
   /** Only votes of this player; absent for the votes of all players. */
   username: { type: String },
   usernameKey: { type: String },
-  /** The id of a decision about several servers, which stored one exclusion for each. Absent for other decisions. */
+  /** The id of a decision about several servers or quarantines, which all its exclusions have. Absent otherwise. */
   groupId: { type: Schema.Types.ObjectId },
   /** The id of the block, if this exclusion holds the votes of a blocked name (see `exclusionOfBlock`). */
   blockId: { type: Schema.Types.ObjectId },
@@ -85,30 +85,25 @@ const voteExclusionDefinition = {
   at: { type: Date, required: true },
   undone: { type: new Schema(undoneDefinition, { _id: false }), default: null },
   state: { type: String, enum: EXCLUSION_STATES, required: true },
-  /**
-   * True if the exclusion began as a quarantine (see quarantine.ts), so its votes were marked when they were cast.
-   * Absent otherwise.
-   */
+  /** True if the votes were held when they were cast: by a quarantine, or for a blocked name. Absent otherwise. */
   isQuarantine: { type: Boolean },
-  /** Why the first vote of a quarantine was held. Absent in quarantines of older versions. */
+  /** Why the first vote of a quarantine was held. Absent for a blocked name and in quarantines of older versions. */
   cause: { type: String, enum: QUARANTINE_CAUSES },
   /**
    * The keyed hash of the network, neighbourhood or mail domain whose votes an open quarantine holds. Absent if the
-   * quarantine holds votes of all origins, and after a decision. Open quarantines of all servers with the same `origin` are a
-   * group.
+   * quarantine holds votes of all origins, and after a decision. Open quarantines with the same `origin` are a group.
    */
   origin: { type: String },
-  /** Present from a decision until a worker carries it out, if the decision covers only what the operator saw. */
+  /** Present until a worker has carried out a decision that covers only what the operator saw. */
   shown: { type: new Schema(shownDefinition, { _id: false }) },
   /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
   days: { type: [String], required: true },
-  /** How many votes this exclusion excluded; null until it is finished. */
+  /** How many votes this exclusion excluded; null until a worker has counted them. */
   votes: { type: Number, default: null },
   /** What the server's owner was last notified of; absent before the first notification. */
   told: { type: String, enum: ['excluded', 'included'] as const },
 } as const;
 
-/** The name of the index of the open quarantines of an origin, on all servers. */
 export const QUARANTINES_OF_ORIGIN = 'quarantines_of_origin';
 
 /** A range of votes that do not count: an operator excluded them, or they are quarantined. */
@@ -117,12 +112,12 @@ voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });
 voteExclusionSchema.index({ state: 1 });
 voteExclusionSchema.index({ groupId: 1 }, { partialFilterExpression: { groupId: { $exists: true } } });
-// A server has at most one exclusion in effect for each block.
+// At most one exclusion in effect for each server and block.
 voteExclusionSchema.index(
   { serverId: 1, blockId: 1 },
   { unique: true, partialFilterExpression: { blockId: { $exists: true }, state: 'excluded' } },
 );
-// A server has at most one open quarantine for each origin, and one without an origin.
+// At most one open quarantine for each server and origin, and one without an origin.
 voteExclusionSchema.index(
   { serverId: 1, origin: 1 },
   { name: 'open_quarantines_by_origin', unique: true, partialFilterExpression: { state: 'quarantined' } },
@@ -140,7 +135,7 @@ voteExclusionSchema.index(
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 
-/** What an unfinished exclusion is doing: its votes leave the counts, or return to them. Null if it is finished. */
+/** What an unfinished exclusion does: its votes leave the counts, or return to them. Null if it is finished. */
 export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
   switch (state) {
     case 'excluding':

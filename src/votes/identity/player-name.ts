@@ -11,13 +11,12 @@ import { offersSteam } from './steam-players.ts';
 type NameDeps = Parameters<typeof readNewestVotes>[0] & { config: Pick<Config, 'STEAM_SIGN_IN'> };
 type NamedServer = Pick<WithId<Server>, '_id' | 'game' | 'bedrockPrefix'>;
 
-/** The settings of a server that the rule for player names depends on. */
 export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>): NameOptions {
   return { bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX };
 }
 
 /**
- * Whether a name with which a player voted elsewhere may be their name on a server too. A SteamID does not fit a game
+ * Whether a name with which a player voted elsewhere may be their name on this server. A SteamID does not fit a game
  * that asks for a name, and a name does not fit a game that asks for a SteamID.
  */
 export function fitsServer(
@@ -32,9 +31,9 @@ export function fitsServer(
 }
 
 /**
- * Parses the name that a player typed in a server's vote form, and returns it in the spelling that is stored. All
- * spellings of a SteamID give the same one. If today's rule refuses an old Minecraft name, but the server already has a
- * vote under that name: the name is accepted.
+ * Parses the name that a player typed in a vote form into the spelling that is stored. All spellings of a SteamID give
+ * the same one. If the current rule refuses an old Minecraft name, but the server has a vote under it: the name is
+ * accepted.
  *
  * @returns the name, or a sentence for the player
  * @throws the driver's error when MongoDB fails
@@ -45,7 +44,7 @@ export async function readPlayerName(
   typed: string,
 ): Promise<{ name: string } | { error: string }> {
   const rule = NAME_RULES[nameKindOf(server.game)];
-  // A text that is much too long is cut first: the rule still refuses it, and checks it faster.
+  // A text that is much too long is cut first: the rule refuses it anyway, and checks it faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
   const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };

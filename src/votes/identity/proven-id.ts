@@ -10,11 +10,11 @@ export const PROVEN_ID_MS = 30 * DAY;
 export type SignedCookieConfig = Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &
   Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
-/** Makes and reads the signed cookie with the SteamID that Steam confirmed for a browser. Tallyport stores nothing. */
+/** Makes and reads the signed cookie with the SteamID that Steam confirmed. Tallyport stores nothing. */
 export type ProvenIds = {
-  /** The `Set-Cookie` header for a browser whose player signed in through Steam. */
+  /** The `Set-Cookie` header for a player who signed in through Steam. */
   cookieFor(steamId: string): string;
-  /** The `Set-Cookie` header with which the browser forgets the SteamID. */
+  /** The `Set-Cookie` header that makes the browser forget the SteamID. */
   dropCookie(): string;
   /** The SteamID in a request's `Cookie` header; null if there is no valid cookie, or it is older than 30 days. */
   find(cookies: string | undefined): string | null;

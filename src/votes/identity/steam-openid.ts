@@ -2,7 +2,7 @@ import { boundedFetch } from '../../accounts/other-sites/bounded-fetch.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 
-/** OpenID Authentication 2.0 (docs/adr/0126-steam-players.md). Section numbers in this file are the specification's. */
+/** OpenID Authentication 2.0 (docs/adr/0126-steam-players.md). Section numbers in this file are its sections. */
 const NAMESPACE = 'http://specs.openid.net/auth/2.0';
 /** Sent instead of an identity: the player chooses the identity at the provider (section 9.1). */
 const SELECT = `${NAMESPACE}/identifier_select`;
@@ -10,11 +10,10 @@ const SELECT = `${NAMESPACE}/identifier_select`;
 /** The fields that the provider must have signed (section 10.1); Steam signs exactly these. */
 const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_nonce', 'assoc_handle'];
 
-/** How old a provider's answer may be, and how far the provider's clock may be ahead. */
+/** An answer may be this old, and the provider's clock may be this far ahead. */
 const ANSWER_VALID_MS = 5 * MINUTE;
-/** The timeout of the request that asks the provider whether it signed an answer. */
 const CHECK_TIMEOUT_MS = 10 * SECOND;
-/** The maximum number of characters in all fields of an answer together. Steam sends about 900. */
+/** The most characters of all fields of an answer together. Steam sends about 900. */
 const LONGEST_ANSWER = 4_000;
 
 /** Why an answer is refused: its fields are wrong, or the provider does not confirm that it signed the answer. */
@@ -29,7 +28,7 @@ export type AnswerError =
 /** A refused answer. `reason` is one line for the log. It contains no text that the provider sent. */
 export type RefusedAnswer = { error: AnswerError; reason: string };
 
-/** An answer whose fields are valid. Whether the provider signed it is not known yet. */
+/** The fields are valid. Whether the provider signed them is not known yet. */
 export type ReadAnswer = { steamId: string; fields: URLSearchParams };
 
 /** The address at the provider at which a player signs in (section 9.1). */
@@ -51,8 +50,8 @@ export function signInAddress(
 }
 
 /**
- * Checks the query with which the provider sent a player back (section 11.1 to 11.3, except the signature). It makes no
- * request: only identities of this provider are valid, so the discovery of section 11.2 is not needed.
+ * Checks the query with which the provider sent a player back (section 11.1 to 11.3, without the signature). Only
+ * identities of this provider are valid, so the discovery of section 11.2 is not needed and no request is made.
  *
  * @param returnTo - the address to which the provider was asked to send the player
  */
@@ -123,7 +122,7 @@ export async function whyNotSigned(
   } catch (error) {
     return { error: 'unavailable', reason: error instanceof Error ? error.name : 'unknown error' };
   }
-  // Key-value form (section 4.1.1): `name:value`, each line with a line feed.
+  // Key-value form (section 4.1.1): one `name:value` in each line.
   const lines = text.split('\n');
   if (!lines.includes(`ns:${NAMESPACE}`))
     return { error: 'unavailable', reason: 'the provider’s answer has no ns' };

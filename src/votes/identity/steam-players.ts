@@ -4,14 +4,14 @@ import type { Server } from '../../servers/server.ts';
 
 type Settings = Pick<Config, 'STEAM_SIGN_IN'>;
 
-/** Whether a server's vote form offers to sign in through Steam. It does if players of the game vote with a SteamID. */
+/** Whether a server's vote form offers to sign in through Steam: only if the game's players vote with a SteamID. */
 export function offersSteam({ STEAM_SIGN_IN }: Settings, { game }: Pick<Server, 'game'>): boolean {
   return STEAM_SIGN_IN === 'on' && nameKindOf(game) === 'steam';
 }
 
 /**
  * Whether a server's vote form accepts only SteamIDs that Steam confirmed. If the listing offers no sign-in through
- * Steam, the form accepts any SteamID: otherwise nobody could vote.
+ * Steam: the form accepts any SteamID, because otherwise nobody could vote.
  */
 export function needsProvenId(config: Settings, server: Pick<Server, 'game' | 'provenIdOnly'>): boolean {
   return server.provenIdOnly === true && offersSteam(config, server);

@@ -16,7 +16,7 @@ const STATE_BYTES = 16;
 
 type Settings = SignedCookieConfig & Pick<Config, 'STEAM_OPENID_URL'>;
 
-/** Why a sign-in is refused. The codes are in the address of the vote form, which shows a text for each. */
+/** The codes are in the address of the vote form, which shows a text for each. */
 export type SteamSignInError =
   | AnswerError
   /** The sign-in began in another browser, or its return address was changed. */
@@ -26,10 +26,10 @@ export type SteamSignInError =
 
 export type RefusedSignIn = { error: SteamSignInError; reason: string };
 
-/** A sign-in that may be finished: it began in this browser, for this server, and is not too old. */
+/** A sign-in that may be finished: it began in this browser, for this server, and has not expired. */
 export type Begun = { nonce: string; expiresAt: Date };
 
-/** Where a sign-in began: the server, and the address of the return route without its query. */
+/** Where a sign-in began. `returnAddress`: the address of the return route, without its query. */
 export type SignInPlace = { serverId: ObjectId; returnAddress: string };
 
 export type SteamSignIn = {
@@ -41,7 +41,7 @@ export type SteamSignIn = {
   /** Checks the `state` when Steam has sent the player back. This costs two hashes. */
   check(place: SignInPlace, query: URLSearchParams, cookies: string | undefined): Begun | RefusedSignIn;
   /**
-   * Finishes a checked sign-in: marks it as used, then asks the provider. Refuses one that was used, in any process.
+   * Marks a checked sign-in as used, then asks the provider. Refuses a sign-in that any process has already used.
    *
    * @returns the SteamID
    * @throws the driver's error when MongoDB fails
@@ -53,7 +53,7 @@ export type SteamSignIn = {
   ): Promise<{ steamId: string } | RefusedSignIn>;
 };
 
-/** Signing in through Steam for the vote form: it proves a SteamID and makes no account. */
+/** Makes the sign-in through Steam for the vote form. It proves a SteamID and makes no account. */
 export function createSteamSignIn(
   { config, usedProofs }: { config: Settings; usedProofs: Collection<UsedProofOfWork> },
   clock: Clock,
@@ -66,7 +66,7 @@ export function createSteamSignIn(
 
   return {
     begin(place, cookies) {
-      // If the browser already has a secret, it keeps it: otherwise two tabs could not sign in at the same time.
+      // A secret that the browser already has stays: otherwise two tabs could not sign in at the same time.
       const secret = browser.read(cookies) || randomBytes(STATE_BYTES).toString('base64url');
       const expires = after(clock.now(), SIGN_IN_MS).getTime().toString(36);
       const nonce = randomBytes(STATE_BYTES).toString('base64url');
@@ -94,9 +94,9 @@ export function createSteamSignIn(
       const expected = { returnTo: returnTo(place, query.get('state') ?? ''), now: clock.now() };
       const answer = readAnswer(provider, query, expected);
       if ('error' in answer) return answer;
-      // The return address, which the provider signs, contains the nonce. If an answer arrives twice: its nonce is
-      // already stored, so the second one is refused. The nonce is stored before the request to the provider, so that
-      // each sign-in causes at most one request.
+      // The nonce is part of the return address, which the provider signs. If an answer arrives twice: its nonce is
+      // already stored, so the second one is refused. It is stored before the provider is asked, so each sign-in causes
+      // at most one request.
       try {
         await usedProofs.insertOne({ _id: `steam ${nonce}`, expiresAt });
       } catch (error) {

@@ -6,22 +6,21 @@ import { derivedKey } from '../../platform/secrets.ts';
 
 type Keys = { config: { SECRET_KEY: string } };
 
-/** Where a vote of the vote form comes from. */
 export type Voter = {
-  /** The network address of the request. */
+  /** The IP address of the request. */
   address: string;
-  /** The account; null for a visitor and for a user whose account is too young, who votes as a visitor does. */
+  /** Null for a visitor, and for a user whose account is too young: this user votes as a visitor. */
   account: EstablishedAccount | null;
 };
 
 export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
 
-/** `factor`: how many times the limit of one network this origin may use. */
+/** `factor`: this origin may use this many times the limit of one network. */
 export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
 
 /**
- * The origins in whose limits a vote counts: the mailbox of an established account; then, whether or not there is one,
- * the network and the IPv6 /48 around it. A /48 counts because one person may have all its networks.
+ * The origins in whose limits a vote counts: the mailbox of an established account, if there is one; the network; and
+ * the IPv6 /48 around it, because one person may have all networks of a /48.
  */
 export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
   const user: Origin[] = account
@@ -38,17 +37,14 @@ export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
 }
 
 /**
- * The keyed hash of the network (IPv4 /24, IPv6 /64) of an address. Without `SECRET_KEY` nobody can find out which
- * networks voted.
+ * The keyed hash of the network (IPv4 /24, IPv6 /64) of an address. Without `SECRET_KEY`, nobody can find out from the
+ * hash which network voted.
  */
 export function networkKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${subnetOf(address)}`);
 }
 
-/**
- * The keyed hash of the network whose new players count together: the IPv4 /24, or the IPv6 /48, because one person may
- * have all 65,536 /64 networks of a /48.
- */
+/** The keyed hash of the network whose new players count together: the IPv4 /24 or the IPv6 /48. */
 export function widerNetworkKey(keys: Keys, address: string): string {
   const wider = widerNetworkOf(address);
   return keyed(keys, `network ${wider === networkOf(address) ? subnetOf(address) : wider}`);
@@ -59,27 +55,25 @@ export function neighbourhoodKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${neighbourhoodOf(address)}`);
 }
 
-/** The keyed hash of a registered domain of mail addresses. */
 export function mailDomainKey(keys: Keys, domain: string): string {
   return keyed(keys, `mail domain ${domain}`);
 }
 
-/** The keyed hashes of all networks around an address. A block of the kind `origin` has such a hash as its value. */
+/** The keyed hashes of all networks around an address. A block of kind `origin` has one of them as its value. */
 export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
-/** The keyed hash of a vote form's session. The challenge contains it; only the browser has the session itself. */
+/** The challenge contains this hash; only the browser has the session itself. */
 export function sessionKey(keys: Keys, session: string): string {
   return keyed(keys, `session ${session}`);
 }
 
-/** A keyed hash of a player's `usernameKey`, which may be long. */
+/** Hashed, because a `usernameKey` may be long. */
 export function playerHash(keys: Keys, usernameKey: string): string {
   return keyed(keys, `player ${usernameKey}`);
 }
 
-/** The keyed hash of a network and a player together. */
 export function playerOfNetworkKey(keys: Keys, network: string, player: string): string {
   return keyed(keys, `player of network ${network} ${player}`);
 }

@@ -12,9 +12,9 @@ import { derivedKey } from '../../platform/secrets.ts';
 import type { Origin } from './origin-keys.ts';
 
 const usedProofOfWorkDefinition = {
-  /** The nonce of the challenge; `steam` and a nonce for a sign-in through Steam. */
+  /** The nonce of the challenge; for a sign-in through Steam, `steam` and its nonce. */
   _id: { type: String, required: true },
-  /** The document is deleted after this time, when the challenge has expired. */
+  /** When the challenge or the sign-in expires. The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 
@@ -25,17 +25,17 @@ usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 
 /**
- * What a challenge is bound to. Its solution is accepted only for the same server and player, and only from the same
- * network; if the session is the same, also from another network.
+ * What a challenge is bound to: its solution is accepted only for the same server and player, and only from the same
+ * network or the same session.
  *
- * - `player`, `session`: keyed hashes. `session` is empty if the page sent no session, for example without JavaScript.
+ * - `player`, `session`: keyed hashes. `session` is empty if the page sent none, for example without JavaScript.
  * - `origins`: the network of the request and, for IPv6, the /48 around it.
  */
 export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
 
 /**
- * A proof that was accepted. `elsewhere`: the origins that requested its challenge, if that was another network. Then
- * the vote counts in the limits of both networks (docs/adr/0108).
+ * `elsewhere`: if the challenge was requested on another network, the origins of that network. Then the vote counts in
+ * the limits of both networks (docs/adr/0108-accounts-count-against-their-network.md).
  */
 export type AcceptedProofOfWork = { elsewhere: Origin[] };
 
@@ -59,25 +59,25 @@ export const PROOF_OF_WORK_ERRORS = {
 } as const;
 export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
 
-/** A solution must arrive within this time after its challenge was made, in milliseconds. */
+/** A solution must arrive within this time after its challenge was made. */
 const VALID_MS = 10 * MINUTE;
 
 /**
- * A challenge is solved by trying the numbers from 0 to a secret one, at most `MOST`. Each try costs `PROOF_ITERATIONS`
- * of PBKDF2: in total about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
+ * A browser tries the numbers from 0 to a secret one, which at normal difficulty is at most `MOST`. Each try costs
+ * `PROOF_ITERATIONS` of PBKDF2. All tries take about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
  */
 export const PROOF_ITERATIONS = 2_000;
 const MOST = 200;
 
-/** A challenge is at most this many times harder than the normal one. */
+/** A challenge is at most this many times harder than a normal one. */
 const HARDEST = 16;
 
-/** After each group of this many votes in a day, the challenges of an origin become twice as hard. */
+/** After each group of this many votes of new players in a day, an origin's challenges become twice as hard. */
 const VOTES_A_STEP = 10;
 
 type SignDeps = { config: { SECRET_KEY: string }; clock: Clock };
 
-/** The two secrets under which challenges are signed; both derive from `SECRET_KEY`, so all processes share them. */
+/** The two secrets that sign challenges. Both derive from `SECRET_KEY`, so all processes share them. */
 function secretsOf({ SECRET_KEY }: SignDeps['config']) {
   const secret = (purpose: string) => derivedKey(SECRET_KEY, purpose).toString('hex');
   return {
@@ -86,7 +86,7 @@ function secretsOf({ SECRET_KEY }: SignDeps['config']) {
   };
 }
 
-/** How many times harder a challenge is for an origin that cast `votes` votes today. */
+/** How many times harder a challenge is for an origin with this many votes of new players today. */
 export function difficulty(votes: number): number {
   return Math.min(2 ** Math.floor(votes / VOTES_A_STEP), HARDEST);
 }
@@ -94,7 +94,7 @@ export function difficulty(votes: number): number {
 /**
  * Makes a challenge that is valid for 10 minutes. Nothing is stored.
  *
- * @param votesToday - how many votes its origin cast today: the more, the harder is the challenge
+ * @param votesToday - how many votes of new players the origin cast today, as `originsToday` returns them
  */
 export function makeChallenge(
   { config, clock, proofIterations }: SignDeps & { proofIterations: number },
@@ -113,7 +113,7 @@ export function makeChallenge(
       session,
       origin: idIn(origins, 'network'),
       site: idIn(origins, 'site'),
-      // Not altcha's own `expiresAt`, because altcha compares it with the system's clock instead of `clock`.
+      // altcha's own `expiresAt` is not used, because altcha compares it with the system's clock, not with `clock`.
       expires: after(clock.now(), VALID_MS).getTime(),
     },
     ...secretsOf(config),
@@ -124,7 +124,7 @@ const idIn = (origins: Origin[], kind: Origin['kind']) => origins.find((one) => 
 
 const text = z.string().max(200);
 
-/** A solved challenge as the vote form sends it: base64 of JSON. The signature protects the other `parameters`. */
+/** A solved challenge, which the vote form sends as base64 of JSON. Its signature protects the other `parameters`. */
 const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({
@@ -143,13 +143,13 @@ const proofOfWorkSchema = z.object({
   solution: z.object({ counter: z.number(), derivedKey: text }),
 });
 
-/** The longest proof, in characters: a normal one has about 1,200. */
+/** In characters. A normal proof has about 1,200. */
 const LONGEST = 4_000;
 
 /**
  * Checks the proof of a vote and marks it as used. The signature is checked first, so that a forged proof costs two
  * hashes and no query. If a browser with IPv4 and IPv6 gets its challenge on one network and sends the form on another:
- * the proof is accepted if the session is the same, which is a secret that only this page knows.
+ * the proof is accepted if the session is the same, because only this page knows the session.
  *
  * @returns the accepted proof, or the code of the error
  * @throws the driver's error when MongoDB fails
@@ -187,7 +187,7 @@ export async function useProofOfWork(
   }
 }
 
-/** The origins for which a challenge was made. The caller has checked the challenge's signature. */
+/** The origins for which a challenge was made, if its signature is valid. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
   return site ? [network, { id: site, kind: 'site', factor: WIDER_NETWORK_FACTOR }] : [network];

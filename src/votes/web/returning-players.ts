@@ -9,13 +9,12 @@ import { ORIGIN_STORED_DAYS, ORIGIN_STORED_MS } from './vote-origin.ts';
 const returningPlayerDefinition = {
   /** The keyed hash of a network and a player. */
   _id: { type: String, required: true },
-  /** Those of the last 30 UTC days on which the player voted from the network (held votes aside): `2026-11-21`. */
+  /** The UTC days on which the player voted from the network, of the last 30: `2026-11-21`. Held votes are left out. */
   days: { type: [String], required: true },
-  /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** Which players came back to a network on several days. Such a player is more credible than a new name. */
+/** The days on which a player voted from a network. A player who comes back is more credible than a new name. */
 export const returningPlayerSchema = new Schema(returningPlayerDefinition, {
   collection: 'returning_players',
 });
@@ -25,7 +24,7 @@ export type ReturningPlayer = Omit<InferRawDocType<typeof returningPlayerDefinit
   days: string[];
 };
 
-/** If a player voted from a network on this many earlier days of the last 30: the player is not new in this network. */
+/** A player who voted from a network on this many earlier days of the last 30 is not new there. */
 export const EARLIER_DAYS = 3;
 
 type Deps = {
@@ -43,7 +42,7 @@ export async function isReturning(deps: Deps, address: string, player: string): 
 }
 
 /**
- * Notes that a player votes from a network today. Do not call it for held votes: they would make invented names
+ * Stores that a player votes from a network today. Do not call it for held votes: they would make invented names
  * credible.
  */
 export async function noteReturning(deps: Deps, address: string, player: string): Promise<void> {
@@ -58,7 +57,7 @@ export async function noteReturning(deps: Deps, address: string, player: string)
   const upsert = () =>
     deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true });
   await upsert().catch((error: unknown) => {
-    // If another process inserted the document at the same moment: this call updates it.
+    // If another process inserted the document at the same moment: the second try updates it.
     if (!isDuplicateKey(error)) throw error;
     return upsert();
   });

@@ -7,18 +7,16 @@ import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** If more players than this vote for a server for the first time in an hour: the votes of the others are held. */
+/** If more players than this vote for a server for the first time in an hour: the further votes are held. */
 const NEW_PLAYERS_AN_HOUR = 20;
-/** If the server has many players, it may have more new voters in an hour: this many for each player of its peak. */
+/** A server may have this many new voters in an hour for each player of its peak, if that is more than 20. */
 const NEW_PLAYERS_A_PLAYER = 2;
-/** The highest such limit: a game server may also answer a probe with a false number of players. */
+/** No server may have more, because a game server may answer a probe with a false number of players. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
-/** A server's own reports can be false. If it reports more players than this, only this many count. */
+/** If a server has ever sent a report: at most this many of its players count, because reports can be false. */
 export const MOST_REPORTED_PLAYERS = 50;
 
-/**
- * Why a vote is held. `origin`: the keyed hash of the suspicious network or mail domain; absent if there is none.
- */
+/** `origin`: the keyed hash of the suspicious network or mail domain; absent if there is none. */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
 type LimitDeps = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
@@ -34,7 +32,7 @@ type SuspectVote = {
   limits: NetworkLimits;
 };
 
-/** What looks unusual about a vote of the vote form; null if nothing looks unusual. */
+/** Why a vote of the vote form must be held; null if it looks normal. */
 export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, playerStatus, isNew, newPlayersOfNetwork, limits } = vote;
   const { newPlayersOverAll: most } = limits;
@@ -61,8 +59,8 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
 }
 
 /**
- * Counts a player in one part of a server's hourly budget of new players: for so many players, or for a share of the
- * budget. False if the part is used up.
+ * Counts a player in one part of a server's hourly budget of new players. The size of the part is a number of players,
+ * or a share of the budget. False if the part is used up.
  */
 type Hour = (part: string, size: { players: number } | { share: number }) => Promise<boolean>;
 
@@ -76,8 +74,8 @@ function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number)
 
 /**
  * Counts a new player in the hourly budgets of the network, its neighbourhood and the server; null if all allow it. The
- * first player of each network counts in the server's whole budget; further players count in a second budget of half
- * the size. So a few busy networks do not use up the budget for other networks.
+ * first player of each network counts in the server's whole budget; further players of the network count in a second
+ * budget of half the size. So a few busy networks do not use up the budget for others.
  */
 async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;
@@ -107,7 +105,7 @@ async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promis
   };
 }
 
-/** How many new players a server's vote form may have in an hour before their votes look unusual. */
+/** How many new players may vote for a server with the vote form in an hour before their votes are held. */
 export function newPlayersAllowed({
   daily,
   current,

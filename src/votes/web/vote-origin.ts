@@ -15,9 +15,9 @@ const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** As `playerHash` returns it. */
   player: { type: String, required: true },
-  /** True if an established account cast the vote. Absent otherwise, and in documents of users. */
+  /** Absent if no established account cast the vote, and in documents of the kind `user`. */
   established: { type: Boolean },
-  /** True if the player had come back to this network (see returning-players.ts). Absent otherwise. */
+  /** Absent if the player had not come back to this network (see returning-players.ts). */
   returning: { type: Boolean },
 } as const;
 
@@ -29,9 +29,8 @@ const voteOriginDefinition = {
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
   /** Whether the limits allowed the newest vote. */
   isAllowed: { type: Boolean },
-  /** Whether the newest vote was added to `players`: not if it was refused, or was there already. */
+  /** False if the newest vote was refused, or its player was in `players` already. */
   isAdded: { type: Boolean },
-  /** The document is deleted after this time. */
   expiresAt: { type: Date, required: true },
 } as const;
 
@@ -43,7 +42,6 @@ voteOriginSchema.index({ 'players.serverId': 1, expiresAt: 1 });
 type Entry = { serverId: ObjectId; player: string; established?: boolean; returning?: boolean };
 export type VoteOrigin = Omit<InferRawDocType<typeof voteOriginDefinition>, 'players'> & { players: Entry[] };
 
-/** Keyed hashes of networks are deleted after this time. */
 export const ORIGIN_STORED_DAYS = 30;
 export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 
@@ -55,18 +53,18 @@ type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: stri
  */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
-/** A vote to count: for which server, as which player (`playerHash`). */
+/** `player` is as `playerHash` returns it. */
 export type OriginSubject = { serverId: ObjectId; player: string; playerStatus: PlayerStatus };
 
 /**
- * Which limit refuses. For one server: that of the account, of the network's new players, or of all its players. Over
- * all servers: that of the account's or of the network's votes.
+ * The limit that refuses a vote. For one server: `account`, `new-players` (of the network), `network` (all its
+ * players). Over all servers: `votes-of-account`, `votes-of-network`.
  */
 export type OriginRefusal = 'account' | 'new-players' | 'network' | 'votes-of-account' | 'votes-of-network';
 
 type OriginUse = {
   refusedBy: OriginRefusal | null;
-  /** The number of the network's new players today, over all servers; or a quarter of the IPv6 /48's, if higher. */
+  /** The network's new players today, over all servers; or a quarter of those of the IPv6 /48, if that is more. */
   newPlayers: { count: number; origin: string };
 };
 
@@ -77,8 +75,8 @@ function idOf({ clock }: Origins, { id }: Origin): string {
 }
 
 /**
- * Reads what the origins of a voter did today: how many votes of new players its network cast over all servers, and
- * which limit would refuse one more vote. Stores nothing.
+ * Reads how many votes of new players the voter's network cast today, over all servers, and which limit would refuse
+ * one more vote. Stores nothing.
  */
 export function originsToday(
   deps: Origins,
@@ -116,10 +114,10 @@ function isNew({ established, returning }: Entry): boolean {
   return !established && !returning;
 }
 
-/** The limit `by` refuses a vote if the origin has cast `most` votes: of all, of visitors or of new players. */
+/** The limit `by` refuses a vote if the origin cast `most` votes: all, or those of visitors or new players only. */
 type OriginLimit = { by: OriginRefusal; of: 'server' | 'day'; from: keyof typeof MOST_VOTES; most: number };
 
-/** The limits for one more vote of an origin. If several refuse it, the first one is the reason. */
+/** The limits for one more vote of an origin. If several refuse it: the first one is the reason. */
 function limitsOf(
   { kind, factor }: Origin,
   { playerStatus }: OriginSubject,
@@ -149,8 +147,8 @@ function limitsOf(
 }
 
 /**
- * Which limit refuses another player of an origin; null if none does. A player as which the origin has already voted
- * for the server today is never refused.
+ * The limit that refuses another player of an origin; null if none does. A player as which the origin already voted for
+ * the server today is never refused.
  */
 function refusalOf(
   players: Entry[],
@@ -170,9 +168,8 @@ function refusalOf(
 }
 
 /**
- * Stores in each origin of a voter that it votes for a server as this player, unless a limit refuses the vote. An IPv6
- * /48 has four times the limits of a network. If the origin already voted for the server as this player today, no limit
- * refuses the vote.
+ * Stores in each origin of a voter that the origin votes for a server as this player, unless a limit refuses the vote.
+ * If an origin already voted for the server as this player today: no limit of this origin refuses the vote.
  *
  * @param elsewhere - if the challenge was requested on another network: the origins of that network. The vote counts in
  *   these too, as the vote of a new player
@@ -186,11 +183,11 @@ export async function useOrigins(
   elsewhere: Origin[] = [],
 ): Promise<OriginUse> {
   const own = originsOf(deps, voter);
-  // If both networks are in the same IPv6 /48: the vote counts only once in it.
+  // If both networks are in the same IPv6 /48: the vote counts only once in the /48.
   const others = elsewhere.filter(({ id }) => own.every((origin) => origin.id !== id));
   const asNew: OriginSubject = { ...subject, playerStatus: 'new' };
-  // Checks all limits before it stores anything. Otherwise an account whose votes are refused could use up the limits
-  // of its network.
+  // All limits are checked before anything is stored. Otherwise an account whose votes are refused could use up the
+  // limits of its network.
   for (const [origins, as] of [
     [own, subject],
     [others, asNew],
@@ -203,7 +200,7 @@ export async function useOrigins(
   for (const origin of [...own, ...others]) {
     const use = await useOrigin(deps, origin, others.includes(origin) ? asNew : subject, limits);
     if (use.refusedBy) {
-      // If concurrent votes used up a later origin's limit meanwhile: this vote leaves no trace in the earlier ones.
+      // If concurrent votes have just used up a later origin's limit: this vote is removed from the earlier origins.
       await forget(deps, added, subject);
       return { refusedBy: use.refusedBy, newPlayers };
     }
@@ -260,7 +257,7 @@ async function useOrigin(
       returnDocument: 'after',
     });
   const used = await upsert().catch((error: unknown) => {
-    // If another process inserted the document at the same moment: this call updates it.
+    // If another process inserted the document at the same moment: the second try updates it.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   });
@@ -271,7 +268,6 @@ async function useOrigin(
   return { refusedBy: refusalOf(players, origin, subject, limits) ?? 'network', isAdded, newPlayers };
 }
 
-/** Removes a vote from origins. */
 async function forget(deps: Origins, origins: Origin[], { serverId, player }: OriginSubject): Promise<void> {
   if (origins.length === 0) return;
   const _id = { $in: origins.map((origin) => idOf(deps, origin)) };
@@ -281,7 +277,7 @@ async function forget(deps: Origins, origins: Origin[], { serverId, player }: Or
 /** At most this many documents of a server (one for each origin and day) are read, the newest first. */
 export const MOST_NETWORKS = 300;
 
-/** How many networks used a server's vote form, and how many of these voted as one of the given players. */
+/** `ofPlayers`: how many of the networks voted as one of the given players. */
 export type NetworkCount = { all: number; ofPlayers: number };
 
 /**

@@ -5,17 +5,17 @@ import { type CountDeps, countSiteDay, type Waiting } from './count-site-day.ts'
 import type { SiteFigures } from './site-figures.ts';
 
 /**
- * A vote may be delivered up to three days after it was cast. So a finished day is counted once on each of the four
- * days after it. Later, only a resend by hand can change what became of its votes.
+ * A vote may be delivered up to three days after it was cast. So a finished day is counted again on each of the four
+ * days after it. Later, only a resend by hand can change its deliveries.
  */
 const OPEN_DAYS = 4;
 
-/** If no run has counted a day, as after an upgrade: it is counted when it is at most this many days ago. */
+/** A day that no run has counted, as after an upgrade, is counted if it is at most this many days ago. */
 const CATCH_UP_DAYS = 35;
 
 /**
- * Counts the figures of today, and of the earlier days that are due. One run at a time. If a run dies: the days that it
- * has not counted keep their figures, and the next run counts them.
+ * Counts the figures of today and of the earlier days that are due; a lease allows one run at a time. If a run dies,
+ * the next run counts the days that are left.
  *
  * @param waiting - reads which work waits now
  * @returns the days that were counted, today first
@@ -43,8 +43,7 @@ export function countFigures(
 }
 
 /**
- * The days to count: today, days that were never counted, and days that were not counted today yet while their votes
- * may still wait.
+ * The days to count: today, days that were never counted, and days whose votes may still wait, unless counted today.
  */
 async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): Promise<string[]> {
   const first = addDays(today, -CATCH_UP_DAYS);
@@ -59,7 +58,6 @@ async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): 
 function isDue(day: string, countedAt: Date | undefined, today: string): boolean {
   if (!countedAt) return true;
   const countedOn = dayOf(countedAt);
-  // If the day was counted less than `OPEN_DAYS` after it: its figures may have changed since, so it is due again, even
-  // if the scheduler was down for days.
+  // If the last count was less than `OPEN_DAYS` days after the day, its deliveries may have changed since.
   return countedOn < today && countedOn < addDays(day, OPEN_DAYS);
 }

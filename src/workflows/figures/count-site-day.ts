@@ -22,9 +22,7 @@ export type CountDeps = {
   clock: Clock;
 };
 
-/**
- * Figures that can only be measured now: waiting votes by age, and the age of the oldest work of each queue in seconds.
- */
+/** Measured during the count: waiting votes by age, and for each queue the age of its oldest work in seconds. */
 export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
 
 type Range = { from: Date; to: Date };
@@ -33,7 +31,7 @@ type Range = { from: Date; to: Date };
  * Counts the figures of a UTC day from what is stored, and replaces those of an earlier count. Every sum reads an index
  * in slices or counts keys of an index, so a large site costs time and not memory.
  *
- * @param waiting - for today; undefined for a day that is over: it keeps the figures that were measured while it lasted
+ * @param waiting - only for today. A day that is over keeps the figures that were measured while it lasted
  */
 export async function countSiteDay(
   deps: CountDeps,
@@ -63,7 +61,6 @@ export async function countSiteDay(
   );
 }
 
-/** The entries that have a value. */
 function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
@@ -72,7 +69,7 @@ function highest(queues: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(queues).map(([name, age]) => [`queues.${name}`, age]));
 }
 
-/** The counts read keys of the indexes of `listedAt` and `removedAt`, no documents. */
+/** These counts read only keys of the indexes of `listedAt` and `removedAt`, no documents. */
 async function countServers(
   servers: Collection<Server>,
   { from, to }: Range,
@@ -89,7 +86,7 @@ async function countServers(
 /** How many servers one aggregation sums. */
 const SLICE = 500;
 
-/** Sums the players of a finished day. If no probe found a server online: the server's own reports count instead. */
+/** Sums the players of a finished day. If no probe found a server online, the server's own reports count. */
 async function countPlayers(
   { servers, dailyStats, clock }: CountDeps,
   day: string,

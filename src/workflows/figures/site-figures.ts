@@ -17,7 +17,7 @@ const players = {
   servers: { type: Number, required: true },
 } as const;
 
-/** The mails written on the day, by what became of them. */
+/** The mails that were written on the day, by their state when the day was counted. */
 const mails = {
   sent: { type: Number, required: true },
   waiting: { type: Number, required: true },
@@ -33,7 +33,7 @@ const storage = {
 
 const siteFiguresDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The UTC day, `2026-11-21`. */
+  /** UTC: `2026-11-21`. */
   day: { type: String, required: true },
   countedAt: { type: Date, required: true },
   servers: { type: new Schema(servers, nested), required: true },

@@ -19,10 +19,9 @@ type ForgetDeps = {
 /** The text that replaces a removed e-mail address. */
 const REMOVED_ADDRESS = '(removed)';
 
-/** Matches an e-mail address. Other authors in the audit log are `cli`, `automatic` and the like. */
+/** Matches an e-mail address. Other values of `by` are `cli`, `automatic` and the like. */
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 
-/** How many documents are changed together. */
 const BATCH = 500;
 
 /**
@@ -73,8 +72,7 @@ export async function forgetAddresses(
 }
 
 /**
- * The fields of a removed server's document with personal data. The owner's id stays: once the account is deleted, it
- * identifies nobody.
+ * Fields of a removed server with personal data. `ownerId` stays: once the account is deleted, it identifies nobody.
  */
 const REMOVED_LEFTOVERS = ['ownerEmail', 'invitations', 'members'];
 
@@ -100,8 +98,8 @@ async function changeAll<T extends { _id: ObjectId }>(
 }
 
 /**
- * An expression that is true for an e-mail address. `$regexMatch` would fail for a value that is not a string, but
- * `$cond` evaluates one branch only.
+ * An expression that is true for an e-mail address. `$cond` evaluates one branch only, so `$regexMatch`, which fails
+ * for other types, gets only strings.
  */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };

@@ -107,7 +107,7 @@ export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   return decisionResult(base, { decision, exclusions, group, query });
 }
 
-/** The number of servers of a group, whose servers are counted up to `COUNTED_OPEN`. */
+/** A group's number of servers as text: `12`. At `COUNTED_OPEN`, where counting stops: `… or more`. */
 export function serverCount(servers: number): string {
   return servers >= COUNTED_OPEN ? `${count(COUNTED_OPEN)} or more` : count(servers);
 }
@@ -147,7 +147,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   );
 }
 
-/** The way to undo a decision. If the votes were delivered, they can only be excluded from the counts again. */
+/** The way to undo a decision. For delivered votes of one server: a link that excludes them from the counts. */
 function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
   if (decision === 'exclude') {
     const to = adminPath(base, '/attention/held/undo');

@@ -30,8 +30,9 @@ const CAUSES: Record<QuarantineCause, string> = {
 const NAMES_SHOWN = 8;
 
 /**
- * The tab of held votes. One button decides about the held votes of a network or mail domain on all servers. If these
- * are more than `MOST_DECIDED`: the button says how many of how many it decides about, and the others stay in the list.
+ * The tab of held votes. One button decides about the held votes of a group (such as a network) on all servers. If the
+ * group has more than `MOST_DECIDED` servers: the button says how many of them it decides about, and the others stay in
+ * the list.
  */
 export function heldTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
@@ -94,7 +95,7 @@ function groupItem(view: View, group: HeldVotes): Html {
   });
 }
 
-/** If a group is larger than a page or a decision: says how much the table shows, and how much one press covers. */
+/** If a group has more servers than the table shows or one decision covers: a line that says so. */
 function partLine({ quarantines, servers }: HeldVotes): Content {
   const all = serverCount(servers);
   const shown =
@@ -113,7 +114,7 @@ function serversText({ servers }: HeldVotes): string {
   return servers >= COUNTED_OPEN ? `${serverCount(servers)} servers` : counted(servers, 'server');
 }
 
-/** When the first vote of a group was held; and when the newest one was held, if that was over a minute later. */
+/** When the newest quarantine of a group began; and when its newest vote was held, if that was over a minute later. */
 function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
   if (!newest || newest.getTime() - first.getTime() < MINUTE) return timeAgo(first, now);
   return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;

@@ -55,9 +55,7 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
   </form>`;
 }
 
-/**
- * A button of `manyForm`. `value` is sent as the decision. It is `quiet`, because the main buttons are those of items.
- */
+/** A button of `manyForm`. It sends `value` as the decision. It is `quiet`: the main buttons are those of items. */
 export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
   return html`<div data-press-many="${key}">
     <button type="submit" name="decision" value="${value}" class="quiet">${text}</button>
@@ -81,7 +79,7 @@ export function keysHint(texts: { a?: string; x?: string }): Html {
   </p>`;
 }
 
-/** A notice with the result of a decision. `actions` undo it. After a decision by keyboard, `text` is also read out. */
+/** A notice with the result of a decision. `actions` undo the decision. After a key press, `text` is also read out. */
 export function resultNotice(tone: Tone, text: Content, actions: Content = ''): Html {
   return notice(tone, html`<div class="actions"><span data-result>${text}</span>${actions}</div>`);
 }

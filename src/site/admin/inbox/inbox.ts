@@ -41,7 +41,6 @@ function failedOf({ redisUp, jobs }: WaitingWork): number | undefined {
 /** What each tab of the inbox gets. */
 export type Inbox = { app: FastifyInstance; deps: AppDeps; base: string; numbers: InboxNumbers };
 
-/** The content of a tab. */
 export type TabPage = {
   body: Content;
   /** The number of items in the tab, if this page shows all of them. */

@@ -56,7 +56,7 @@ function decisions({ app, deps, base }: Inbox): void {
     access: OPERATOR,
     schema: decisionForm,
     run: async ({ request, data: { decision, queue, seen } }) => {
-      // If Redis is unavailable: the decision is refused, because its commands would wait in memory and run much later.
+      // If Redis is unavailable: refuse the decision, because Redis commands would wait in memory and run much later.
       const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
       if (unavailable.length > 0) return refused(503, `${describeUnavailable(unavailable)}.`);
       const details = { button: `${decision}/failed`, queueName: queue };

@@ -4,10 +4,8 @@ import type { TabPage } from './inbox.ts';
 import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
 /**
- * One page of a tab whose list has several pages.
- *
- * @param at - `from`: the cursor of this page, undefined for the first; `next`: the cursor of the next page; `count`:
- * how many items this page has
+ * One page of a tab whose list has several pages. `from`: the cursor of this page, undefined for the first; `next`: the
+ * cursor of the next page; `count`: how many items this page has.
  */
 export function listPage(
   base: string,

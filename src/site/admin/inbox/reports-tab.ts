@@ -21,7 +21,7 @@ import { listPage } from './list-page.ts';
 /** The number of reports on a page, and the most that an operator can close at once. */
 const ROWS = 50;
 
-/** The tab of visitors' reports about servers. All open reports about one server are one item. */
+/** The tab of visitors' reports about servers. The open reports about one server on this page are one item. */
 export function reportsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);
