@@ -16,7 +16,7 @@ const STATUS_OF: Record<string, RawStatus> = {
 /** How long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
 const READ_TIME_MS = 2 * SECOND;
 
-/** Connections on which a request was refused and which will be closed. No further request on them is accepted. */
+/** Connections on which a request was refused. What they still send is discarded until they are closed. */
 const closing = new WeakSet<Socket>();
 
 /**
@@ -44,6 +44,10 @@ function answerClientError(
   }
   if (closing.has(socket)) return;
   closing.add(socket);
+  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Node's
+  // parser leaves the socket when it gets a listener of `data`, and a socket that was paused before would stay so.
+  socket.removeAllListeners('data');
+  socket.on('data', () => undefined);
   socket.pause();
   void refuseAndClose(error, socket, errorDocs);
 }
@@ -72,7 +76,7 @@ async function refuseAndClose(
       body,
     ].join('\r\n'),
   );
-  // Further data is read and discarded: if the socket were closed with unread data, the client could lose the answer.
+  // If the socket were closed with unread data, the client could lose the answer.
   socket.resume();
   const timer = setTimeout(() => socket.destroy(), READ_TIME_MS);
   socket.once('close', () => clearTimeout(timer));

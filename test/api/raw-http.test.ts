@@ -125,6 +125,36 @@ test('headers that take over 10 s and bodies that take over 15 s get 408', async
   expect(answers.map(refusal)).toEqual([408, 408]);
 });
 
+test.each([
+  ['headers', '{"username":"Late"}'.length + 2],
+  ['body', 8],
+])('if the rest of the %s comes after the 408, it is not read', async (_, left) => {
+  const { deps } = tallyport;
+  const request = vote('Content-Length: 19\r\n', '{"username":"Late"}');
+  const app = await buildApp(deps, {
+    metrics: createMetrics(deps),
+    readiness: () => readiness(deps),
+    stopping: new AbortController().signal,
+  });
+  onTestFinished(() => app.close());
+  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  Object.assign(app.server, { headersTimeout: 100, requestTimeout: 150 });
+  let whole = 0;
+  app.server.on('request', (request) => request.once('end', () => whole++));
+  let seen = '';
+  const socket = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.once('connect', () => socket.write(request.slice(0, -left)));
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk) => {
+    seen += chunk;
+    if (/^HTTP.* 408 .*\}$/s.test(seen)) socket.write(request.slice(-left), () => socket.end());
+  });
+  await closed;
+  expect(refusal(seen)).toBe(408);
+  expect(whole).toBe(0);
+});
+
 describe('pipelined requests', () => {
   const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 
