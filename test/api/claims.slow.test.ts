@@ -99,13 +99,17 @@ describe('the ListForge contract', () => {
     const votes = JSON.parse(await said(all, 'object=servers&element=votes&format=json')).votes;
     expect(votes[0]).toMatchObject({ timestamp: Date.parse('2026-11-04T10:00:00Z') / 1_000, claimed: '0' });
     await deps.voteCounts.flush();
-    expect(JSON.parse(await said(all, 'object=servers&element=detail'))).toMatchObject({
+    const detail = JSON.parse(await said(all, 'object=servers&element=detail'));
+    expect(detail).toMatchObject({
       ...head,
       id: serverId.toHexString(),
       is_online: '0',
       players: '0',
       votes: '3',
     });
+    expect(Object.keys(detail).join(' ')).toBe(
+      'id name address port private password location hostname map is_online players maxplayers version platform uptime score rank votes favorited comments url last_check last_online',
+    );
   });
 });
 

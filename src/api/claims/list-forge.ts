@@ -88,7 +88,7 @@ async function detailOf(deps: AppDeps, server: WithId<Server>) {
     players: String(info.onlinePlayers),
     maxplayers: String(info.maxPlayers),
     version: info.version,
-    deps: server.game ?? '',
+    platform: server.game ?? '',
     uptime: info.uptimePercentage === null ? '' : String(Math.round(info.uptimePercentage)),
     score: String(info.votesCount),
     rank: String(info.rankPosition),
