@@ -47,7 +47,7 @@ export async function checkDraft(
  * chose it proves nothing, because another server of the same machine could answer there. It counts only on the game's
  * usual ports and on a port that an operator set.
  *
- * @returns null when the draft has no game, or one that cannot be queried
+ * @returns null when no game is known, or it is one that cannot be queried
  */
 async function targetOf(
   deps: DraftCheckDeps,

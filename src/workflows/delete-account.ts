@@ -119,11 +119,15 @@ function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | nu
   });
 }
 
-async function keepLastOperator(deps: DeleteDeps, { _id, email }: WithId<User>): Promise<void> {
+async function keepLastOperator(
+  deps: DeleteDeps,
+  { _id, email, emailVerified }: WithId<User>,
+): Promise<void> {
   const { config, log } = deps;
   await deps.accountDeletions.deleteOne({ _id });
   log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });
-  if (config.SMTP_URL !== undefined) await putMail(deps, { to: email, ...lastOperatorText(config) });
+  if (emailVerified && config.SMTP_URL !== undefined)
+    await putMail(deps, { to: email, ...lastOperatorText(config) });
 }
 
 /** Deletes the data of the account, then the account, then the request. */

@@ -22,3 +22,29 @@ test('if another request inserted the deletion and lost its lease, this one reco
   expect(await deps.mails.countDocuments()).toBe(1);
   expect(await deps.auditLog.countDocuments({ action: 'account.delete-requested' })).toBe(1);
 });
+
+test('if another request’s deletion is cancelled meanwhile, this one is stored; if it has begun, that one stays', async () => {
+  const web = await openWebApp({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'votes@example.org' });
+  const { accountDeletions, users, mails } = web.deps;
+  const { userId } = await signIn(web);
+  const user = (await users.findOne({ _id: userId })) ?? expect.fail('there is no user');
+  const insertOne = accountDeletions.insertOne.bind(accountDeletions);
+  const inserted = (changes: object) =>
+    vi.spyOn(accountDeletions, 'insertOne').mockImplementationOnce(async (deletion, options) => {
+      await insertOne({ ...deletion, ...changes }, options);
+      return insertOne(deletion, options);
+    });
+  inserted({ token: 'of the first' });
+  vi.spyOn(accountDeletions, 'findOneAndUpdate').mockImplementationOnce(async () => {
+    await accountDeletions.deleteOne({ _id: userId });
+    return null;
+  });
+  const requested = await requestDeletion(web.deps, user);
+  expect(await accountDeletions.findOne({ _id: userId })).toEqual(requested);
+  expect(await mails.countDocuments()).toBe(1);
+  await accountDeletions.deleteOne({ _id: userId });
+  const first = new ObjectId();
+  inserted({ deletionId: first, begunAt: new Date() });
+  expect((await requestDeletion(web.deps, user)).deletionId).toEqual(first);
+  expect(await mails.countDocuments()).toBe(1);
+});

@@ -47,20 +47,7 @@ export async function requestDeletion(
       dueAt: after(now, DELETION_DELAY_MS),
       token: hashOf(token),
     });
-    try {
-      await deps.accountDeletions.insertOne(deletion, { writeConcern: DURABLE });
-    } catch (error) {
-      // Another request inserted the deletion, but lost the lease and sends no mail. So this request replaces the
-      // token: only the link in its own mail cancels the deletion.
-      if (!isDuplicateKey(error)) throw error;
-      const takenOver = await deps.accountDeletions.findOneAndUpdate(
-        { _id: user._id, begunAt: { $exists: false } },
-        { $set: { token: deletion.token } },
-        { returnDocument: 'after', writeConcern: DURABLE },
-      );
-      if (takenOver) return { deletion: takenOver, isNew: true };
-    }
-    return { deletion, isNew: true };
+    return storeDeletion(deps, deletion);
   });
   const { deletion, isNew } = requested;
   if (isNew) {
@@ -68,6 +55,31 @@ export async function requestDeletion(
     await mailRequest(deps, user, deletion, token);
   }
   return deletion;
+}
+
+/** Stores a deletion, or takes over the one of another request. `isNew`: this request mails the link. */
+async function storeDeletion(
+  deps: Pick<DeleteDeps, 'accountDeletions'>,
+  deletion: AccountDeletion,
+): Promise<{ deletion: AccountDeletion; isNew: boolean }> {
+  const { accountDeletions } = deps;
+  try {
+    await accountDeletions.insertOne(deletion, { writeConcern: DURABLE });
+    return { deletion, isNew: true };
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  // Another request inserted the deletion, but lost the lease and sends no mail. So this request replaces the token:
+  // only the link in its own mail cancels the deletion.
+  const takenOver = await accountDeletions.findOneAndUpdate(
+    { _id: deletion._id, begunAt: { $exists: false } },
+    { $set: { token: deletion.token } },
+    { returnDocument: 'after', writeConcern: DURABLE },
+  );
+  if (takenOver) return { deletion: takenOver, isNew: true };
+  const begun = await findDeletion(deps, deletion._id);
+  // If the user has cancelled the other deletion meanwhile: there is none, and this one is stored.
+  return begun ? { deletion: begun, isNew: false } : storeDeletion(deps, deletion);
 }
 
 /** The operators whose accounts will be deleted. */

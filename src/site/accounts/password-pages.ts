@@ -3,6 +3,7 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
+import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { sendEntryLink } from '../../accounts/sign-up.ts';
 import { t } from '../../language/t.ts';
@@ -20,20 +21,13 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { emailField, newPasswordField } from './account-fields.ts';
+import { emailAddress, emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const forgotForm = z.object({
-  email: z
-    .string()
-    .trim()
-    .max(254, { error: () => t('must have at most 254 characters') })
-    .pipe(z.email({ error: () => t('must be an e-mail address') })),
+  email: emailAddress,
 });
-
-/** If a token is longer than this, it is not valid: the tokens in links are shorter. */
-const MAX_TOKEN_LENGTH = 200;
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });

@@ -14,7 +14,7 @@ import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
-import { emailField, nameField, newPasswordField } from './account-fields.ts';
+import { emailAddress, emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './sign-up-pages.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
@@ -30,11 +30,7 @@ const codeForm = z.object({ code: codeText });
 
 const operatorForm = z.object({
   code: codeText,
-  email: z
-    .string()
-    .trim()
-    .max(254, { error: () => t('must have at most 254 characters') })
-    .pipe(z.email({ error: () => t('must be an e-mail address') })),
+  email: emailAddress,
   name: shownText(60),
   password: newPassword,
 });

@@ -27,7 +27,7 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
-import { emailField, nameField, newPasswordField } from './account-fields.ts';
+import { emailAddress, emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
@@ -51,11 +51,7 @@ export function refuseOwn(password: string, user: { email: string; name: string 
 }
 
 const addressForm = z.object({
-  email: z
-    .string()
-    .trim()
-    .max(254, { error: () => t('must have at most 254 characters') })
-    .pipe(z.email({ error: () => t('must be an e-mail address') })),
+  email: emailAddress,
   next: z.string().max(2_048).optional(),
 });
 
