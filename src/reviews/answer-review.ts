@@ -40,23 +40,15 @@ export async function answerReview(
   return review;
 }
 
-/**
- * Removes the owner's answer, if there is one. Each call writes an audit log entry.
- *
- * @returns the current review; null when the server has no review with this id
- */
+/** Removes the owner's answer to a review, if there is one. Returns whether the server has this review. */
 export async function removeAnswer(
   deps: AnswerDeps,
   { serverId, reviewId }: { serverId: ObjectId; reviewId: ObjectId },
   by: string,
-): Promise<WithId<Review> | null> {
-  const review = await deps.reviews.findOneAndUpdate(
-    { _id: reviewId, serverId },
-    { $unset: { answer: '' } },
-    { returnDocument: 'after' },
-  );
-  if (review) await record(deps, 'review.answer-removed', review, by);
-  return review;
+): Promise<boolean> {
+  const before = await deps.reviews.findOneAndUpdate({ _id: reviewId, serverId }, { $unset: { answer: '' } });
+  if (before?.answer) await record(deps, 'review.answer-removed', before, by);
+  return before !== null;
 }
 
 function record(deps: AnswerDeps, action: string, { _id, serverId }: WithId<Review>, by: string) {

@@ -18,7 +18,7 @@ type VoteSearch = {
 /** The fields of a vote that a list shows; not its attempts, which may be long. */
 export type FoundVote = Pick<
   Vote,
-  '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'tokenId' | 'excludedAt' | 'excludedBy'
+  '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'source' | 'tokenId' | 'excludedAt' | 'excludedBy'
 > & { delivery: Pick<Delivery, 'state'> };
 
 /** `next`: where the search continues; null when all votes were searched. */
@@ -29,6 +29,7 @@ const SHOWN = {
   username: 1,
   seq: 1,
   votedAt: 1,
+  source: 1,
   tokenId: 1,
   excludedAt: 1,
   excludedBy: 1,

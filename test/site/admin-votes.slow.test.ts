@@ -55,6 +55,18 @@ test('votes are found by player, id, token and time', async () => {
   expect((await page({ server, token: 'f'.repeat(24) })).body).toContain('The server has no such token.');
 });
 
+test('the list names the token of each vote, or says that it was cast with the vote form', async () => {
+  await cast('Steve');
+  await cast('Alex', new ObjectId());
+  const { votes } = web.deps;
+  await votes.updateOne({ serverId, username: 'Alex' }, { $set: { source: 'web' }, $unset: { tokenId: 1 } });
+  const { body } = await page({ server: serverId.toHexString() });
+  const tokens = [...body.matchAll(/<td data-title="Token"><div>(.*?)<\/div>/g)].map(([, cell = '']) =>
+    cell.replace(/<[^>]*>/g, ''),
+  );
+  expect(tokens).toEqual(['the vote form', 'Voting plugin']);
+});
+
 test('votes are shown page by page, also those with the same time', async () => {
   for (let i = 0; i < 120; i++) await cast(`P${i}`);
   const same = web.deps.clock.now();

@@ -78,6 +78,7 @@ it('an answer is public at once, can be edited and removed, and is not in the AP
   await post(id, `/${reviewId}/answer`, { answer: 'Better words.' });
   expect((await get(id)).body).toContain('Better words.');
   await post(id, `/${reviewId}/remove-answer`);
+  await post(id, `/${reviewId}/remove-answer`);
   expect((await get(id)).body).not.toContain('Better words.');
   const actions = await web.deps.auditLog.find({ serverId: id, by: olivia.email }).sort({ at: 1 }).toArray();
   expect(actions.map(({ action }) => action)).toEqual([

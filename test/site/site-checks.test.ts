@@ -17,10 +17,10 @@ const LOCAL = { host: 'localhost:3000' };
 test('on one machine, everything that needs nothing is good, and the rest has a mend', async () => {
   const checks = await checksOf(await openWebApp(), LOCAL);
   expect(Object.keys(checks)).toEqual(['address', 'https', 'proxy', 'mail', 'clock', 'versions']);
-  expect(checks.address).toMatch(/look at it Only this machine can open .* Mend: .*PUBLIC_URL=https:/);
+  expect(checks.address).toMatch(/look at it Only this machine can open .* To do: .*PUBLIC_URL=https:/);
   expect(checks.https).toContain('good Not needed');
   expect(checks.proxy).toContain('good No proxy is in front. Your address is 127.0.0.1');
-  expect(checks.mail).toMatch(/look at it No mail server is set.* Mend: Set the mail server/);
+  expect(checks.mail).toMatch(/look at it No mail server is set.* To do: Set the mail server/);
   expect(checks.clock).toMatch(/good This machine and MongoDB agree\. It is .* UTC here/);
   expect(checks.versions).toMatch(
     /Tallyport \d+\.\d+\.\d+, Node \d+\.\d+\.\d+\. MongoDB \d+\.\d+.* (Redis|Valkey) \d+/,
@@ -48,7 +48,7 @@ test.each([
     { PUBLIC_URL: 'https://votes.example.org' },
     { host: 'votes.example.org', 'x-forwarded-for': '203.0.113.7' },
     'proxy',
-    /wrong .*x-forwarded-for.* TRUST_PROXY trusts none.* Mend: Set TRUST_PROXY=1/,
+    /wrong .*x-forwarded-for.* TRUST_PROXY trusts none.* To do: Set TRUST_PROXY=1/,
   ],
   [
     'a trusted proxy that passes on nothing',
@@ -83,7 +83,7 @@ test.each([
     { PUBLIC_URL: 'http://votes.example.org' },
     { host: 'votes.example.org' },
     'https',
-    /wrong Passwords, sessions and tokens .* Mend: Put a proxy with a certificate in front/,
+    /wrong Passwords, sessions and tokens .* To do: Put a proxy with a certificate in front/,
   ],
 ])('%s is said, with its mend', async (_what, env, sent, id, expected) => {
   expect((await checksOf(await openWebApp(env), sent))[id]).toMatch(expected);
@@ -97,7 +97,7 @@ test('a wrong clock and a Redis that is away are said, and the page comes nevert
   expect(checks.clock).toContain(
     'wrong Votes are refused: this machine’s clock is 60.0 s ahead of MongoDB’s',
   );
-  expect(checks.versions).toMatch(/wrong .* Mend: .*Redis does not answer/);
+  expect(checks.versions).toMatch(/wrong .* To do: .*Redis does not answer/);
 });
 
 test('the browser’s own texts are escaped', async () => {

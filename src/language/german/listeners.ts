@@ -157,6 +157,7 @@ export const LISTENERS = {
   'Copy it now: it is shown only once. It may only fetch votes of this server and report what became of them. The relay and the two lines for it are under “Connect”.':
     'Kopiere es jetzt: Es wird nur einmal gezeigt. Es darf nur Stimmen dieses Servers abrufen und melden, was aus ihnen wurde. Das Relay und seine zwei Zeilen stehen unter „Verbinden“.',
   'claim key': 'Claim-Key',
+  'only {scopes}': 'nur {scopes}',
   'delivery token': 'Zustell-Token',
   'Your new delivery token': 'Dein neues Zustell-Token',
   'the delivery token': 'das Zustell-Token',

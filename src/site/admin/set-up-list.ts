@@ -29,7 +29,7 @@ const STEPS: Record<SetUpStep, Step> = {
   },
   checks: {
     title: 'Look at what the site saw',
-    why: 'Public address, HTTPS, proxy, mail, clock and versions, each with a mend.',
+    why: 'Public address, HTTPS, proxy, mail, clock and versions, each with what to do about it.',
     links: [{ path: '/operator/system#checks', text: 'Look at the checks' }],
   },
   mail: {

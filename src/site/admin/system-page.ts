@@ -111,7 +111,7 @@ function checkCard(checks: Check[]): Html {
       <dl class="facts">${checks.map(
         ({ id, title, tone, saw, mend }) => html`<div id="check-${id}"><dt>${title}</dt>
           <dd>${badge(tone satisfies Tone, WORDS[tone])} ${saw}
-            ${mend ? html`<p><strong>Mend:</strong> ${mend}</p>` : ''}</dd></div>`,
+            ${mend ? html`<p><strong>To do:</strong> ${mend}</p>` : ''}</dd></div>`,
       )}</dl>`,
   });
 }

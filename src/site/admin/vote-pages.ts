@@ -180,6 +180,7 @@ const HOW_TO_EXCLUDE = html`<p class="small soft">To exclude votes, search with 
 
 function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   if (isImported(vote)) return html`<span class="soft">imported</span>`;
+  if (vote.source === 'web') return html`<span class="soft">the vote form</span>`;
   const name = vote.tokenId && names.get(vote.tokenId.toHexString());
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }

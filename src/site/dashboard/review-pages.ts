@@ -84,8 +84,8 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     run: async ({ request }) => {
       const reviewId = idParam(request, 'reviewId');
       const answered = { serverId: serverOf(request)._id, reviewId };
-      const isRemoved = await removeAnswer(deps, answered, userOf(request).email);
-      return isRemoved ? back(request, reviewId, 'answer-removed') : noReview();
+      const isFound = await removeAnswer(deps, answered, userOf(request).email);
+      return isFound ? back(request, reviewId, 'answer-removed') : noReview();
     },
   });
 }

@@ -94,7 +94,7 @@ function invalidTokens(tokens: WithId<ApiToken>[], columns: Column<WithId<ApiTok
 function limitsOf(token: Pick<ApiToken, 'kind' | 'scopes'>): string {
   if (kindOf(token) === 'claim') return ` (${t('claim key')})`;
   if (kindOf(token) === 'deliver') return ` (${t('delivery token')})`;
-  return token.scopes ? ` (only ${scopesOf(token).join(', ')})` : '';
+  return token.scopes ? ` (${t('only {scopes}', { scopes: scopesOf(token).join(', ') })})` : '';
 }
 
 function stateOf(token: ApiToken, now: Date): Html {

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inLanguage, type Language } from '../../language/language.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { readListPage } from '../../ranking/read-lists.ts';
-import { PageError } from '../error-pages.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
 import { gameName, isGame } from '../shared/game-names.ts';
@@ -12,6 +11,7 @@ import { type Html, html } from '../shared/html.ts';
 import { inLanguageOf } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { noSuchGame } from './list-texts.ts';
 import { gamePath } from './ranking-query.ts';
 import { imageText } from './svg-text.ts';
 
@@ -59,10 +59,6 @@ export function feeds(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
       },
     });
   }
-}
-
-function noSuchGame(): PageError {
-  return new PageError(404, defineMessage('There is no game at this address.'));
 }
 
 type Feed = { rows: ListedRow[]; game: string | undefined; path: string; language: Language };

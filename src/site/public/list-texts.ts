@@ -6,6 +6,7 @@ import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
 import { type SearchedAddress, searchedAddress } from '../../ranking/searched-address.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { PageError } from '../error-pages.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
@@ -17,6 +18,11 @@ import type { RankingQuery } from './ranking-query.ts';
 
 /** The size of the picture in the head of the page of a game or tag, in CSS pixels. */
 const HEAD_PIXELS = 80;
+
+/** The error for an address with a game that does not exist. */
+export function noSuchGame(): PageError {
+  return new PageError(404, defineMessage('There is no game at this address.'));
+}
 
 /** The description of a list for search engines, which show it below the page's title. */
 export function describe(

@@ -19,7 +19,7 @@ import { gamesPage, tagsPage } from './games-and-tags-pages.ts';
 import { limitSearches } from './limited-search.ts';
 import { hero, listHead } from './list-heads.ts';
 import { listBar, listEnd, noMatches, nothingFound, nothingListed } from './list-parts.ts';
-import { aboutList, describe, isNarrowed, listSummary, searchSummary } from './list-texts.ts';
+import { aboutList, describe, isNarrowed, listSummary, noSuchGame, searchSummary } from './list-texts.ts';
 import type { PublicParts } from './public-parts.ts';
 import { activeFilters, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
@@ -164,10 +164,6 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
 }
 
 const FULL = { width: 'full', styles: ['public.css'] } satisfies Pick<Page, 'width' | 'styles'>;
-
-function noSuchGame(): PageError {
-  return new PageError(404, t('There is no game at this address.'));
-}
 
 /** Whether this is the first page of a whole ranking: the home page, or the page of one game or tag. */
 function isCollection({ q, page, sort, filters: { game, tag, ...others } }: RankingQuery): boolean {

@@ -20,7 +20,7 @@ import { writtenText } from '../shared/written-text.ts';
 import type { Seen, View } from './server-view.ts';
 import { voteForm } from './vote-form.ts';
 
-/** The column that stays visible while the page scrolls: players now, address, vote form, how to join, links. */
+/** The column that stays visible on wide screens: players now, address, vote form, how to join, links. */
 export function joinColumn(site: Site, view: View): Html {
   const { server, seen, voting } = view;
   return html`<aside class="join" aria-label="${t('Join and vote')}">

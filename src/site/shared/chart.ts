@@ -111,7 +111,7 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** Shares of 0.05 % or more are drawn at least this high, in percent, so that a minute offline is visible. */
+/** Bad or unknown shares from 0.05 % are drawn at least this high, in percent: a minute offline is visible. */
 const LEAST_SHARE = 8;
 
 /** A chart with one slim bar per day: the bad share at the bottom, then the good one, the unknown one at the top. */
