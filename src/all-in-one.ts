@@ -12,27 +12,27 @@ import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);
 const starting = new AbortController();
-let deps: AllInOne | undefined;
+let running: AllInOne | undefined;
 
 onStopSignal({
   async first() {
     say('Stopping …');
     starting.abort();
-    await deps?.stop();
-    if (deps) process.exit(0);
+    await running?.stop();
+    if (running) process.exit(0);
   },
   second() {
-    deps?.kill();
+    running?.kill();
     process.exit(1);
   },
 });
 
 try {
   const config = loadConfig();
-  deps = await startAllInOne(config, { log: say, signal: starting.signal });
-  const { url } = deps;
+  running = await startAllInOne(config, { log: say, signal: starting.signal });
+  const { url } = running;
   const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
-  const begin = await howToBegin(deps.config, {
+  const begin = await howToBegin(running.config, {
     isTerminal: process.stdout.isTTY === true,
     command: `${dataDir}npm run -s tallyport -- setup-link`,
   });

@@ -53,7 +53,7 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   const services = await Promise.race([openServices(await withPort(given), log, env), aborted]);
   const { config } = services;
   const children: Omit<Running, 'ended'>[] = [];
-  const deps: AllInOne = {
+  const allInOne: AllInOne = {
     config,
     url: config.PUBLIC_URL,
     async stop() {
@@ -87,9 +87,9 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
       Infinity,
       ...parts.map(({ name, start, first }) => keepRunning(name, first, async () => start(), log)),
     );
-    return deps;
+    return allInOne;
   } catch (error) {
-    await deps.stop();
+    await allInOne.stop();
     throw error;
   }
 }

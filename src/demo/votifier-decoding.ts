@@ -14,7 +14,7 @@ export type ReceivedVote = {
   receivedAt: Date;
 };
 
-/** Why a frame is refused, with NuVotifier's message: `code` is the name of its Java exception. */
+/** Why a vote is refused: `code` names a Java exception, and most messages are NuVotifier's own. */
 export class VoteRefusal extends CodedError<string> {}
 
 const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);

@@ -95,8 +95,8 @@ const secondsBetween = (from: unknown, to: unknown) => ({
 
 /**
  * Stages that compute for each report its seconds between `start` and `end`: online (up to the next report, at most 15
- * minutes) and offline (the rest of the time to the next report, up to 7 days after the report). The time after the
- * newest report is unknown.
+ * minutes) and offline (the rest of the time to the next report, up to 7 days after the report). The newest report has
+ * no offline time.
  */
 export function reportSpans(start: unknown, end: unknown): Document[] {
   const validUntil = { $add: ['$at', REPORT_VALID_MS] };

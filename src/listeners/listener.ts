@@ -87,7 +87,7 @@ const proofDefinition = {
 const resendOwedDefinition = {
   /** When the token or key was corrected: only votes whose last attempt is older are sent again. */
   at: { type: Date, required: true },
-  /** The last delivery before the correction, or 1970: only votes whose last attempt is newer are sent again. */
+  /** The last delivery before the token or key was wrong; 1970 if none. Only votes tried later are sent again. */
   silentSince: { type: Date, required: true },
   /** The user who corrected the token or key: an e-mail address, or `cli`. */
   by: { type: String, required: true },

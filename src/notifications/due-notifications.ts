@@ -75,9 +75,9 @@ export function dueNotifications(
   const { pause, breaker, limited } = listener;
   const unfetched = unfetchedSince(listener, oldestAt, now);
   if (unfetched) {
-    const isTold = isSame(sent?.unfetchedTold, unfetched) || !isLongAgo(sent?.unfetchedMailAt, now);
+    const isSent = isSame(sent?.unfetchedTold, unfetched) || !isLongAgo(sent?.unfetchedMailAt, now);
     return [
-      ...(isTold ? [] : [{ kind: 'unfetched', since: unfetched } as const]),
+      ...(isSent ? [] : [{ kind: 'unfetched', since: unfetched } as const]),
       ...areExpiring({ sent, expiresAt }, unfetched, now),
     ];
   }

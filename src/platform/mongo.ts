@@ -131,8 +131,9 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Whether MongoDB did not answer an operation: the connection broke, the time was over, there was no connection, or a
- * write was made but not acknowledged as durable. A write that threw such an error may have taken place.
+ * Whether the result of an operation is unknown: the connection broke, the time was over, there was no connection, the
+ * node steps down or stops, or a write was not acknowledged as durable. A write that threw such an error may have taken
+ * place.
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -15,7 +15,7 @@ type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRe
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
   ready: boolean;
-  /** Ready, but Redis is unavailable: votes are accepted and wait in MongoDB. */
+  /** Redis is unavailable. If `ready`, votes are accepted and wait in MongoDB. */
   degraded: boolean;
   /** Set when the process is stopping, whatever the result of the checks. */
   stopping?: true;

@@ -19,8 +19,8 @@ type Moderation = {
 const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
- * Hides a server from the ranking and the public lists. Its API and its votes still work, and the API returns the last
- * rank. The owner sees the reason; the internal reason is only for operators. A second call changes only the reasons.
+ * Hides a server from the ranking and all public pages. Its API still works and takes votes; its rank is the lowest.
+ * The owner sees the reason; the internal reason is only for operators. A second call changes only the reasons.
  *
  * @param by - the operator, for the audit log
  * @returns the current server; null when no such server is listed

@@ -22,7 +22,7 @@ import type { Nested } from '../platform/document.ts';
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** With the API, or with the vote form on the server's page. */
+/** With the API, or with a vote form on the listing's pages. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
 
 /** `proven`: the player signed in at the site that issues the name, such as Steam. */
@@ -162,7 +162,7 @@ const voteDefinition = {
   excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
   /** An excluded vote is in no count, but its cooldown still applies. */
   excludedAt: { type: Date },
-  /** When the vote was held (see quarantine.ts): it is excluded and not delivered. Lifting removes this field. */
+  /** When the vote was held (see quarantine.ts): it is excluded and not delivered. Absent once it counts. */
   quarantinedAt: { type: Date },
   claim: { type: new Schema(claimDefinition, nested) },
   /** The W3C trace context in which the vote was cast, if it was sampled. Attempts join this trace (ADR 105). */

@@ -19,7 +19,7 @@ type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
  * from its answers to requests in other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
  *
  * @param code - the outcome of the failed attempt, for which `hasNotGreeted` is true
- * @returns as `detectProtocol`; if the host no longer has an allowed address, no connection is opened
+ * @returns as `detectProtocol`; `incomplete` if the look-up fails or the host has a refused address
  */
 export async function detectService(
   { config }: DetectDeps,
@@ -29,6 +29,7 @@ export async function detectService(
 ): Promise<Detection> {
   const options = { timeoutMs: config.LISTENER_TIMEOUT_MS, ...detecting };
   const addresses = await addressesOf(host, config, options.stop);
+  if (addresses.length === 0) return 'incomplete';
   return code === 'not-votifier'
     ? detectBanner(addresses, port, options)
     : detectProtocol(addresses, port, options);

@@ -45,7 +45,7 @@ export async function takeVotes(
   try {
     const loader = next.length > MAX_CONCURRENT_ATTEMPTS ? sharedLargeTakes : sharedTakes;
     const isWhole = await batcher.load(loader, votes, take);
-    // The take may have got the attempt of another take, so `take.attempt` is read after the write.
+    // The write may put the attempt of another take into `take.attempt`, so `take.attempt` is read after the write.
     return await takenOf(recording, next, take.attempt, isWhole);
   } catch (error) {
     // Some votes may be taken although the write reported an error. None of them was sent.

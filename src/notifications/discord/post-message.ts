@@ -69,7 +69,7 @@ function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): Dis
     case 401:
       return { kind: 'unauthorized' };
     case 429: {
-      const wait = secondsIn(said) ?? retryAfterMs ?? 0;
+      const wait = retryAfterIn(said) ?? retryAfterMs ?? 0;
       return { kind: 'limited', retryAfterMs: Math.min(Math.max(wait, SECOND), LONGEST_RETRY_AFTER_MS) };
     }
     // A firewall in front of Discord answers 403 to whole networks. This says nothing about the webhook.
@@ -100,7 +100,7 @@ function codeIn(said: string): number | null {
 }
 
 /** The `retry_after` of an answer, in milliseconds; it is more exact than the header. */
-function secondsIn(said: string): number | null {
+function retryAfterIn(said: string): number | null {
   const seconds = fieldOf(said, 'retry_after');
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * SECOND) : null;
 }

@@ -34,8 +34,8 @@ export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
 
 /**
- * `elsewhere`: if the challenge was requested on another network, the origins of that network. Then the vote counts in
- * the limits of both networks (docs/adr/0108-accounts-count-against-their-network.md).
+ * `elsewhere`: if the challenge was requested on another network, that network and, for IPv6, the /48 around it. Then
+ * the vote counts in the limits of both networks (docs/adr/0108-accounts-count-against-their-network.md).
  */
 export type AcceptedProofOfWork = { elsewhere: Origin[] };
 

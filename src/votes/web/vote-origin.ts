@@ -171,8 +171,8 @@ function refusalOf(
  * Stores in each origin of a voter that the origin votes for a server as this player, unless a limit refuses the vote.
  * If an origin already voted for the server as this player today: no limit of this origin refuses the vote.
  *
- * @param elsewhere - if the challenge was requested on another network: the origins of that network. The vote counts in
- *   these too, as the vote of a new player
+ * @param elsewhere - if the challenge was requested on another network: that network and, for IPv6, the /48 around it.
+ *   The vote counts in these too, as the vote of a new player
  * @throws the driver's error when MongoDB fails
  */
 export async function useOrigins(
