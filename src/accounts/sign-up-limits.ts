@@ -4,7 +4,7 @@ import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Limit } from '../platform/limits/by-network.ts';
 import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { type RateLimit, refund, useAllowances } from '../platform/limits/rate-limit.ts';
+import { type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
 type Limits = {
@@ -61,11 +61,10 @@ function hashed(text: string): string {
 export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Date | null> {
   const taken: string[] = [];
   for (const { key, allowance } of limitsOf(deps, account)) {
-    // Unlike `useAllowance`, this call does not count a refusal, so a refund allows the next account at once.
-    const { taken: granted, resetAt } = await useAllowances(deps, key, allowance, 1);
-    if (granted === 0) {
+    const until = await useAllowance(deps, key, allowance);
+    if (until) {
       await refundAll(deps, taken);
-      return resetAt;
+      return until;
     }
     taken.push(key);
   }

@@ -1,4 +1,4 @@
-import type { Collection, Document } from 'mongodb';
+import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
@@ -28,18 +28,12 @@ export type Allowance = { times: number; windowMs: number };
  * @returns null when the use is allowed; otherwise when the next use is allowed
  */
 export async function useAllowance(
-  { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
+  deps: { rateLimits: Collection<RateLimit>; clock: Clock },
   key: string,
-  { times, windowMs }: Allowance,
+  allowance: Allowance,
 ): Promise<Date | null> {
-  const now = clock.now();
-  const { begins, resetAt } = windowAt(now, windowMs);
-  const limit = await upsertLimit(rateLimits, key, [
-    { $set: { count: { $cond: [begins, 1, { $add: ['$count', 1] }] }, resetAt } },
-    // `times + 1` means "refused"; the count does not grow further.
-    { $set: { count: { $min: ['$count', times + 1] } } },
-  ]);
-  return limit && limit.count > times ? limit.resetAt : null;
+  const { taken, resetAt } = await useAllowances(deps, key, allowance, 1);
+  return taken === 1 ? null : resetAt;
 }
 
 /**
@@ -54,36 +48,25 @@ export async function useAllowances(
   wanted: number,
 ): Promise<{ taken: number; resetAt: Date }> {
   const now = clock.now();
-  const { begins, resetAt } = windowAt(now, windowMs);
-  const limit = await upsertLimit(rateLimits, key, [
-    { $set: { count: { $cond: [begins, 0, '$count'] }, resetAt } },
+  const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
+  const update = [
+    {
+      $set: {
+        count: { $cond: [begins, 0, '$count'] },
+        resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] },
+      },
+    },
     { $set: { granted: { $min: [wanted, { $max: [0, { $subtract: [times, '$count'] }] }] } } },
     { $set: { count: { $add: ['$count', '$granted'] } } },
-  ]);
-  return { taken: limit?.granted ?? 0, resetAt: limit?.resetAt ?? after(now, windowMs) };
-}
-
-/** Expressions for a limit's update: whether a new window begins at `now`, and when the current one ends. */
-function windowAt(now: Date, windowMs: number) {
-  const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
-  return { begins, resetAt: { $cond: [begins, after(now, windowMs), '$resetAt'] } };
-}
-
-/** Updates the limit of `key`, or inserts it, and returns it as it is afterwards. */
-async function upsertLimit(
-  rateLimits: Collection<RateLimit>,
-  key: string,
-  update: Document[],
-): Promise<RateLimit | null> {
-  const upsert = () =>
+  ];
+  const use = () =>
     rateLimits.findOneAndUpdate({ _id: key }, update, { upsert: true, returnDocument: 'after' });
-  try {
-    return await upsert();
-  } catch (error) {
+  const limit = await use().catch((error: unknown) => {
     // If another process inserted the limit at the same moment: this call updates it.
-    if (isDuplicateKey(error)) return upsert();
+    if (isDuplicateKey(error)) return use();
     throw error;
-  }
+  });
+  return { taken: limit?.granted ?? 0, resetAt: limit?.resetAt ?? after(now, windowMs) };
 }
 
 /** Gives `times` uses back to an allowance. */
