@@ -80,6 +80,7 @@ export function joinSteps(server: Joined): JoinSteps {
 }
 
 /** Steam queries the server before it opens the game, so it needs the port for queries. */
-function steamPort({ fixedQueryPort, queryPortOffsets: [offset = 0] }: Game, { port, queryPort }: Joined) {
-  return queryPort ?? fixedQueryPort ?? port + offset;
+function steamPort(game: Game, { port, queryPort }: Joined) {
+  const [offset = 0] = game.queryPortOffsets;
+  return queryPort ?? (port === game.port ? game.fixedQueryPort : null) ?? port + offset;
 }

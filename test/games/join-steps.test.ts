@@ -32,6 +32,8 @@ test('games in Steam’s list have a link that opens them, with the port for que
     'steam://connect/play.example.org:9000',
   );
   expect(linkOf({ game: 'ase', port: 7_777 })).toBe('steam://connect/play.example.org:27015');
+  // Only the usual port has the fixed query port beside it, as gamedig's rule for checks says.
+  expect(linkOf({ game: 'ase', port: 7_787 })).toBe('steam://connect/play.example.org:7787');
   expect(stepsOf({ game: 'ase', port: 7_777 })).toContain(
     'Press “+” and paste the address: play.example.org:27015',
   );
